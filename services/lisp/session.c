@@ -35,8 +35,8 @@ static const mishap_param settings[] = {
     { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
       .help = "A session without a call for so many minutes is ended" },
     { "caller_mb", MISHAP_INTEGER, .range = { 64, 1048576 }, .initial = "1024", .placeholder = "N",
-      .help = "Most MB that the sessions of one caller hold together; above this the largest is "
-              "ended after its call" },
+      .help = "Most MB that the sessions of one caller hold together, at least what one may hold; "
+              "above this the largest is ended after its call" },
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
       .help = "Most sessions that a server has at once; never more than an eighth of its limit of "
               "open files" },
@@ -128,6 +128,8 @@ static mishap *prepare(const mishap_setup *setup)
     profile.address_bytes = (uint64_t)(heap_mb + RESERVED_MB) << 20;
     profile.resident_bytes = (uint64_t)(heap_mb + BESIDE_MB) << 20;
     sbcl.caller_bytes = (uint64_t)mishap_integer(set, "caller_mb") << 20;
+    if (sbcl.caller_bytes < profile.resident_bytes)
+        sbcl.caller_bytes = profile.resident_bytes; /* one may have all that it may */
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");

@@ -379,11 +379,12 @@ def native_memory_beyond_the_limit_of_a_session_is_told_as_such():
 
 @test
 def what_the_sessions_of_a_caller_hold_together_is_limited():
-    with Server("--workers", "2", "--lisp-caller-mb", "200") as found:
+    # With a heap of 64 MB one session may have 256 MB.
+    with Server("--workers", "2", "--lisp-caller-mb", "64", "--lisp-heap-mb", "64") as found:
         small = evaluate(found, "(defvar *here* 1)")
-        large = evaluate(found, TAKE % 30)
+        large = evaluate(found, TAKE % 36)
         more = evaluate(found, "(defvar *here* 3)")
-        evaluate(found, TAKE % 25, in_session(more))  # 100 MB beside 120 MB
+        evaluate(found, TAKE % 32, in_session(more))  # 128 MB beside 144 MB
         ended = []
         wait_for(lambda: ended.append(evaluate(found, "(boundp '*here*)", in_session(large))) or ended[-1]["Warning"])
         expect("held too much memory" in (ended[-1]["Warning"] or ""), "the largest goes on:", ended[-1])

@@ -406,6 +406,26 @@ static void what_the_filter_would_refuse_is_noticed(void **state)
     }
 }
 
+/* … and the filter refuses it at the first step, whatever limits there are. */
+static void the_filter_alone_refuses_memory_that_no_limit_counts(void **state)
+{
+    static const char *const names[] = { "grow_shared", "grow_memfd", "grow_down",
+                                         "grow_system_v" };
+    (void)state;
+    if (!(mishap_sandbox_probe()->layers & MISHAP_LAYER_SECCOMP))
+        skip();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct run run;
+        bool killed = false;
+        char byte;
+        start(&run, MISHAP_LAYER_SECCOMP, "grow", names[i]);
+        bool grown = hear(&run, &byte, 1, &killed);
+        finish(&run);
+        if (grown || killed)
+            fail_msg("%s is not refused", names[i]);
+    }
+}
+
 /* One that does not run is not read about. */
 static void a_process_that_rests_is_left_alone(void **state)
 {
@@ -475,7 +495,7 @@ int main(int count, char **words)
 {
     static size_t modes[MODES] = { 0, 1, 2 };
     static char names[2 * MODES][80];
-    struct CMUnitTest tests[2 * MODES + 6];
+    struct CMUnitTest tests[2 * MODES + 7];
     size_t at = 0;
     bool ordinary = count > 1 && strcmp(words[1], "ordinary") == 0;
     for (size_t i = 0; i < MODES; i++) {
@@ -491,6 +511,8 @@ int main(int count, char **words)
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_profile_can_have_its_share);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(without_a_sandbox_they_are_taken);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(what_the_filter_would_refuse_is_noticed);
+    tests[at++] = (struct CMUnitTest)cmocka_unit_test(
+        the_filter_alone_refuses_memory_that_no_limit_counts);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_process_that_rests_is_left_alone);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(an_ordinary_user_sees_the_same);
     signal(SIGPIPE, SIG_IGN);
