@@ -64,6 +64,7 @@ static void start_waiting(struct run *run, mishap_sandbox *sandbox)
 static void stop_waiting(struct run *run)
 {
     int status;
+    assert_true(run->pid > 0); /* -1 would be everybody */
     kill(run->pid, SIGKILL);
     assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
     mishap_sandbox_remove(&run->place);

@@ -111,6 +111,7 @@ static bool hear(struct run *run, void *bytes, size_t size, bool *killed)
 static int finish(struct run *run)
 {
     int status = 0;
+    assert_true(run->pid > 0); /* -1 would be everybody */
     kill(run->pid, SIGKILL);
     assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
     close(run->socket);
