@@ -446,6 +446,31 @@ static void a_process_that_rests_is_left_alone(void **state)
     finish(&run);
 }
 
+/* docs/sandbox.md has both tables, line by line. */
+static void the_document_has_the_tables(void **state)
+{
+    char path[1000], line[200];
+    static char text[65536];
+    (void)state;
+    snprintf(path, sizeof path, "%s/../docs/sandbox.md", getenv("MISHAP_TESTS"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < COUNTERS; i++) {
+        const char *by = strcmp(counters[i].by, "nothing") == 0 ? "" : counters[i].by;
+        snprintf(line, sizeof line, "| %s | %s | %s", counters[i].what, by,
+                 counters[i].most ? "" : "none |\n");
+        if (!strstr(text, line))
+            fail_msg("docs/sandbox.md has no line: %s", line);
+    }
+    for (size_t i = 0; i < sizeof growths / sizeof *growths; i++) {
+        snprintf(line, sizeof line, "\n| %s |\n", growths[i].what);
+        if (!strstr(text, line))
+            fail_msg("docs/sandbox.md has no line: %s", line);
+    }
+}
+
 /* -- as an ordinary user ----------------------------------------------------------------------- */
 
 static void an_ordinary_user_sees_the_same(void **state)
@@ -496,7 +521,7 @@ int main(int count, char **words)
 {
     static size_t modes[MODES] = { 0, 1, 2 };
     static char names[2 * MODES][80];
-    struct CMUnitTest tests[2 * MODES + 7];
+    struct CMUnitTest tests[2 * MODES + 8];
     size_t at = 0;
     bool ordinary = count > 1 && strcmp(words[1], "ordinary") == 0;
     for (size_t i = 0; i < MODES; i++) {
@@ -515,6 +540,7 @@ int main(int count, char **words)
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(
         the_filter_alone_refuses_memory_that_no_limit_counts);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_process_that_rests_is_left_alone);
+    tests[at++] = (struct CMUnitTest)cmocka_unit_test(the_document_has_the_tables);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(an_ordinary_user_sees_the_same);
     signal(SIGPIPE, SIG_IGN);
     close_range(OWN_SOCKET, ~0U, CLOSE_RANGE_CLOEXEC);
