@@ -413,6 +413,22 @@ static void what_the_filter_would_refuse_is_noticed(void **state)
     }
 }
 
+/* Without a limit of addresses nothing else limits them. */
+static void page_tables_are_memory(void **state)
+{
+    uint64_t most = mishap_sandbox_resident(&profile), addresses = profile.address_bytes;
+    struct run run;
+    bool killed = false;
+    (void)state;
+    profile.address_bytes = 0;
+    start(&run, MISHAP_LAYER_LIMITS, "grow", "grow_tables");
+    uint64_t largest = largest_of(&run, false, &killed);
+    profile.address_bytes = addresses;
+    finish(&run);
+    assert_true(killed);
+    assert_in_range(largest, most, most + most / 10);
+}
+
 /* … and the filter refuses it at the first step, whatever limits there are. */
 static void the_filter_alone_refuses_memory_that_no_limit_counts(void **state)
 {
@@ -527,7 +543,7 @@ int main(int count, char **words)
 {
     static size_t modes[MODES] = { 0, 1, 2 };
     static char names[2 * MODES][80];
-    struct CMUnitTest tests[2 * MODES + 8];
+    struct CMUnitTest tests[2 * MODES + 9];
     size_t at = 0;
     bool ordinary = count > 1 && strcmp(words[1], "ordinary") == 0;
     for (size_t i = 0; i < MODES; i++) {
@@ -546,6 +562,7 @@ int main(int count, char **words)
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(
         the_filter_alone_refuses_memory_that_no_limit_counts);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_process_that_rests_is_left_alone);
+    tests[at++] = (struct CMUnitTest)cmocka_unit_test(page_tables_are_memory);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(the_document_has_the_tables);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(an_ordinary_user_sees_the_same);
     signal(SIGPIPE, SIG_IGN);
