@@ -28,7 +28,7 @@
     A(write_file,         "LM",   true,  "make a file outside of the temporary folder") \
     A(write_root,         "LM",   false, "make a file in the root folder") \
     A(write_readable,     "LM",   false, "write to a file that it may read") \
-    A(truncate_file,      "SM",   true,  "truncate a file by its path") \
+    A(truncate_file,      "SML3", true,  "truncate a file by its path") \
     A(truncate_by_open,   "SLM",  true,  "truncate a file by opening it") \
     A(unlink_file,        "LM",   true,  "remove a file") \
     A(rename_file,        "LM",   true,  "rename a file") \
