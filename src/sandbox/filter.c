@@ -191,8 +191,6 @@ static const char *const refused[] = {
     "chroot",
     "connect",
     "creat",
-    "epoll_create",
-    "epoll_create1",
     "fchmod",
     "fchmodat",
     "fchmodat2",
@@ -212,8 +210,6 @@ static const char *const refused[] = {
     "mlockall",
     "mount",
     "open_by_handle_at",
-    "pipe",
-    "pipe2",
     "pivot_root",
     "process_vm_readv",
     "process_vm_writev",
@@ -245,7 +241,6 @@ static const char *const refused[] = {
     "lsetxattr",
     "socket",
     "socketpair",
-    "timer_create",
     "tkill",
     "truncate",
     "umount2",
@@ -258,17 +253,31 @@ static const char *const refused[] = {
 
 /* Calls that take what the system counts for the whole user, and what a profile says to have them:
  * timers and queued signals (RLIMIT_SIGPENDING), watches (max_user_watches), buffers of pipes
- * (pipe-user-pages-soft), which the calls that copy between files have as well. A program that must
- * do without sees them refused, or not there. */
+ * (pipe-user-pages-soft), which the calls that copy between files have as well. In the compiled
+ * filter each has an error that stands for what its profile makes of it: compiling takes
+ * milliseconds, and is done once for all profiles. */
+enum { TIMERS = 3001, EVENTS, COPIES };
 static const struct option {
-    const char *name;
-    unsigned shares;
+    unsigned mark, shares;
+    int error; /* for a program that must do without */
 } options[] = {
-    { "timer_create", MISHAP_SHARES_TIMERS },  { "epoll_create", MISHAP_SHARES_EVENTS },
-    { "epoll_create1", MISHAP_SHARES_EVENTS }, { "pipe", MISHAP_SHARES_EVENTS },
-    { "pipe2", MISHAP_SHARES_EVENTS },         { "copy_file_range", MISHAP_SHARES_EVENTS },
-    { "sendfile", MISHAP_SHARES_EVENTS },      { "splice", MISHAP_SHARES_EVENTS },
-    { "tee", MISHAP_SHARES_EVENTS },
+    { TIMERS, MISHAP_SHARES_TIMERS, EPERM },
+    { EVENTS, MISHAP_SHARES_EVENTS, EPERM },
+    { COPIES, MISHAP_SHARES_EVENTS, ENOSYS }, /* then programs read and write */
+};
+static const struct optional {
+    const char *name;
+    unsigned mark;
+} optional[] = {
+    { "timer_create", TIMERS },
+    { "epoll_create", EVENTS },
+    { "epoll_create1", EVENTS },
+    { "pipe", EVENTS },
+    { "pipe2", EVENTS },
+    { "sendfile", COPIES },
+    { "copy_file_range", COPIES },
+    { "splice", COPIES },
+    { "tee", COPIES },
 };
 
 /* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
@@ -332,12 +341,9 @@ static const struct use {
     { "ioctl", 1, WORD, FIOCLEX },
     { "ioctl", 1, WORD, FIONCLEX },
     /* SO_PEERPIDFD would be a handle of the parent. */
-    { "getsockopt", 2, WORD, SO_ACCEPTCONN },
     { "getsockopt", 2, WORD, SO_DOMAIN },
     { "getsockopt", 2, WORD, SO_ERROR },
     { "getsockopt", 2, WORD, SO_PROTOCOL },
-    { "getsockopt", 2, WORD, SO_RCVBUF },
-    { "getsockopt", 2, WORD, SO_SNDBUF },
     { "getsockopt", 2, WORD, SO_TYPE },
     { "prctl", 0, WORD, PR_SET_NAME },
     { "prctl", 0, WORD, PR_GET_NAME },
@@ -351,11 +357,12 @@ static const struct use {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* What this version of the library or this machine has no number for needs no rule. */
+/* What this version of the library or this machine has no number for needs no rule. To the library
+ * such a name is a negative number, and each rule that it is given takes time. */
 static int add(scmp_filter_ctx context, uint32_t action, const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
-    if (number == __NR_SCMP_ERROR)
+    if (number < 0)
         return 0;
     int result = seccomp_rule_add(context, action, number, 0);
     return result == -EDOM ? 0 : result;
@@ -365,7 +372,7 @@ static int add_use(scmp_filter_ctx context, const struct use *use)
 {
     struct scmp_arg_cmp compare = { use->argument, SCMP_CMP_MASKED_EQ, use->mask, use->value };
     int number = seccomp_syscall_resolve_name(use->name);
-    if (number == __NR_SCMP_ERROR)
+    if (number < 0)
         return 0;
     int result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW, number, 1, &compare);
     return result == -EDOM ? 0 : result;
@@ -410,33 +417,22 @@ static int add_filters(scmp_filter_ctx context)
     const struct scmp_arg_cmp compare[] = {
         { 0, SCMP_CMP_MASKED_EQ, WORD, SECCOMP_SET_MODE_FILTER }, { 1, SCMP_CMP_EQ, 0, 0 }
     };
-    return seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 2, compare);
+    return seccomp_rule_add_array(context, SCMP_ACT_ERRNO(TIMERS), SCMP_SYS(seccomp), 2, compare);
 }
 
-/* Is the call one of the options of this program? */
-static bool is_shared(const char *name, unsigned shares)
-{
-    for (size_t i = 0; i < COUNT(options); i++)
-        if (options[i].shares & shares && strcmp(options[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static int add_all(scmp_filter_ctx context, unsigned shares)
+static int add_all(scmp_filter_ctx context)
 {
     int result = add_limits(context);
     if (result >= 0)
         result = add_signals(context);
-    if (result >= 0 && shares & MISHAP_SHARES_TIMERS)
+    if (result >= 0)
         result = add_filters(context);
     for (size_t i = 0; i < COUNT(allowed) && result >= 0; i++)
         result = add(context, SCMP_ACT_ALLOW, allowed[i]);
-    for (size_t i = 0; i < COUNT(options) && result >= 0; i++)
-        if (options[i].shares & shares)
-            result = add(context, SCMP_ACT_ALLOW, options[i].name);
+    for (size_t i = 0; i < COUNT(optional) && result >= 0; i++)
+        result = add(context, SCMP_ACT_ERRNO(optional[i].mark), optional[i].name);
     for (size_t i = 0; i < COUNT(refused) && result >= 0; i++)
-        if (!is_shared(refused[i], shares))
-            result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
+        result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
     for (size_t i = 0; i < COUNT(uses) && result >= 0; i++)
         result = add_use(context, &uses[i]);
     if (result >= 0)
@@ -460,7 +456,7 @@ static int read_back(int file, mishap_sandbox_filter *filter)
     return pread(file, filter->code, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-static bool compile(mishap_sandbox_filter *filter, unsigned shares)
+static bool compile(mishap_sandbox_filter *filter)
 {
     int file = -1, result = -ENOMEM;
     scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
@@ -471,7 +467,7 @@ static bool compile(mishap_sandbox_filter *filter, unsigned shares)
     if (result >= 0)
         result = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
     if (result >= 0)
-        result = add_all(context, shares);
+        result = add_all(context);
     if (result < 0)
         goto done;
     file = memfd_create("mishap-filter", MFD_CLOEXEC);
@@ -491,18 +487,31 @@ done:
     return result >= 0;
 }
 
-const mishap_sandbox_filter *mishap_sandbox_compile(unsigned shares)
+const mishap_sandbox_filter *mishap_sandbox_compile(void)
 {
-    static mishap_sandbox_filter filters[MISHAP_SHARES_ALL + 1];
-    mishap_sandbox_filter *filter = &filters[shares & MISHAP_SHARES_ALL];
-    return filter->code || compile(filter, shares) ? filter : NULL;
+    static mishap_sandbox_filter filter;
+    return filter.code || compile(&filter) ? &filter : NULL;
 }
 
-void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self)
+/* What a profile makes of a line that returns an error. */
+static uint32_t resolve(uint32_t returned, unsigned shares)
 {
-    for (size_t i = 0; i < filter->count; i++)
-        if (filter->code[i].code == (BPF_JMP | BPF_JEQ | BPF_K) && filter->code[i].k == SELF)
-            filter->code[i].k = (uint32_t)self;
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (returned == (SECCOMP_RET_ERRNO | options[i].mark))
+            return options[i].shares & shares ? SECCOMP_RET_ALLOW
+                                              : SECCOMP_RET_ERRNO | (uint32_t)options[i].error;
+    return returned;
+}
+
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigned shares)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        struct sock_filter *line = &filter->code[i];
+        if (line->code == (BPF_JMP | BPF_JEQ | BPF_K) && line->k == SELF)
+            line->k = (uint32_t)self;
+        else if (line->code == (BPF_RET | BPF_K))
+            line->k = resolve(line->k, shares);
+    }
 }
 
 /* -- the last execution ------------------------------------------------------------------------ */

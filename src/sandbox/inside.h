@@ -44,13 +44,13 @@ enum {
 
 /* -- filter.c ---------------------------------------------------------------------------------- */
 
-/* Compile the list of system calls for profiles that say this of `shares`, once in a process and
- * those that are forked of it later. NULL without memory, or if the library cannot; errno. */
-const mishap_sandbox_filter *mishap_sandbox_compile(unsigned shares);
+/* Compile the list of system calls, once in a process and those that are forked of it later: it is
+ * the same for all profiles. NULL without memory, or if the library cannot; errno. */
+const mishap_sandbox_filter *mishap_sandbox_compile(void);
 
 /* In the child, whose copy of the filter it is from now on: the process that it may send signals to
- * is itself. */
-void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self);
+ * is itself, and it has what its profile says of `shares`. */
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigned shares);
 
 /* Install the filter: the descriptor of its listener, or -1. */
 int mishap_sandbox_install(const mishap_sandbox_filter *filter);

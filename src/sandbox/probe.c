@@ -159,7 +159,7 @@ static void look(mishap_sandbox_report *report)
     }
     /* Where the kernel, or a filter around this process, refuses seccomp(), the library compiles
      * no filter with a listener. */
-    const mishap_sandbox_filter *filter = mishap_sandbox_compile(0);
+    const mishap_sandbox_filter *filter = mishap_sandbox_compile();
     struct verdict uncompiled = { "seccomp", filter ? 0 : why_no_filter(errno), false };
     bool together = filter && try(most, filter, shared);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS && together; i++)

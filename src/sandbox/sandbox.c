@@ -27,7 +27,7 @@ mishap *mishap_sandbox_prepare_layers(const mishap_sandbox_profile *profile, uns
         return mishap_out_of_memory();
     **sandbox = (mishap_sandbox){ .profile = profile, .layers = layers };
     if (layers & MISHAP_LAYER_SECCOMP)
-        (*sandbox)->filter = mishap_sandbox_compile(profile->shares);
+        (*sandbox)->filter = mishap_sandbox_compile();
     if (!(layers & MISHAP_LAYER_SECCOMP) || (*sandbox)->filter)
         return NULL;
     mishap *m = mishap_raise(INTERNAL_ERROR, "The filter of system calls cannot be compiled (%d).",
@@ -276,7 +276,7 @@ const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sand
     if (step)
         return step;
     if (sandbox->filter) {
-        mishap_sandbox_aim(sandbox->filter, getpid());
+        mishap_sandbox_aim(sandbox->filter, getpid(), profile->shares);
         return mishap_sandbox_exec_last(sandbox->filter, program, environment);
     }
     execve(program[0], (char *const *)(uintptr_t)program, (char *const *)(uintptr_t)environment);

@@ -158,9 +158,12 @@ static bool read_packet(struct abroad *a)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
-/* False: it has more than its profile gives it, and is to be killed. */
+/* False: it has more than its profile gives it, and is to be killed. Before it is ready, and in the
+ * first moment of a call, it has run no code of anybody. */
 static bool mind_size(struct abroad *a, int64_t now)
 {
+    if (!a->looked_ns || !a->process->ready)
+        a->looked_ns = now;
     if (now - a->looked_ns < LOOK_MS * MS)
         return true;
     a->looked_ns = now;
