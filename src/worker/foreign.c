@@ -96,6 +96,8 @@ mishap *mishap_foreign_correct(const mishap_foreign *foreign, const mishap_call 
     mishap *right = foreign->ended(&end);
     if (!right)
         return failure;
+    if (mishap_told(failure)->output.length)
+        right = mishap_output(right, mishap_told(failure)->output);
     mishap_free(failure);
     return right;
 }

@@ -32,7 +32,7 @@ class Host:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.output = tempfile.TemporaryFile()
         self.ends = None  # when the time of the call is over: the parent keeps it
-        self.grace = PATIENCE
+        self.seconds, self.grace = USUAL_TIMEOUT, PATIENCE
         # The socket comes as descriptor 0 and is moved to where the protocol has it.
         self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', *by, HOST], stdin=theirs,
                                         stdout=self.output, stderr=self.output, env={}, preexec_fn=prepare)
@@ -65,6 +65,7 @@ class Host:
             text += piece
             if kind in b"=>" and json.loads(text).get("begins"):
                 self.began = True  # it runs code of a caller from now on
+                self.ends = time.monotonic() + self.seconds
             elif kind in b"=>":
                 return json.loads(text)
 
@@ -81,7 +82,7 @@ class Host:
         if limit_ms is not None:
             message["limit_ms"] = limit_ms
         self.send(message)
-        self.ends = time.monotonic() + min(arguments.get("timeout", USUAL_TIMEOUT), (limit_ms or 1e9) / 1000)
+        self.seconds = min(arguments.get("timeout", USUAL_TIMEOUT), (limit_ms or 1e9) / 1000)
 
     def call(self, operation, **arguments):
         self.begin(operation, **arguments)

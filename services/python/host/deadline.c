@@ -22,7 +22,7 @@ long long current_id(void)
 /* The parent has begun to count a moment earlier. Where this is wrong, it corrects it. */
 static bool is_over(void)
 {
-    enum { EARLIER_MS = 100 };
+    enum { EARLIER_MS = 20 };
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     long long left_ms = (ends_at.tv_sec - now.tv_sec) * 1000LL +
