@@ -31,6 +31,16 @@ extern "C" {
 /* The folders of shared libraries, for the list of what can be read. */
 #define MISHAP_SANDBOX_LIBRARIES "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"
 
+/* What the system counts for the whole user, so that one program could take it from others. A
+ * program has none of it unless its profile says so. */
+enum {
+    MISHAP_SHARES_TIMERS = 1 << 0, /* timer_create(): pending signals (RLIMIT_SIGPENDING). Such a
+                                      program may refuse itself further timers with seccomp() */
+    MISHAP_SHARES_EVENTS = 1 << 1, /* what event loops need: epoll (max_user_watches) and pipes
+                                      (pipe-user-pages-soft) */
+    MISHAP_SHARES_ALL = (1 << 2) - 1,
+};
+
 /* A limit that is 0 is not set, unless its line says what 0 is. */
 typedef struct mishap_sandbox_profile {
     const char *const *readable;    /* files and folders by absolute paths, then NULL. A path that
@@ -41,12 +51,17 @@ typedef struct mishap_sandbox_profile {
     uint64_t memory_bytes;    /* of heap and private mappings (RLIMIT_DATA): the usual limit */
     uint64_t address_bytes;   /* of all mappings (RLIMIT_AS), also of memory that is reserved and
                                  never used: SBCL needs its heap and 300 MB */
-    uint64_t stack_bytes;     /* of the first thread */
+    uint64_t resident_bytes;  /* of memory that it really uses, files that it has mapped included
+                                 (PSS): memory.max of its control group, or else it is watched, and
+                                 ended above this. 0: memory_bytes, or else address_bytes, with
+                                 temporary_bytes */
+    uint64_t stack_bytes;     /* of the first thread. 0: 8 MB */
     uint64_t cpu_seconds;     /* of all threads; then the system ends it: with SIGXCPU, which has no
                                  effect in a PID namespace, and a second later with SIGKILL */
     uint64_t files;           /* open descriptors. 0: 64 */
     uint64_t file_bytes;      /* that it writes into one file. 0: as temporary_bytes */
     uint64_t threads;         /* at once. 0: 64 */
+    unsigned shares;          /* what it takes of its user's: MISHAP_SHARES_… */
 } mishap_sandbox_profile;
 
 /* The layers, as a mask. */

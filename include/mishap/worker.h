@@ -42,6 +42,8 @@ typedef struct mishap_foreign_end {
     bool cancelled;        /* nobody waited for the call any more, and it did not stop */
     bool code_began;       /* code of a caller ran in it: the status may be that code's choice */
     const char *broke;     /* how it broke the protocol, and was killed for it; NULL: it did not */
+    const char *exceeded;  /* "memory", "threads" or "files", of which it had more than its profile
+                              gives it, and was killed for it; NULL: nothing */
     int limit_ms;          /* the time that the call had; 0: any */
     mishap_text output;    /* the end of what it wrote to descriptors 1 and 2: not for callers */
 } mishap_foreign_end;
@@ -89,15 +91,20 @@ typedef struct mishap_foreign {
                                 is killed a second later than that, if it has not ended then. NULL:
                                 there is none, and what operations declare counts */
     int usual_limit_ms;      /* … where a call does not say; 0: as declared */
-    size_t answer_limit;     /* bytes of a message from it; 0: 4 MiB */
-    bool once;               /* a process serves one call; another one waits for the next */
+    bool untimed;        /* it does not keep that time itself: it is interrupted when the time is
+                            over, not a second later */
+    size_t answer_limit; /* bytes of a message from it; 0: 4 MiB */
+    bool once;           /* a process serves one call; another one waits for the next */
 
     const mishap_foreign_code *code; /* of callers, which runs in the process; NULL: none does */
 
-    bool sessions;     /* there is a process for each session, whose state it keeps */
-    int idle_ms;       /* how long a session may be idle before it is ended; 0: 30 minutes */
-    int unnamed_ms;    /* … one that no call has named; 0: one minute */
-    int most_sessions; /* of a server; 0: 128 */
+    bool sessions;         /* there is a process for each session, whose state it keeps */
+    int idle_ms;           /* how long a session may be idle before it is ended; 0: 30 minutes */
+    int unnamed_ms;        /* … one that no call has named; 0: one minute */
+    int most_sessions;     /* of a server; 0: 128 */
+    uint64_t caller_bytes; /* of memory that the sessions of one caller hold together, beside files
+                              that they have mapped: above this the largest is ended after its
+                              call. 0: any */
 
     /* Can the program be started at all? Asked before a process is, in the process that serves or
      * calls: it must be quick. The failure, such as NOT_CONFIGURED with the name of what is

@@ -19,6 +19,9 @@
  * 430 MB. Both reserve 30 MB on arm64. */
 enum { AROUND_MB = 400, RESERVED_MB = 620, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
 
+/* What it may really use beside its heap: the core, native memory and the temporary folder. */
+enum { BESIDE_MB = 192 };
+
 /* -- what an operator can set ------------------------------------------------------------------ */
 
 static const mishap_param a_folder = { "folder", MISHAP_STRING, .length = { 1, 1000 },
@@ -31,6 +34,9 @@ static const mishap_param settings[] = {
       .help = "Size of the heap of a session, in MB" },
     { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
       .help = "A session without a call for so many minutes is ended" },
+    { "caller_mb", MISHAP_INTEGER, .range = { 64, 1048576 }, .initial = "1024", .placeholder = "N",
+      .help = "Most MB that the sessions of one caller hold together, at least what one may hold; "
+              "above this the largest is ended after its call" },
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
       .help = "Most sessions that a server has at once; never more than an eighth of its limit of "
               "open files" },
@@ -73,6 +79,7 @@ static mishap_sandbox_profile profile = {
     .readable = readable,
     .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
     .cpu_seconds = 3600,
+    .shares = MISHAP_SHARES_TIMERS, /* one, which it makes before it runs code */
 };
 
 static mishap *usable(void);
@@ -119,6 +126,10 @@ static mishap *prepare(const mishap_setup *setup)
     snprintf(heap, sizeof heap, "%dMB", heap_mb);
     profile.memory_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
     profile.address_bytes = (uint64_t)(heap_mb + RESERVED_MB) << 20;
+    profile.resident_bytes = (uint64_t)(heap_mb + BESIDE_MB) << 20;
+    sbcl.caller_bytes = (uint64_t)mishap_integer(set, "caller_mb") << 20;
+    if (sbcl.caller_bytes < profile.resident_bytes)
+        sbcl.caller_bytes = profile.resident_bytes; /* one may have all that it may */
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");
@@ -148,6 +159,14 @@ static bool says(const mishap_foreign_end *end, const char *words)
     return end->output.length && memmem(end->output.data, end->output.length, words, strlen(words));
 }
 
+/* A handler of the exhaustion may exhaust what is left of the stack for it: SBCL then says that it
+ * has given up the page that guards the stack, and gives up. */
+static bool stack_was_exhausted(const mishap_foreign_end *end)
+{
+    return says(end, "Control stack exhausted") ||
+           (says(end, "guard page unprotected") && says(end, "fatal error encountered"));
+}
+
 /* The report that the session could not write any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
@@ -161,10 +180,15 @@ static mishap *ended(const mishap_foreign_end *end)
         m = mishap_type(mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop "
                                                 "when it was interrupted." AFRESH),
                         "INTERRUPTED");
-    else if (says(end, "Control stack exhausted"))
+    else if (stack_was_exhausted(end))
         m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted." AFRESH),
                         "CONTROL-STACK-EXHAUSTED");
-    else if (says(end, "eap exhausted") ||
+    else if (end->exceeded && strcmp(end->exceeded, "memory") != 0)
+        m = mishap_type(mishap_raise(RUNTIME_ERROR,
+                                     "The session has more %s than it may have." AFRESH,
+                                     end->exceeded),
+                        "PROCESS-ENDED");
+    else if (end->exceeded || says(end, "eap exhausted") ||
              (!end->broke && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
         m = mishap_type(
             mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),

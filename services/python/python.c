@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +102,14 @@ static mishap *ended(const mishap_foreign_end *end)
         return mishap_tell(mishap_raise(TIMEOUT, NOT_IN_TIME), "kind", "timeout");
     if (end->cancelled)
         return mishap_tell(mishap_raise(CANCELLED, CANCELLED_CALL), "kind", "cancelled");
+    if (end->exceeded && strcmp(end->exceeded, "memory") == 0)
+        return mishap_tell(
+            mishap_raise(RUNTIME_ERROR, "The code needs more memory than it may have."), "kind",
+            "memory");
+    if (end->exceeded)
+        return mishap_tell(
+            mishap_raise(RUNTIME_ERROR, "The code has more %s than it may have.", end->exceeded),
+            "kind", "died");
     bool crashed = end->status != -1 && WIFSIGNALED(end->status) &&
                    WTERMSIG(end->status) != SIGKILL && !end->broke;
     return mishap_tell(mishap_raise(RUNTIME_ERROR, crashed ? "The code crashed its process."
@@ -122,6 +131,8 @@ static const mishap_foreign cpython = {
     .sandbox = &profile,
     .limit_param = "timeout",
     .usual_limit_ms = 6 * 1000,
+    .untimed = true,
+    .grace_ms = 1500, /* a busy machine may give it no processor time for a second */
     .once = true,
     .code = &code_of_callers,
     .usable = usable,

@@ -98,7 +98,8 @@ static mishap *ended(const mishap_foreign_end *end)
         return mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
     if (end->cancelled)
         return mishap_raise(CANCELLED, "The call was cancelled.");
-    if (says(end->output, "bad_alloc") || says(end->output, "emory"))
+    bool memory = end->exceeded && strcmp(end->exceeded, "memory") == 0;
+    if (memory || says(end->output, "bad_alloc") || says(end->output, "emory"))
         return mishap_suggest(
             mishap_raise(RUNTIME_ERROR, "The analysis needs more than the %d MB that it may have",
                          SYMBOLIC_MOST_MEMORY_MB),

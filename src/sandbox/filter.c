@@ -9,11 +9,15 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 
@@ -35,8 +39,6 @@ static const char *const allowed[] = {
     "madvise",
     "membarrier",
     "mincore",
-    "mmap",
-    "mmap2",
     "mprotect",
     "mremap",
     "msync",
@@ -98,7 +100,6 @@ static const char *const allowed[] = {
     "nanosleep",
     "setitimer",
     "time",
-    "timer_create",
     "timer_delete",
     "timer_getoverrun",
     "timer_gettime",
@@ -112,8 +113,6 @@ static const char *const allowed[] = {
     "dup",
     "dup2",
     "dup3",
-    "epoll_create",
-    "epoll_create1",
     "epoll_ctl",
     "epoll_pwait",
     "epoll_pwait2",
@@ -123,7 +122,6 @@ static const char *const allowed[] = {
     "fadvise64",
     "fallocate",
     "fdatasync",
-    "flock",
     "fstat",
     "fstat64",
     "fstatfs",
@@ -133,8 +131,6 @@ static const char *const allowed[] = {
     "getdents64",
     "lseek",
     "_llseek",
-    "pipe",
-    "pipe2",
     "poll",
     "ppoll",
     "pread64",
@@ -149,14 +145,9 @@ static const char *const allowed[] = {
     "readv",
     "recvfrom",
     "select",
-    "sendfile",
     "signalfd4",
-    "splice",
-    "tee",
     "write",
     "writev",
-    "copy_file_range",
-    "getsockopt",
     "getsockname",
     "getpeername",
     "shutdown",
@@ -205,6 +196,7 @@ static const char *const refused[] = {
     "fchmodat2",
     "fchown",
     "fchownat",
+    "flock", /* which needs no right to write: a lock of a library would be one for everybody */
     "fork",
     "futimesat",
     "ioprio_set",
@@ -259,6 +251,35 @@ static const char *const refused[] = {
     "vfork",
 };
 
+/* Calls that take what the system counts for the whole user, and what a profile says to have them:
+ * timers and queued signals (RLIMIT_SIGPENDING), watches (max_user_watches), buffers of pipes
+ * (pipe-user-pages-soft), which the calls that copy between files have as well. In the compiled
+ * filter each has an error that stands for what its profile makes of it: compiling takes
+ * milliseconds, and is done once for all profiles. */
+enum { TIMERS = 3001, EVENTS, COPIES };
+static const struct option {
+    unsigned mark, shares;
+    int error; /* for a program that must do without */
+} options[] = {
+    { TIMERS, MISHAP_SHARES_TIMERS, EPERM },
+    { EVENTS, MISHAP_SHARES_EVENTS, EPERM },
+    { COPIES, MISHAP_SHARES_EVENTS, ENOSYS }, /* then programs read and write */
+};
+static const struct optional {
+    const char *name;
+    unsigned mark;
+} optional[] = {
+    { "timer_create", TIMERS },
+    { "epoll_create", EVENTS },
+    { "epoll_create1", EVENTS },
+    { "pipe", EVENTS },
+    { "pipe2", EVENTS },
+    { "sendfile", COPIES },
+    { "copy_file_range", COPIES },
+    { "splice", COPIES },
+    { "tee", COPIES },
+};
+
 /* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
  * with one name are several such uses. A name must not be in a list above as well: that would allow
  * all of them. */
@@ -268,16 +289,19 @@ static const char *const refused[] = {
      CLONE_NEWNET | CLONE_PTRACE | CLONE_UNTRACED | CLONE_VFORK | CLONE_PARENT)
 #define WHOLE UINT64_MAX
 #define WORD  UINT64_C(0xffffffff)
+/* Locked pages and huge ones are counted for the user or the machine. What grows downward counts as
+ * a stack, and not as memory (RLIMIT_DATA). */
+#define UNCOUNTED (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN)
 static const struct use {
     const char *name;
     unsigned argument;
     uint64_t mask, value;
 } uses[] = {
     { "clone", 0, THREAD_FLAGS | OTHER_FLAGS, THREAD_FLAGS },
-    { "kill", 0, WORD, SELF },
-    { "tgkill", 0, WORD, SELF },
-    { "rt_tgsigqueueinfo", 0, WORD, SELF },
-    { "rt_sigqueueinfo", 0, WORD, SELF },
+    /* Shared memory without a file is in no limit of the process. */
+    { "mmap", 3, MAP_TYPE | UNCOUNTED, MAP_PRIVATE },
+    { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED },
+    { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE },
     { "getpgid", 0, WORD, 0 }, /* of itself */
     { "getsid", 0, WORD, 0 },
     { "getpriority", 1, WORD, 0 },
@@ -316,6 +340,11 @@ static const struct use {
     { "ioctl", 1, WORD, FIONBIO },
     { "ioctl", 1, WORD, FIOCLEX },
     { "ioctl", 1, WORD, FIONCLEX },
+    /* SO_PEERPIDFD would be a handle of the parent. */
+    { "getsockopt", 2, WORD, SO_DOMAIN },
+    { "getsockopt", 2, WORD, SO_ERROR },
+    { "getsockopt", 2, WORD, SO_PROTOCOL },
+    { "getsockopt", 2, WORD, SO_TYPE },
     { "prctl", 0, WORD, PR_SET_NAME },
     { "prctl", 0, WORD, PR_GET_NAME },
     { "prctl", 0, WORD, PR_SET_VMA },
@@ -328,11 +357,12 @@ static const struct use {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* What this version of the library or this machine has no number for needs no rule. */
+/* What this version of the library or this machine has no number for needs no rule. To the library
+ * such a name is a negative number, and each rule that it is given takes time. */
 static int add(scmp_filter_ctx context, uint32_t action, const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
-    if (number == __NR_SCMP_ERROR)
+    if (number < 0)
         return 0;
     int result = seccomp_rule_add(context, action, number, 0);
     return result == -EDOM ? 0 : result;
@@ -342,25 +372,65 @@ static int add_use(scmp_filter_ctx context, const struct use *use)
 {
     struct scmp_arg_cmp compare = { use->argument, SCMP_CMP_MASKED_EQ, use->mask, use->value };
     int number = seccomp_syscall_resolve_name(use->name);
-    if (number == __NR_SCMP_ERROR)
+    if (number < 0)
         return 0;
     int result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW, number, 1, &compare);
     return result == -EDOM ? 0 : result;
 }
 
-/* The limits of the process itself can be asked for, not set. */
-static int add_asking_for_limits(scmp_filter_ctx context)
+/* The limits of the process itself can be asked for. It can set that of its memory alone, which a
+ * process without privileges can only lower. */
+static int add_limits(scmp_filter_ctx context)
 {
-    const struct scmp_arg_cmp compare[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
-                                            { 2, SCMP_CMP_EQ, 0, 0 } };
-    return seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, compare);
+    const struct scmp_arg_cmp asking[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
+                                           { 2, SCMP_CMP_EQ, 0, 0 } };
+    const struct scmp_arg_cmp lowering[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
+                                             { 1, SCMP_CMP_MASKED_EQ, WORD, RLIMIT_DATA } };
+    int result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, asking);
+    return result < 0
+               ? result
+               : seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, lowering);
+}
+
+/* Signals to itself, but for those of real time: each of them is queued, and what is queued is
+ * counted for the whole user. */
+static int add_signals(scmp_filter_ctx context)
+{
+    static const struct {
+        const char *name;
+        unsigned signal; /* which argument it is */
+    } senders[] = { { "kill", 1 }, { "tgkill", 2 } };
+    int result = 0;
+    for (size_t i = 0; i < COUNT(senders) && result >= 0; i++) {
+        const struct scmp_arg_cmp compare[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, SELF },
+                                                { senders[i].signal, SCMP_CMP_LE, SIGSYS, 0 } };
+        result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW,
+                                        seccomp_syscall_resolve_name(senders[i].name), 2, compare);
+    }
+    return result;
+}
+
+/* A program that has timers can refuse itself more of them, before it runs code of others: with a
+ * further filter, which only takes from what this one allows. */
+static int add_filters(scmp_filter_ctx context)
+{
+    const struct scmp_arg_cmp compare[] = {
+        { 0, SCMP_CMP_MASKED_EQ, WORD, SECCOMP_SET_MODE_FILTER }, { 1, SCMP_CMP_EQ, 0, 0 }
+    };
+    return seccomp_rule_add_array(context, SCMP_ACT_ERRNO(TIMERS), SCMP_SYS(seccomp), 2, compare);
 }
 
 static int add_all(scmp_filter_ctx context)
 {
-    int result = add_asking_for_limits(context);
+    int result = add_limits(context);
+    if (result >= 0)
+        result = add_signals(context);
+    if (result >= 0)
+        result = add_filters(context);
     for (size_t i = 0; i < COUNT(allowed) && result >= 0; i++)
         result = add(context, SCMP_ACT_ALLOW, allowed[i]);
+    for (size_t i = 0; i < COUNT(optional) && result >= 0; i++)
+        result = add(context, SCMP_ACT_ERRNO(optional[i].mark), optional[i].name);
     for (size_t i = 0; i < COUNT(refused) && result >= 0; i++)
         result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
     for (size_t i = 0; i < COUNT(uses) && result >= 0; i++)
@@ -423,11 +493,25 @@ const mishap_sandbox_filter *mishap_sandbox_compile(void)
     return filter.code || compile(&filter) ? &filter : NULL;
 }
 
-void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self)
+/* What a profile makes of a line that returns an error. */
+static uint32_t resolve(uint32_t returned, unsigned shares)
 {
-    for (size_t i = 0; i < filter->count; i++)
-        if (filter->code[i].code == (BPF_JMP | BPF_JEQ | BPF_K) && filter->code[i].k == SELF)
-            filter->code[i].k = (uint32_t)self;
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (returned == (SECCOMP_RET_ERRNO | options[i].mark))
+            return options[i].shares & shares ? SECCOMP_RET_ALLOW
+                                              : SECCOMP_RET_ERRNO | (uint32_t)options[i].error;
+    return returned;
+}
+
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigned shares)
+{
+    for (size_t i = 0; i < filter->count; i++) {
+        struct sock_filter *line = &filter->code[i];
+        if (line->code == (BPF_JMP | BPF_JEQ | BPF_K) && line->k == SELF)
+            line->k = (uint32_t)self;
+        else if (line->code == (BPF_RET | BPF_K))
+            line->k = resolve(line->k, shares);
+    }
 }
 
 /* -- the last execution ------------------------------------------------------------------------ */

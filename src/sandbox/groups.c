@@ -17,7 +17,7 @@
 
 #include "sandbox/inside.h"
 
-enum { LONGEST_PATH = 200, SPARE_IDS = 2 };
+enum { LONGEST_PATH = 200 };
 
 /* Where groups are made, as it was found first. */
 static struct {
@@ -146,19 +146,33 @@ static bool look(void)
 
 /* -- one group --------------------------------------------------------------------------------- */
 
-static uint64_t memory_of(const mishap_sandbox_profile *profile)
-{
-    uint64_t own = profile->address_bytes ? profile->address_bytes : profile->memory_bytes;
-    return own ? own + profile->temporary_bytes : 0;
-}
-
+/* What is swapped out is not forgotten: without a limit of its own it would be memory beyond the
+ * limit. Not every kernel counts it. */
 static bool set_limits(const char *folder, const mishap_sandbox_profile *profile)
 {
     uint64_t threads = profile->threads ? profile->threads : MISHAP_SANDBOX_THREADS;
-    uint64_t memory = memory_of(profile);
-    if (!write_number(folder, "pids.max", threads + SPARE_IDS))
+    uint64_t memory = mishap_sandbox_resident(profile);
+    if (!write_number(folder, "pids.max", threads + MISHAP_SANDBOX_SPARE_IDS))
         return false;
-    return !above.memory || !memory || write_number(folder, "memory.max", memory);
+    if (!above.memory || !memory)
+        return true;
+    write_number(folder, "memory.swap.max", 0);
+    return write_number(folder, "memory.max", memory);
+}
+
+bool mishap_sandbox_group_ran_out(const mishap_sandbox_place *place)
+{
+    char path[LONGEST_PATH + 100], text[500];
+    if (!above.memory || !place->group[0])
+        return false;
+    snprintf(path, sizeof path, "%s/memory.events", place->group);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const char *killed = strstr(text, "oom_kill ");
+    return killed && strtoul(killed + strlen("oom_kill "), NULL, 10) > 0;
 }
 
 bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_sandbox_place *place)

@@ -12,9 +12,14 @@
 #include "sandbox/sandbox.h"
 
 enum {
-    MISHAP_SANDBOX_FILES = 64,   /* open at once, if the profile does not say it */
-    MISHAP_SANDBOX_THREADS = 64, /* at once, if the profile does not say it */
-    MISHAP_SANDBOX_FILE_MB = 1,  /* of a file that it writes, at least */
+    MISHAP_SANDBOX_FILES = 64,    /* open at once, if the profile does not say it */
+    MISHAP_SANDBOX_THREADS = 64,  /* at once, if the profile does not say it */
+    MISHAP_SANDBOX_FILE_MB = 1,   /* of a file that it writes, at least */
+    MISHAP_SANDBOX_STACK_MB = 8,  /* of the first thread, if the profile does not say it */
+    MISHAP_SANDBOX_SIGNALS = 32,  /* queued at once, in a user namespace */
+    MISHAP_SANDBOX_SPARE_IDS = 2, /* beside its threads, of those that the system counts */
+    MISHAP_SANDBOX_INODE =
+        4096, /* bytes that a file of the temporary folder counts for, at least */
     MISHAP_SANDBOX_FOLDER_MODE = 0700,
 };
 
@@ -44,8 +49,8 @@ enum {
 const mishap_sandbox_filter *mishap_sandbox_compile(void);
 
 /* In the child, whose copy of the filter it is from now on: the process that it may send signals to
- * is itself. */
-void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self);
+ * is itself, and it has what its profile says of `shares`. */
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigned shares);
 
 /* Install the filter: the descriptor of its listener, or -1. */
 int mishap_sandbox_install(const mishap_sandbox_filter *filter);
@@ -89,6 +94,9 @@ int mishap_sandbox_open_group(const mishap_sandbox_place *place); /* to fork int
 bool mishap_sandbox_enter_group(const mishap_sandbox_place *place);
 void mishap_sandbox_remove_group(mishap_sandbox_place *place);
 
+/* Has the system killed a process of this group because the group had too much memory? */
+bool mishap_sandbox_group_ran_out(const mishap_sandbox_place *place);
+
 /* Where groups are made; "" for tests: look for it again. */
 void mishap_sandbox_use_groups_of(const char *folder, bool memory);
 
@@ -97,7 +105,20 @@ void mishap_sandbox_use_groups_of(const char *folder, bool memory);
 /* Make a temporary folder: below TMPDIR, /tmp or /var/tmp. False: errno says why not. */
 bool mishap_sandbox_make_folder(mishap_sandbox_place *place);
 
+/* Remove the folders of this kind that no process has any more, because their makers were killed,
+ * but for those that were made within so many seconds. */
+void mishap_sandbox_sweep_folders(const char *above, int young_s);
+
+/* -- watch.c ----------------------------------------------------------------------------------- */
+
+/* What a profile gives a program of memory that it really uses; 0: any. */
+uint64_t mishap_sandbox_resident(const mishap_sandbox_profile *profile);
+
 /* -- remove.c ---------------------------------------------------------------------------------- */
+
+/* Has a folder more than so many files, or than so many bytes in them? It is looked through no
+ * further than that. */
+bool mishap_sandbox_folder_exceeds(const char *path, uint64_t files, uint64_t bytes);
 
 /* Remove a folder with all that is in it, however deep, in the parent. No process uses it. */
 void mishap_sandbox_remove_folder(const char *path);

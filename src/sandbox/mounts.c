@@ -18,7 +18,7 @@
 #define MOUNT_ATTR_RDONLY 0x01
 #endif
 
-enum { MOST_PATHS = 64, LONGEST_PATH = 4096, INODE_BYTES = 4096, FEWEST_IDS = 301 };
+enum { MOST_PATHS = 64, LONGEST_PATH = 4096, FEWEST_IDS = 301 };
 
 /* Any folder that is there will do to put the new root on. */
 static const char *const covered[] = { "/tmp", "/proc", "/usr", "/dev", "/etc" };
@@ -110,7 +110,7 @@ static bool make_temporary(uint64_t bytes)
     char options[100];
     const char *folder = MISHAP_SANDBOX_TEMPORARY;
     snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=700",
-             (unsigned long long)bytes, (unsigned long long)(bytes / INODE_BYTES + 16));
+             (unsigned long long)bytes, (unsigned long long)(bytes / MISHAP_SANDBOX_INODE + 16));
     return make_path(folder, true) &&
            mount("mishap", folder + 1, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0;
 }

@@ -3,12 +3,16 @@
  * where there is no mount namespace, and limits of this process that leave the program what its
  * profile gives it.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/system.h"
@@ -17,7 +21,9 @@
 
 /* -- a temporary folder ------------------------------------------------------------------------ */
 
-static const char template[] = "/mishap-sandbox-XXXXXX"; /* for mkdtemp(), below a folder */
+/* For mkdtemp(), below a folder. */
+#define OURS "mishap-sandbox-"
+static const char template[] = "/" OURS "XXXXXX";
 
 /* Can only root and this user move or remove what this user makes in it? Others could else put a
  * folder of their choice in the place of ours: the program may write there, and it is removed
@@ -53,13 +59,69 @@ static const char *find_folder(void)
     return NULL;
 }
 
+/* A folder is locked by its maker as long as that lives: the system forgets the lock of a process
+ * that is killed. Numbers of processes would not do: they come again, and a folder for temporary
+ * files may be that of several PID namespaces. */
+static int lock_folder(int above, const char *path)
+{
+    int file = openat(above, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+/* It is locked a moment after it was made. */
+enum { YOUNG_S = 60 };
+
+static bool is_abandoned(int above, const char *name, int young_s)
+{
+    struct stat status;
+    if (strncmp(name, OURS, sizeof OURS - 1) != 0 ||
+        fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode) ||
+        status.st_uid != geteuid() || time(NULL) - status.st_ctime < young_s)
+        return false;
+    fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0); /* the program may have closed it */
+    int file = lock_folder(above, name);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+void mishap_sandbox_sweep_folders(const char *above, int young_s)
+{
+    char path[sizeof((mishap_sandbox_place *)0)->folder];
+    const struct dirent *entry;
+    DIR *all = opendir(above);
+    while (all && (entry = readdir(all)))
+        if (is_abandoned(dirfd(all), entry->d_name, young_s) &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", above, entry->d_name) < sizeof path)
+            mishap_sandbox_remove_folder(path);
+    if (all)
+        closedir(all);
+}
+
+/* The first in a process removes what was left by others, which were killed. */
 bool mishap_sandbox_make_folder(mishap_sandbox_place *place)
 {
+    static bool swept;
     const char *folder = find_folder();
     size_t size = sizeof place->folder;
+    if (folder && !swept)
+        mishap_sandbox_sweep_folders(folder, YOUNG_S);
+    swept = swept || folder;
     if (folder && (size_t)snprintf(place->folder, size, "%s%s", folder, template) < size &&
-        mkdtemp(place->folder))
-        return true;
+        mkdtemp(place->folder)) {
+        int file = lock_folder(AT_FDCWD, place->folder);
+        place->lock = file >= 0 ? fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+        if (file >= 0)
+            close(file);
+        if (place->lock > 0)
+            return true;
+        rmdir(place->folder);
+    }
+    place->lock = 0;
     place->folder[0] = '\0';
     return false;
 }

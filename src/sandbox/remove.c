@@ -1,7 +1,8 @@
 /*
- * Removing the temporary folder of a program that has ended. The program may have made folders that
- * cannot be read, and folders in folders until no path is long enough. So no path is ever made:
- * a folder's own folders are moved up beside it, and it is removed when nothing is in it any more.
+ * Counting what is in the temporary folder of a program, and removing it when that has ended. The
+ * program may have made folders that cannot be read, and folders in folders until no path is long
+ * enough. So no path is ever made: a folder's own folders are moved up beside it, and it is removed
+ * when nothing is in it any more.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -79,4 +80,48 @@ void mishap_sandbox_remove_folder(const char *path)
     if (top >= 0)
         close(top);
     rmdir(path);
+}
+
+/* -- counting ---------------------------------------------------------------------------------- */
+
+enum { DEEPEST = 64 };
+
+struct count {
+    uint64_t files, bytes; /* that are left */
+};
+
+/* False: there is more than was left. What lies deeper than anybody needs counts as too much; a
+ * folder that the program has closed against reading is opened, as its other folders are. */
+static bool count_in(int above, const char *name, int depth, struct count *left)
+{
+    const struct dirent *entry;
+    struct stat status;
+    bool within = depth < DEEPEST;
+    DIR *folder = open_folder(above, name);
+    if (!folder && errno == EACCES && fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0) == 0)
+        folder = open_folder(above, name);
+    while (within && folder && (entry = readdir(folder))) {
+        if (!is_entry(entry->d_name) ||
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        uint64_t size = (uint64_t)status.st_blocks * 512;
+        within = left->files > 0 && size <= left->bytes;
+        if (!within)
+            break;
+        left->files--;
+        left->bytes -= size;
+        if (S_ISDIR(status.st_mode))
+            within = count_in(dirfd(folder), entry->d_name, depth + 1, left);
+    }
+    if (folder)
+        closedir(folder);
+    return within;
+}
+
+/* Folders take blocks of the file system, too, so there is a little more than what files may have.
+ */
+bool mishap_sandbox_folder_exceeds(const char *path, uint64_t files, uint64_t bytes)
+{
+    struct count left = { files, bytes + bytes / 8 };
+    return !count_in(AT_FDCWD, path, 0, &left);
 }

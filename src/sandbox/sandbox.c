@@ -141,6 +141,9 @@ void mishap_sandbox_remove(mishap_sandbox_place *place)
     if (place->folder[0])
         mishap_sandbox_remove_folder(place->folder);
     place->folder[0] = '\0';
+    if (place->lock)
+        close(place->lock);
+    place->lock = 0;
 }
 
 /* -- entering ---------------------------------------------------------------------------------- */
@@ -183,24 +186,38 @@ static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
     return setrlimit(resource, &now) == 0;
 }
 
-/* In a user namespace threads are counted there; outside all processes of the user are, so that a
- * limit would be met by chance. Between the limits of processor time is SIGXCPU, then SIGKILL. */
+/* Of what the system counts for all processes of a user: in a user namespace it is counted there,
+ * too, and the program has so much of its own. Elsewhere such a limit would be met by chance, so
+ * that all programs together leave a part of what this process may have: it can always go on. */
+static bool limit_shared(__rlimit_resource_t resource, uint64_t own, bool users)
+{
+    struct rlimit now;
+    if (users)
+        return limit(resource, own, 0);
+    if (getrlimit(resource, &now) != 0 || now.rlim_max == RLIM_INFINITY)
+        return true;
+    return limit(resource, now.rlim_max - now.rlim_max / 4, 0);
+}
+
+/* Between the limits of processor time is SIGXCPU, then SIGKILL. */
 static bool set_limits(const mishap_sandbox_profile *p, unsigned layers)
 {
+    uint64_t threads = p->threads ? p->threads : MISHAP_SANDBOX_THREADS;
+    bool users = layers & MISHAP_LAYER_USERS;
     uint64_t file = p->file_bytes ? p->file_bytes : p->temporary_bytes;
     if (!p->file_bytes && file < MISHAP_SANDBOX_FILE_MB << 20)
         file = MISHAP_SANDBOX_FILE_MB << 20;
     return (!p->memory_bytes || limit(RLIMIT_DATA, p->memory_bytes, 0)) &&
            (!p->address_bytes || limit(RLIMIT_AS, p->address_bytes, 0)) &&
-           (!p->stack_bytes || limit(RLIMIT_STACK, p->stack_bytes, 0)) &&
+           limit(RLIMIT_STACK, p->stack_bytes ? p->stack_bytes : MISHAP_SANDBOX_STACK_MB << 20,
+                 0) &&
            (!p->cpu_seconds || limit(RLIMIT_CPU, p->cpu_seconds, 1)) &&
            limit(RLIMIT_NOFILE, p->files ? p->files : MISHAP_SANDBOX_FILES, 0) &&
            limit(RLIMIT_FSIZE, file, 0) && limit(RLIMIT_CORE, 0, 0) &&
            limit(RLIMIT_MEMLOCK, 0, 0) && limit(RLIMIT_MSGQUEUE, 0, 0) &&
            limit(RLIMIT_NICE, 0, 0) && limit(RLIMIT_RTPRIO, 0, 0) &&
-           limit(RLIMIT_SIGPENDING, 1024, 0) &&
-           (!(layers & MISHAP_LAYER_USERS) ||
-            limit(RLIMIT_NPROC, (p->threads ? p->threads : MISHAP_SANDBOX_THREADS) + 1, 0));
+           limit_shared(RLIMIT_SIGPENDING, MISHAP_SANDBOX_SIGNALS, users) &&
+           limit_shared(RLIMIT_NPROC, threads + 1, users);
 }
 
 /* A process that has none of root's capabilities cannot give up more: then the system says EPERM,
@@ -259,7 +276,7 @@ const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sand
     if (step)
         return step;
     if (sandbox->filter) {
-        mishap_sandbox_aim(sandbox->filter, getpid());
+        mishap_sandbox_aim(sandbox->filter, getpid(), profile->shares);
         return mishap_sandbox_exec_last(sandbox->filter, program, environment);
     }
     execve(program[0], (char *const *)(uintptr_t)program, (char *const *)(uintptr_t)environment);

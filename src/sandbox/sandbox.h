@@ -9,6 +9,8 @@
  *     groups.c     control groups
  *     place.c      a temporary folder, and limits that are high enough
  *     remove.c     the temporary folder, after the program
+ *     watch.c      what no limit of the system holds: memory, threads and files, looked at now and
+ *                  then
  *
  * It knows nothing of operations or of what the program says. How it is used, in a process with one
  * thread:
@@ -20,7 +22,7 @@
  *         step = mishap_sandbox_exec(sandbox, &place, program);
  *         … it returns only if it failed: say so, and _exit() …
  *     }
- *     … waitpid(pid) …
+ *     … mishap_sandbox_look(sandbox, &place, pid, &watch), now and then, until waitpid(pid) …
  *     mishap_sandbox_remove(&place);
  *
  * In the child everything is safe after fork() of any process: no allocation, no lock, no stdio.
@@ -38,7 +40,27 @@ typedef struct mishap_sandbox mishap_sandbox;
 typedef struct mishap_sandbox_place {
     char folder[256]; /* the temporary folder, where there is no mount namespace; "": none */
     char group[256];  /* its control group; "": none */
+    int lock;         /* the folder, open and locked while this process lives; 0: none */
 } mishap_sandbox_place;
+
+/* What a program has more of than its profile gives it. */
+typedef enum mishap_sandbox_excess {
+    MISHAP_EXCESS_NONE,
+    MISHAP_EXCESS_MEMORY,
+    MISHAP_EXCESS_THREADS,
+    MISHAP_EXCESS_FILES, /* in its temporary folder */
+} mishap_sandbox_excess;
+
+/* What is known of a process that is watched: zeros at its beginning. */
+typedef struct mishap_sandbox_watch {
+    int64_t used_ns;    /* processor time, at the last look */
+    int64_t weighed_ns; /* when its PSS was read */
+    uint64_t weighed;   /* … and what it had mapped by then, files included */
+    int64_t counted_ns; /* when its files were counted */
+    uint64_t resident;  /* bytes that it has in memory, without files that it has mapped */
+    bool ran;           /* it had used processor time since the look before */
+    bool near;          /* … and is not far from its limit of memory */
+} mishap_sandbox_watch;
 
 /*
  * Compile a profile for this machine. The profile and its texts live as long as the sandbox.
@@ -82,6 +104,15 @@ pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *p
  */
 const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sandbox_place *place,
                                 const char *const *program);
+
+/* Look at a process that has not been waited for: has it too much of something? Then it is to be
+ * killed. One that has not run since the last look costs a system call. */
+mishap_sandbox_excess mishap_sandbox_look(const mishap_sandbox *sandbox,
+                                          const mishap_sandbox_place *place, pid_t pid,
+                                          mishap_sandbox_watch *watch);
+
+/* The process was killed; was it the system, for what it had too much of? */
+mishap_sandbox_excess mishap_sandbox_excess_of(const mishap_sandbox_place *place);
 
 /* The process has ended: remove what is left of it. */
 void mishap_sandbox_remove(mishap_sandbox_place *place);

@@ -61,6 +61,9 @@ static mishap *tell_reason(mishap_link *link, mishap_call *call, mishap *failure
             "earlier definitions are gone.",
         [MISHAP_SESSION_LOST] = "The server has lost the session. This call started a fresh one: "
                                 "earlier definitions are gone.",
+        [MISHAP_SESSION_HEAVY] =
+            "The sessions of this caller held too much memory, and the largest was ended. This "
+            "call started a fresh one: earlier definitions are gone.",
     };
     const char *said = words[link->reason];
     link->reason = MISHAP_SESSION_NEW;
@@ -119,6 +122,8 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     const char *lie = mishap_foreign_take_outcome(message, &known, call, &failure);
     if (lie)
         return lie;
+    if (link->interrupted_ns && run)
+        failure = mishap_foreign_correct(link->foreign, call, failure, true);
     if (link->reason)
         failure = tell_reason(link, call, failure);
     if (!run)
@@ -287,11 +292,13 @@ void mishap_runner_interrupt(mishap_runner *r, mishap_link *link)
 void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned i, int64_t now)
 {
     mishap_link_slot *slot = &link->slots[i];
-    int64_t limit_ms = mishap_link_call(slot)->limit_ms;
+    int64_t limit_ms = mishap_foreign_interrupt_ms(link->foreign, mishap_link_call(slot));
     if (link->ending_since_ns)
         return;
     if (limit_ms > 0 && now - slot->begun_ns >= limit_ms * MISHAP_MS)
         mishap_runner_interrupt(r, link);
+    else if (limit_ms > 0)
+        mishap_runner_wake_at(r, slot->begun_ns + limit_ms * MISHAP_MS);
     if (!link->interrupted_ns)
         return;
     if (now - link->interrupted_ns < mishap_foreign_grace_ms(link->foreign) * MISHAP_MS) {
@@ -330,13 +337,18 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
                             operation->name);
     default:
         describe(&link->end, words, sizeof words);
-        return mishap_raise(INTERNAL_ERROR, "The process of %s %s.", operation->name, words);
+        return link->end.exceeded
+                   ? mishap_raise(INTERNAL_ERROR,
+                                  "The process of %s had more %s than it may have, and was ended.",
+                                  operation->name, mishap_spawn_excess(link->end.exceeded))
+                   : mishap_raise(INTERNAL_ERROR, "The process of %s %s.", operation->name, words);
     }
 }
 
 static const char *how_it_broke(const mishap_link_end *end)
 {
-    bool killed = end->known && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL;
+    bool killed = end->known && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL &&
+                  !end->exceeded;
     return end->why == MISHAP_LINK_LIED               ? end->lie
            : end->why == MISHAP_LINK_CLOSED && killed ? "nothing more, and did not end"
                                                       : NULL;
@@ -350,6 +362,7 @@ static mishap_foreign_end end_of(const mishap_link *link)
                                  .cancelled = end->why == MISHAP_LINK_CANCELLED,
                                  .code_began = is_of_code(link),
                                  .broke = how_it_broke(end),
+                                 .exceeded = mishap_spawn_excess(end->exceeded),
                                  .output = { end->output, end->output_bytes } };
 }
 
@@ -389,6 +402,8 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         m = mishap_note(m, "hint", "code that can end its process may have chosen this status");
     if (told.broke)
         m = mishap_note(m, "reason", told.broke);
+    if (told.exceeded)
+        m = mishap_note(m, "exceeded", told.exceeded);
     if (told.timed_out)
         m = mishap_note(m, "limit_ms", call->limit_ms);
     if (told.output.length)

@@ -49,9 +49,11 @@ static bool is_session(const mishap_call *call, const mishap_param *param)
     return has_sessions(call) && strcmp(param->name, "session") == 0;
 }
 
-void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
+enum { TO_SAY_SO_MS = 1000, LONGEST_S = 86400 };
+
+/* What a call says of its time, and some to say that it is over; 0: nothing. */
+static int limit_of(const mishap_foreign *foreign, const mishap_call *call)
 {
-    enum { TO_SAY_SO_MS = 1000, LONGEST_S = 86400 };
     int limit_ms = foreign->usual_limit_ms;
     for (size_t i = 0; foreign->limit_param && i < call->param_count; i++)
         if (call->values[i] && yyjson_is_num(call->values[i]) &&
@@ -59,10 +61,45 @@ void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
             double seconds = yyjson_get_num(call->values[i]);
             limit_ms = seconds < LONGEST_S ? (int)(seconds * 1000) + TO_SAY_SO_MS : 0;
         }
+    return limit_ms;
+}
+
+void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
+{
+    int limit_ms = limit_of(foreign, call);
     int64_t deadline_ns = call->deadline_ns;
     mishap_call_limit(call, limit_ms);
     if (deadline_ns && deadline_ns < call->deadline_ns)
         call->deadline_ns = deadline_ns; /* of a command */
+}
+
+int64_t mishap_foreign_interrupt_ms(const mishap_foreign *foreign, const mishap_call *call)
+{
+    int limit_ms = foreign->untimed ? limit_of(foreign, call) : 0;
+    if (!limit_ms)
+        return call->limit_ms;
+    limit_ms = limit_ms > TO_SAY_SO_MS ? limit_ms - TO_SAY_SO_MS : 1;
+    return call->limit_ms > 0 && call->limit_ms < limit_ms ? call->limit_ms : limit_ms;
+}
+
+mishap *mishap_foreign_correct(const mishap_foreign *foreign, const mishap_call *call,
+                               mishap *failure, bool timed_out)
+{
+    mishap_foreign_end end = { .operation = call->operation->name,
+                               .status = -1,
+                               .timed_out = timed_out,
+                               .cancelled = !timed_out,
+                               .limit_ms = call->limit_ms };
+    const mishap_code *wrong = timed_out ? MISHAP_CODE_CANCELLED : MISHAP_CODE_TIMEOUT;
+    if (!failure || !foreign->untimed || !foreign->ended || mishap_told(failure)->code != wrong)
+        return failure;
+    mishap *right = foreign->ended(&end);
+    if (!right)
+        return failure;
+    if (mishap_told(failure)->output.length)
+        right = mishap_output(right, mishap_told(failure)->output);
+    mishap_free(failure);
+    return right;
 }
 
 static void put_arguments(mishap_buffer *out, const mishap_call *call)

@@ -45,6 +45,14 @@ static inline const mishap_foreign *mishap_foreign_of(const mishap_operation *op
 /* Shorten the time of a call to what it says itself (`.limit_param`). */
 void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call);
 
+/* How long a call may run before it is interrupted, in milliseconds; 0: any time. */
+int64_t mishap_foreign_interrupt_ms(const mishap_foreign *foreign, const mishap_call *call);
+
+/* A call failed that was interrupted. A program that keeps no time does not know why it was, so
+ * that what it says of it may be wrong. */
+mishap *mishap_foreign_correct(const mishap_foreign *foreign, const mishap_call *call,
+                               mishap *failure, bool timed_out);
+
 /* What the exit code of a process means that failed by itself (mishap/exits.h). NULL: it ended in
  * another way, or code of a caller may have chosen the code. */
 const char *mishap_foreign_own_exit(const mishap_foreign_end *end);

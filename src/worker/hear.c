@@ -259,6 +259,8 @@ static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
     link->end.known = true;
     link->end.status = message->status;
     link->end.stopped = message->stopped;
+    if (message->exceeded <= MISHAP_EXCESS_FILES)
+        link->end.exceeded = (mishap_sandbox_excess)message->exceeded;
     link->end.has_trace = message->stack;
     link->end.trace = message->trace;
     link->end.output_bytes = message->output_bytes;

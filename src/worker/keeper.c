@@ -119,6 +119,12 @@ bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *number,
     return true;
 }
 
+uint64_t mishap_keeper_resident(uint32_t number)
+{
+    const mishap_kept *worker = mishap_kept_by_number(number);
+    return worker ? worker->spawned.watch.resident : 0;
+}
+
 void mishap_keeper_set_user(uint32_t number, size_t loop, bool used)
 {
     mishap_kept *worker = mishap_kept_by_number(number);
@@ -150,6 +156,7 @@ static void on_end(mishap_kept *worker, int status)
                                       .status = status,
                                       .stack = worker->has_trace,
                                       .stopped = worker->stopped,
+                                      .exceeded = (uint8_t)mishap_spawn_exceeded(&worker->spawned),
                                       .trace = worker->trace };
     mishap_kept ended = *worker;
     if (ended.foreign)
@@ -293,8 +300,9 @@ static bool is_needed(void)
 static int next_wait_ms(void)
 {
     int64_t now = mishap_clock_monotonic_ns(), next = mishap_leases_look(now);
-    int64_t kill_at = mishap_kept_look();
+    int64_t kill_at = mishap_kept_look(), watch_at = mishap_kept_watch(now);
     next = kill_at < next ? kill_at : next;
+    next = watch_at < next ? watch_at : next;
     if (next == INT64_MAX)
         return -1;
     int64_t wait_ms = next > now ? (next - now) / 1000000 + 1 : 0;

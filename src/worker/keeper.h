@@ -36,10 +36,12 @@ typedef enum mishap_keeper_word {
 
 /* Why a session is not what it was. */
 typedef enum mishap_session_reason {
-    MISHAP_SESSION_NEW,  /* it is: nothing is to be said */
-    MISHAP_SESSION_IDLE, /* it was ended, for nobody used it */
-    MISHAP_SESSION_DIED, /* its process has died */
-    MISHAP_SESSION_LOST, /* so has what kept it */
+    MISHAP_SESSION_NEW,   /* it is: nothing is to be said */
+    MISHAP_SESSION_IDLE,  /* it was ended, for nobody used it */
+    MISHAP_SESSION_DIED,  /* its process has died */
+    MISHAP_SESSION_LOST,  /* so has what kept it */
+    MISHAP_SESSION_HEAVY, /* it was ended, for all those of its caller held too much memory */
+    MISHAP_SESSION_LAST_REASON = MISHAP_SESSION_HEAVY,
 } mishap_session_reason;
 
 enum {
@@ -54,14 +56,15 @@ typedef struct mishap_keeper_message {
     uint32_t worker; /* which, by the number that the keeper gave it */
     uint32_t group;
     int32_t pid;
-    int32_t status;  /* of ENDED: as waitpid() has it */
-    uint8_t stack;   /* of END: wanted. Of ENDED: `trace` has it, read from outside */
-    uint8_t stopped; /* of ENDED: it had stopped itself, and was killed for it */
-    uint8_t joined;  /* of STARTED: the worker was there already, for other loops */
-    uint8_t reason;  /* of STARTED and CLOSE: a mishap_session_reason */
-    uint8_t known;   /* of STARTED: this keeper has had the session before */
-    uint8_t yields;  /* of YIELD */
-    uint8_t padding[6];
+    int32_t status;   /* of ENDED: as waitpid() has it */
+    uint8_t stack;    /* of END: wanted. Of ENDED: `trace` has it, read from outside */
+    uint8_t stopped;  /* of ENDED: it had stopped itself, and was killed for it */
+    uint8_t joined;   /* of STARTED: the worker was there already, for other loops */
+    uint8_t reason;   /* of STARTED and CLOSE: a mishap_session_reason */
+    uint8_t known;    /* of STARTED: this keeper has had the session before */
+    uint8_t exceeded; /* of ENDED: a mishap_sandbox_excess, for which it was killed */
+    uint8_t yields;   /* of YIELD */
+    uint8_t padding[5];
     uint8_t session[MISHAP_SESSION_KEY];
     uint64_t holder; /* of LEASE and STARTED: the caller that a session counts for; 0: none */
     /* Of ENDED alone: */

@@ -33,6 +33,9 @@ enum {
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
     YIELDS = 10,           /* so much lower is the priority of a worker whose call takes long */
     FOREIGN_YIELDS = 15,   /* … and of programs that it has started, or of a foreign program */
+    WATCH_MS = 50,         /* between looks at foreign programs */
+    WATCH_IDLE_MS = 200,   /* … none of which has run since */
+    WATCH_NEAR_MS = 10,    /* … one of which is near its limit of memory */
 };
 
 /* There is one in a process. */
@@ -42,6 +45,8 @@ static struct {
     mishap_kept workers[MOST_WORKERS];
     size_t end; /* all places from here on are free */
     uint32_t last_number;
+    int64_t watched_ns; /* when foreign programs were looked at */
+    int watch_ms;       /* … and after how long again */
 } k;
 
 void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation)
@@ -309,6 +314,28 @@ int64_t mishap_kept_look(void)
         mishap_kept_kill(worker);
     }
     return next;
+}
+
+int64_t mishap_kept_watch(int64_t now_ns)
+{
+    bool look = now_ns >= k.watched_ns + k.watch_ms * INT64_C(1000000), any = false;
+    if (look) {
+        k.watched_ns = now_ns;
+        k.watch_ms = WATCH_IDLE_MS;
+    }
+    for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
+        if (!worker->foreign || !worker->spawned.sandbox || worker->killed)
+            continue;
+        any = true;
+        if (!look)
+            break;
+        const mishap_sandbox_watch *watch = &worker->spawned.watch;
+        if (mishap_spawn_look(&worker->spawned))
+            mishap_kept_kill(worker);
+        int wait_ms = watch->near ? WATCH_NEAR_MS : watch->ran ? WATCH_MS : WATCH_IDLE_MS;
+        k.watch_ms = wait_ms < k.watch_ms ? wait_ms : k.watch_ms;
+    }
+    return any ? k.watched_ns + k.watch_ms * INT64_C(1000000) : INT64_MAX;
 }
 
 void mishap_kept_remove(mishap_kept *worker)

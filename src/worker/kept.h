@@ -73,6 +73,10 @@ void mishap_kept_put_away(mishap_kept *worker);
 /* Kill those whose time is over. Returns the time of the next one, INT64_MAX: there is none. */
 int64_t mishap_kept_look(void);
 
+/* Look at those in a sandbox, if it is time, and kill those that have more than they may. Returns
+ * when the next look is due, INT64_MAX: there is nothing to look at. */
+int64_t mishap_kept_watch(int64_t now_ns);
+
 /* Its process has ended: the place is free. */
 void mishap_kept_remove(mishap_kept *worker);
 

@@ -14,6 +14,7 @@ enum {
     MOST_LIVING = 128, /* of a service, if nothing is declared */
     PART_OF_FILES = 8, /* sessions: one in so many of the files that a process may open */
     WORDS = MISHAP_KEEPER_LOOPS / 64,
+    WEIGH_MS = 500,   /* between looks at what callers hold */
     QUIET_MS = 10,    /* between looks at a process that may run a call for nobody */
     QUIET_LOOKS = 3,  /* … after it has read all */
     MOST_LOOKS = 200, /* … in all */
@@ -33,7 +34,8 @@ struct session {
     int64_t since_ns;       /* when it was left by its loop, or ended */
     uint8_t reason;         /* why it ended, if its caller is to be told; else NEW */
     bool again;             /* it is not its first process */
-    bool dismissed;         /* it is to end when no loop uses it */
+    bool dismissed;         /* it is to end when no loop uses it … */
+    uint8_t dismissed_for;  /* … because of this */
     int quiet_looks;        /* before it is free: it may run a call of a loop that is gone */
     int64_t quiet_at_ns;    /* … and when the next of them is */
 };
@@ -48,6 +50,7 @@ static struct {
         mishap_keeper_message message;
     } asked[MOST_ASKED]; /* for sessions, and not served yet */
     size_t asked_count;
+    int64_t weighed_ns; /* when it was looked at what callers hold */
 } l;
 
 void mishap_leases_begin(const mishap_keeper_plan *plan)
@@ -146,7 +149,7 @@ static void close_session(struct session *s, mishap_session_reason reason);
 static void pass_on(struct session *s)
 {
     if (s->dismissed) {
-        close_session(s, MISHAP_SESSION_NEW);
+        close_session(s, (mishap_session_reason)s->dismissed_for);
         return;
     }
     s->loop = NOBODY;
@@ -253,6 +256,7 @@ static void forget_process(struct session *s, mishap_session_reason reason)
     s->worker = 0;
     s->quiet_looks = 0;
     s->dismissed = false;
+    s->dismissed_for = MISHAP_SESSION_NEW;
     s->reason = (uint8_t)reason;
     s->since_ns = mishap_clock_monotonic_ns();
     s->loop = NOBODY;
@@ -274,10 +278,11 @@ static void close_session(struct session *s, mishap_session_reason reason)
 }
 
 /* Whoever uses it gives it back after its call, and then it ends. */
-static void dismiss(struct session *s)
+static void dismiss(struct session *s, mishap_session_reason reason)
 {
+    s->dismissed_for = (uint8_t)reason;
     if (!s->worker) {
-        s->reason = MISHAP_SESSION_NEW;
+        s->reason = (uint8_t)reason;
     } else if (s->loop != NOBODY) {
         mishap_keeper_message recall = message_of(s, MISHAP_KEEPER_RECALL);
         s->dismissed = true;
@@ -285,7 +290,42 @@ static void dismiss(struct session *s)
     } else if (s->quiet_looks) {
         s->dismissed = true;
     } else {
-        close_session(s, MISHAP_SESSION_NEW);
+        close_session(s, reason);
+    }
+}
+
+/* What the sessions of a caller hold together; those that are about to end do not count. */
+static uint64_t held_by(uint32_t group, uint64_t holder, struct session **largest)
+{
+    uint64_t all = 0, most = 0;
+    *largest = NULL;
+    for (size_t i = 0; i < l.end; i++) {
+        struct session *s = &l.all[i];
+        if (!s->worker || s->dismissed || s->group != group || s->holder != holder)
+            continue;
+        uint64_t bytes = mishap_keeper_resident(s->worker);
+        all += bytes;
+        if (bytes >= most) {
+            most = bytes;
+            *largest = s;
+        }
+    }
+    return all;
+}
+
+/* One at a time: the next look sees what is left. */
+static void look_at_memory(int64_t now_ns)
+{
+    if (now_ns - l.weighed_ns < WEIGH_MS * INT64_C(1000000))
+        return;
+    l.weighed_ns = now_ns;
+    for (size_t i = 0; i < l.end; i++) {
+        const struct session *s = &l.all[i];
+        struct session *largest;
+        uint64_t most = s->worker ? foreign_of(s->group)->caller_bytes : 0;
+        if (s->worker && !s->dismissed && most && s->holder &&
+            held_by(s->group, s->holder, &largest) > most)
+            dismiss(largest, MISHAP_SESSION_HEAVY);
     }
 }
 
@@ -306,7 +346,7 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
 {
     struct session *s = find_worker(message->worker);
     bool its = s && s->loop == (int)loop;
-    if (message->reason > MISHAP_SESSION_LOST)
+    if (message->reason > MISHAP_SESSION_LAST_REASON)
         return;
     switch ((int)message->word) {
     case MISHAP_KEEPER_LEASE:
@@ -339,7 +379,7 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
     case MISHAP_KEEPER_DISMISS:
         s = find(message->group, message->session);
         if (s)
-            dismiss(s);
+            dismiss(s, MISHAP_SESSION_NEW);
         break;
     default:
         break;
@@ -388,6 +428,7 @@ void mishap_leases_worker_ended(uint32_t worker)
 int64_t mishap_leases_look(int64_t now_ns)
 {
     int64_t next = INT64_MAX;
+    look_at_memory(now_ns);
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
         if (!s->worker || s->loop != NOBODY)

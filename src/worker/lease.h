@@ -26,7 +26,8 @@ void mishap_leases_serve(void);
 void mishap_leases_loop_gone(size_t loop);
 void mishap_leases_worker_ended(uint32_t worker);
 
-/* End those that no loop uses and that were idle for too long. Returns when the next one is due;
+/* End those that no loop uses and that were idle for too long, and of callers whose sessions hold
+ * too much memory the largest one. Returns when the next one is due;
  * INT64_MAX: none. */
 int64_t mishap_leases_look(int64_t now_ns);
 
@@ -39,6 +40,9 @@ void mishap_leases_stop(void);
  * to it. False: errno says why. */
 bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker, int32_t *pid,
                                  int *end);
+
+/* What a worker holds of memory, in bytes, as it was seen last. */
+uint64_t mishap_keeper_resident(uint32_t worker);
 
 /* A loop uses a worker, and no more: then it hears of its end. */
 void mishap_keeper_set_user(uint32_t worker, size_t loop, bool uses);

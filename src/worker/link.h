@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "worker/foreign.h"
 #include "worker/frame.h"
+#include "sandbox/sandbox.h"
 #include "worker/keeper.h"
 #include "worker/page.h"
 #include "worker/runner.h"
@@ -25,7 +26,8 @@ typedef struct mishap_link_end {
     bool known;      /* the keeper has told of it: what follows is known */
     int status;      /* as waitpid() has it */
     bool stopped;    /* it had stopped itself */
-    bool has_trace;  /* read from outside */
+    mishap_sandbox_excess exceeded;
+    bool has_trace; /* read from outside */
     mishap_trace trace;
     uint32_t output_bytes; /* of a foreign program: the end of what it wrote */
     char output[MISHAP_FOREIGN_LAST_OUTPUT];

@@ -49,6 +49,7 @@ struct abroad {
     int64_t stop_at_ns;     /* when its time is over; 0: never */
     int64_t interrupted_ns; /* 0: it was not */
     bool timed_out, cancelled;
+    int64_t looked_ns; /* when it was looked at whether the program has too much of something */
     const char *lie;
     mishap *failure;
 };
@@ -75,6 +76,8 @@ static void take_outcome(struct abroad *a, const mishap_foreign_message *message
     };
     a->last = mishap_foreign_is_last(message, &known, a->call);
     a->lie = mishap_foreign_take_outcome(message, &known, a->call, &a->failure);
+    if (!a->lie && a->interrupted_ns)
+        a->failure = mishap_foreign_correct(a->foreign, a->call, a->failure, a->timed_out);
     a->answered = !a->lie;
 }
 
@@ -155,10 +158,24 @@ static bool read_packet(struct abroad *a)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
+/* False: it has more than its profile gives it, and is to be killed. Before it is ready, and in the
+ * first moment of a call, it has run no code of anybody. */
+static bool mind_size(struct abroad *a, int64_t now)
+{
+    if (!a->looked_ns || !a->process->ready)
+        a->looked_ns = now;
+    if (now - a->looked_ns < LOOK_MS * MS)
+        return true;
+    a->looked_ns = now;
+    return !mishap_spawn_look(&a->process->spawned);
+}
+
 /* It is asked to stop once, and killed if it does not. False: it is over. */
 static bool mind_time(struct abroad *a)
 {
     int64_t now = mishap_clock_monotonic_ns();
+    if (!mind_size(a, now))
+        return false;
     bool over = a->stop_at_ns && now >= a->stop_at_ns, left = a->call && mishap_cancelled(a->call);
     if ((over || left) && !a->interrupted_ns) {
         a->interrupted_ns = now;
@@ -176,12 +193,21 @@ static bool is_over(const struct abroad *a)
     return a->answered || a->failure || a->lie;
 }
 
+/* Until the next look, or until its time is over. */
+static int next_look_ms(const struct abroad *a)
+{
+    int64_t left = a->stop_at_ns && !a->interrupted_ns
+                       ? a->stop_at_ns - mishap_clock_monotonic_ns() + MS - 1
+                       : LOOK_MS * MS;
+    return left <= 0 ? 0 : left < LOOK_MS * MS ? (int)(left / MS) : LOOK_MS;
+}
+
 /* Wait until *what is so, or it is over. */
 static void wait_for(struct abroad *a, const bool *what)
 {
     while (!*what && !is_over(a)) {
         struct pollfd file = { .fd = a->process->socket, .events = POLLIN };
-        if (poll(&file, 1, LOOK_MS) > 0 && !read_packet(a))
+        if (poll(&file, 1, next_look_ms(a)) > 0 && !read_packet(a))
             return;
         if (!is_over(a) && !*what && !mind_time(a))
             return;
@@ -225,6 +251,11 @@ static mishap *tell_way(const struct abroad *a, int status, mishap_text output)
         return mishap_raise(CANCELLED, "The call was cancelled.");
     if (a->lie)
         return mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name);
+    const char *exceeded = mishap_spawn_excess(mishap_spawn_exceeded(&a->process->spawned));
+    if (exceeded)
+        return mishap_raise(INTERNAL_ERROR,
+                            "The process of %s had more %s than it may have, and was ended.", name,
+                            exceeded);
     mishap *lack = a->process->ready ? NULL : mishap_spawn_lack(a->foreign, output);
     if (!lack && !a->process->ready)
         lack = mishap_worker_too_few_files();
@@ -251,6 +282,8 @@ static mishap *tell_end(const struct abroad *a, int status)
                                .broke = a->lie              ? a->lie
                                         : a->process->stuck ? "nothing more, and did not end"
                                                             : NULL,
+                               .exceeded = mishap_spawn_excess(
+                                   mishap_spawn_exceeded(&a->process->spawned)),
                                .limit_ms = a->call ? a->call->limit_ms : 0,
                                .output = { output, length } };
     const char *meaning = mishap_foreign_own_exit(&end);
@@ -291,7 +324,8 @@ static void conclude(struct abroad *a)
 {
     if (a->answered && !a->last)
         return;
-    int status = reap(a->process, is_over(a) || a->timed_out || a->cancelled);
+    int status = reap(a->process,
+                      is_over(a) || a->timed_out || a->cancelled || a->process->spawned.exceeded);
     if (!a->answered && !a->failure)
         a->failure = tell_end(a, status);
 }
@@ -463,6 +497,9 @@ static mishap *run(mishap_foreign_process *p, mishap_call *call)
 {
     int64_t left_ms = mishap_call_time_left(call);
     struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
+    int64_t limit_ms = p->foreign->untimed ? mishap_foreign_interrupt_ms(p->foreign, call) : 0;
+    if (limit_ms > 0 && (left_ms < 0 || limit_ms < left_ms))
+        left_ms = limit_ms; /* from now on: it was ready before */
     if (left_ms >= 0)
         a.stop_at_ns = mishap_clock_monotonic_ns() + left_ms * MS;
     if (send_call(&a))

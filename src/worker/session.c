@@ -187,7 +187,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
     link->last_number = (uint32_t)mishap_clock_monotonic_ns() & (MISHAP_FOREIGN_IDS >> 1);
     if (message->joined)
         link->named = true;
-    else if (message->reason <= MISHAP_SESSION_LOST)
+    else if (message->reason <= MISHAP_SESSION_LAST_REASON)
         link->reason = (mishap_session_reason)message->reason;
     if (!message->joined && r->sessions && mishap_session_note(r->sessions, link->session) &&
         message->reason == MISHAP_SESSION_NEW && !message->known)

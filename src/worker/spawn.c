@@ -156,6 +156,7 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
     }
     if (pid > 0) {
         spawned->pid = pid;
+        spawned->sandbox = sandbox;
         return true;
     }
     int error = errno; /* its pid stays 0: whoever killed -1 would kill everybody */
@@ -197,6 +198,27 @@ mishap *mishap_spawn_lack(const mishap_foreign *foreign, mishap_text output)
 void mishap_spawn_interrupt(pid_t pid, uint32_t id)
 {
     sigqueue(pid, SIGINT, (union sigval){ .sival_int = (int)id });
+}
+
+bool mishap_spawn_look(mishap_spawned *spawned)
+{
+    if (!spawned->exceeded && spawned->sandbox)
+        spawned->exceeded = mishap_sandbox_look(spawned->sandbox, &spawned->place, spawned->pid,
+                                                &spawned->watch);
+    return spawned->exceeded != MISHAP_EXCESS_NONE;
+}
+
+mishap_sandbox_excess mishap_spawn_exceeded(const mishap_spawned *spawned)
+{
+    return spawned->exceeded ? spawned->exceeded : mishap_sandbox_excess_of(&spawned->place);
+}
+
+const char *mishap_spawn_excess(mishap_sandbox_excess excess)
+{
+    static const char *const words[] = { [MISHAP_EXCESS_MEMORY] = "memory",
+                                         [MISHAP_EXCESS_THREADS] = "threads",
+                                         [MISHAP_EXCESS_FILES] = "files" };
+    return words[excess];
 }
 
 size_t mishap_spawn_output(const mishap_spawned *spawned, char *output)

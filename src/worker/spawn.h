@@ -10,6 +10,9 @@ typedef struct mishap_spawned {
     pid_t pid;
     int output; /* what it writes to descriptors 1 and 2 */
     mishap_sandbox_place place;
+    const mishap_sandbox *sandbox; /* NULL: none */
+    mishap_sandbox_watch watch;
+    mishap_sandbox_excess exceeded; /* what it is to be killed for */
 } mishap_spawned;
 
 /* Whether a weak sandbox will do, if there is no other. To be said before the first process starts;
@@ -36,6 +39,13 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
 
 /* Have it end the call of this id. */
 void mishap_spawn_interrupt(pid_t pid, uint32_t id);
+
+/* Has it more than its profile gives it? Then it is to be killed. */
+bool mishap_spawn_look(mishap_spawned *spawned);
+
+/* What it was killed for, by us or by the system, and the word for that; NULL: nothing. */
+mishap_sandbox_excess mishap_spawn_exceeded(const mishap_spawned *spawned);
+const char *mishap_spawn_excess(mishap_sandbox_excess excess);
 
 /* The end of what it has written, at most MISHAP_FOREIGN_LAST_OUTPUT bytes. */
 size_t mishap_spawn_output(const mishap_spawned *spawned, char *output);

@@ -343,6 +343,56 @@ def a_session_begins_afresh_after_its_end():
 
 
 @test
+def what_exhausts_the_stack_in_a_handler_of_its_exhaustion_is_told_as_such():
+    code = "(labels ((deeper (x) (+ 1 (deeper (1+ x))))) (handler-bind ((storage-condition (lambda (c) c (deeper 0)))) (deeper 0)))"
+    equal(command("evaluate", code, status=1)["error"]["message"].split(". ")[0], "The control stack is exhausted", "the message")
+    with Server("--workers", "1", program=LISPER) as found:
+        died = tool(Session(found), "evaluate-lisp", code=code)
+        expect(died["content"][0]["text"].startswith("[ERROR] CONTROL-STACK-EXHAUSTED\n"), died)
+
+
+@test
+def code_does_not_learn_where_its_core_lies():
+    code = '(list sb-ext:*core-pathname* (let ((place (sb-sys:find-foreign-symbol-address "core_string"))) ' \
+           '(and place (sb-alien:sap-alien (sb-sys:int-sap place) (* sb-alien:c-string)) ' \
+           '(sb-alien:deref (sb-alien:sap-alien (sb-sys:int-sap place) (* sb-alien:c-string))))))'
+    told = command("evaluate", code, status=0)["data"]["values"][0]
+    expect("mishap-lisp.core" in told and "/" not in told, told)
+
+
+# Native memory, which no collection of the heap sees: it is written to, in pieces of 4 MB.
+TAKE = '(let ((taken 0)) (loop repeat %d for block = (sb-alien:make-alien (sb-alien:unsigned 8) 4194304) ' \
+       'do (loop for i from 0 below 4194304 by 4096 do (setf (sb-alien:deref block i) 1)) (incf taken 4)) taken)'
+
+
+@test
+def native_memory_beyond_the_limit_of_a_session_is_told_as_such():
+    error = command("evaluate", TAKE % 80 + " (sleep 60)", "--lisp-heap-mb", "64", status=1)["error"]
+    equal(error["message"].split(". ")[0], "The memory of the session is exhausted", "the message")
+    with Server("--workers", "1", "--lisp-heap-mb", "64", program=LISPER) as found:
+        session = Session(found)
+        equal(tool(session, "evaluate-lisp", code=TAKE % 20)["structuredContent"]["values"], ["80"], "what is within the limit")
+        died = tool(session, "evaluate-lisp", code=TAKE % 80 + " (sleep 60)")
+        expect(died["content"][0]["text"].startswith("[ERROR] HEAP-EXHAUSTED\n"), died)
+        equal(tool(session, "evaluate-lisp", code="(+ 1 2)")["structuredContent"]["values"], ["3"], "a fresh one")
+
+
+@test
+def what_the_sessions_of_a_caller_hold_together_is_limited():
+    # With a heap of 64 MB one session may have 256 MB.
+    with Server("--workers", "2", "--lisp-caller-mb", "64", "--lisp-heap-mb", "64") as found:
+        small = evaluate(found, "(defvar *here* 1)")
+        large = evaluate(found, TAKE % 36)
+        more = evaluate(found, "(defvar *here* 3)")
+        evaluate(found, TAKE % 32, in_session(more))  # 128 MB beside 144 MB
+        ended = []
+        wait_for(lambda: ended.append(evaluate(found, "(boundp '*here*)", in_session(large))) or ended[-1]["Warning"])
+        expect("held too much memory" in (ended[-1]["Warning"] or ""), "the largest goes on:", ended[-1])
+        equal(evaluate(found, "*here*", in_session(more)).json["values"], ["3"], "another one")
+        equal(evaluate(found, "*here*", in_session(small)).json["values"], ["1"], "a small one")
+
+
+@test
 def code_that_leaves_by_an_exit_code_of_ours_has_ended_its_process():
     with Server("--workers", "2") as found:
         expect(wait_for(lambda: found.ask("GET", "/ready").json["services"]["lisp"]["ready"]), "it is not ready")

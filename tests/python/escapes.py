@@ -228,6 +228,10 @@ ATTEMPTS = [Attempt(*row) for row in [
     ("end its process (SystemExit)", "*", False, 'sys.exit(0)'),
     ("kill itself", "*", False, 'os.kill(os.getpid(), 9)\nimport time\ntime.sleep(60)'),
     # Exhausting
+    ("take shared memory without a file", "S", True, 'import mmap\nreturn len(mmap.mmap(-1, 1000000))'),
+    ("make timers (timer_create)", "S", True, 'must(native("timer_create", 1, None, zeros(8)))'),
+    ("make a pipe", "S", True, 'os.pipe()[0]'),
+    ("watch files (epoll)", "S", True, 'import select\nreturn select.epoll().fileno()'),
     ("take memory with malloc()", "R", True, 'for i in range(40): pointer("malloc", long(50000000))'),
     ("take memory with mmap", "R", True, 'import mmap\nx = [mmap.mmap(-1, 50000000) for i in range(40)]\nreturn 1'),
     ("take memory with lists", "*", False, 'x = []\nwhile True: x.append([x] * 1000)'),

@@ -6,10 +6,12 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 HOST = os.environ.get("PYTHON_HOST", "mishap-python")
 PACKET = 65536
 PATIENCE = 120  # seconds: a machine may be very busy
+USUAL_TIMEOUT = 5  # seconds, of a call that says nothing
 
 
 class Died(Exception):
@@ -29,6 +31,8 @@ class Host:
         for end in (self.ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.output = tempfile.TemporaryFile()
+        self.ends = None  # when the time of the call is over: the parent keeps it
+        self.seconds, self.grace = USUAL_TIMEOUT, PATIENCE
         # The socket comes as descriptor 0 and is moved to where the protocol has it.
         self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', *by, HOST], stdin=theirs,
                                         stdout=self.output, stderr=self.output, env={}, preexec_fn=prepare)
@@ -38,8 +42,15 @@ class Host:
     def receive(self):
         text = b""
         while True:
-            ready, _, _ = select.select([self.ours], [], [], PATIENCE)
-            if not ready:
+            left = PATIENCE if self.ends is None else max(0, self.ends - time.monotonic())
+            ready, _, _ = select.select([self.ours], [], [], left)
+            if not ready and self.ends is not None:
+                self.interrupt()
+                self.ends = None
+                ready, _, _ = select.select([self.ours], [], [], self.grace)
+                if not ready:
+                    self.process.kill()
+            elif not ready:
                 raise TimeoutError("no answer from the process")
             try:
                 packet = self.ours.recv(PACKET)
@@ -54,6 +65,7 @@ class Host:
             text += piece
             if kind in b"=>" and json.loads(text).get("begins"):
                 self.began = True  # it runs code of a caller from now on
+                self.ends = time.monotonic() + self.seconds
             elif kind in b"=>":
                 return json.loads(text)
 
@@ -70,6 +82,7 @@ class Host:
         if limit_ms is not None:
             message["limit_ms"] = limit_ms
         self.send(message)
+        self.seconds = min(arguments.get("timeout", USUAL_TIMEOUT), (limit_ms or 1e9) / 1000)
 
     def call(self, operation, **arguments):
         self.begin(operation, **arguments)
@@ -96,7 +109,8 @@ class Host:
         self.close()
 
 
-def once(operation, by=(), **arguments):
-    """One call in a process of its own."""
+def once(operation, by=(), grace=PATIENCE, **arguments):
+    """One call in a process of its own, which has `grace` seconds to end it when its time is over."""
     with Host(by) as host:
+        host.grace = grace
         return host.call(operation, **arguments)

@@ -72,6 +72,31 @@ def marked():
     wait_until(lambda: not named(mark), "the process is gone")
 
 
+@test
+def a_deadline_needs_nothing_that_others_can_take():
+    """The system counts timers and queued signals for the whole user: where none are left, calls still end in time."""
+    none = "import resource, os, sys\nresource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))\nos.execv(sys.argv[1], sys.argv[1:])"
+    for code, status, words in [("def run(): return 5", 0, '"result":5'), ("def run():\n    while True: pass", 10, "not finished in time")]:
+        done = run_program(sys.executable, "-c", none, SNAKE, "python", "run", code, "--timeout", "0.5")
+        equal(done.status, status, done.out.decode() + done.err.decode())
+        expect(words in done.out.decode(), done.out)
+
+
+@test
+def memory_that_no_limit_counts_is_refused():
+    for code in ["import mmap\n    mmap.mmap(-1, 1 << 20)", "import os\n    os.memfd_create('x')"]:
+        status, answer = run("def run():\n    " + code)
+        equal((status, answer["type"]), (500, "OSError"), answer)
+
+
+@test
+def native_memory_has_the_limit_of_the_call():
+    code = "import ctypes\ndef run(mb):\n    c = ctypes.CDLL(None)\n    c.malloc.restype = ctypes.c_void_p\n    return bool(c.malloc(ctypes.c_size_t(mb << 20)))"
+    for mb, found in [(64, True), (400, False)]:
+        equal(run(code, args="[%d]" % mb, memory_mb=64)[1]["result"], found, "%d MB" % mb)
+    equal(run(code, args="[400]", memory_mb=512)[1]["result"], True, "with a higher limit")
+
+
 def wait_until(condition, what):
     end = time.monotonic() + PATIENCE
     while not condition():

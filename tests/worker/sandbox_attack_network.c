@@ -80,6 +80,15 @@ bool connect_abstract(void)
     return connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&to, size) == 0;
 }
 
+/* That the system finds fault with a second address comes after the check. */
+bool send_elsewhere(void)
+{
+    struct sockaddr_un path = { .sun_family = AF_UNIX };
+    snprintf(path.sun_path, sizeof path.sun_path, "%s/socket", outside);
+    return permitted(
+        sendto(OWN_SOCKET, "x", 1, MSG_NOSIGNAL, (struct sockaddr *)&path, sizeof path));
+}
+
 bool send_file(void)
 {
     union {

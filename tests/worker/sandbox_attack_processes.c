@@ -164,9 +164,33 @@ bool signal_all(void)
 
 bool signal_by_file(void)
 {
-    int ends[2];
-    return pipe(ends) == 0 && fcntl(ends[0], F_SETOWN, parent) == 0 &&
-           fcntl(ends[0], F_GETOWN) == parent;
+    return fcntl(OWN_SOCKET, F_SETOWN, parent) == 0;
+}
+
+bool signal_by_owner(void)
+{
+    struct f_owner_ex owner = { F_OWNER_PID, parent };
+    return fcntl(OWN_SOCKET, F_SETOWN_EX, &owner) == 0;
+}
+
+bool signal_of_file(void)
+{
+    return fcntl(OWN_SOCKET, F_SETSIG, SIGKILL) == 0;
+}
+
+/* SO_PEERPIDFD, which older headers do not have, and older kernels neither. */
+bool parent_handle(void)
+{
+    int pidfd = -1;
+    socklen_t size = sizeof pidfd;
+    return getsockopt(OWN_SOCKET, SOL_SOCKET, 77, &pidfd, &size) == 0 && pidfd >= 0;
+}
+
+bool parent_credentials(void)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(OWN_SOCKET, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
 }
 
 bool parent_pidfd(void)

@@ -2,6 +2,9 @@
  * A hostile program. It is run in the sandbox with the name of one attempt:
  *
  *     sandbox_attacker NAME PARENT-PID FOLDER PORT HOST
+ *     sandbox_attacker take|grow NAME FOLDER     (sandbox_counters.h)
+ *     sandbox_attacker open|flags PATH
+ *     sandbox_attacker secure
  *
  * and exits with 0 if it was stopped, 10 if it succeeded, and 77 if the machine does not have what
  * it attacks. FOLDER is outside of the sandbox and has what may be attacked in it: `victim`,
@@ -169,6 +172,20 @@ int main(int argc, char **argv)
             pause();
     if (argc == 2 && strcmp(argv[1], "dig") == 0)
         return dig();
+    if (argc == 3 && strcmp(argv[1], "open") == 0)
+        return opens(argv[2], O_RDONLY) ? SUCCEEDED : STOPPED;
+    if (argc == 3 && strcmp(argv[1], "flags") == 0) {
+        struct statvfs status; /* of a file system: as an exit code */
+        return statvfs(argv[2], &status) == 0 ? (int)(status.f_flag & 0xf) : 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "secure") == 0)
+        return (prctl(PR_GET_SECUREBITS) | SECBIT_KEEP_CAPS) == (SECURE_ALL_BITS | SECURE_ALL_LOCKS)
+                   ? STOPPED
+                   : SUCCEEDED;
+    if (argc == 4) {
+        outside = argv[3];
+        return strcmp(argv[1], "grow") == 0 ? grow(argv[2]) : take_counter(argv[2]);
+    }
     if (argc != 6)
         return 2;
     snprintf(itself, sizeof itself, "%s", argv[0]);

@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <linux/vm_sockets.h>
 #include <mqueue.h>
 #include <netinet/in.h>
@@ -36,6 +37,7 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -65,6 +67,10 @@ extern char memory[64]; /* to be overwritten */
 
 #define DECLARE(name, layers, plain, what) bool name(void);
 SANDBOX_ATTEMPTS(DECLARE)
+
+/* sandbox_attack_counters.c: what main() returns. */
+int take_counter(const char *name);
+int grow(const char *name);
 
 /* Of calls that need a privilege: any other error comes after the check. */
 static inline bool permitted(long result)

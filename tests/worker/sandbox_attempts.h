@@ -28,7 +28,7 @@
     A(write_file,         "LM",   true,  "make a file outside of the temporary folder") \
     A(write_root,         "LM",   false, "make a file in the root folder") \
     A(write_readable,     "LM",   false, "write to a file that it may read") \
-    A(truncate_file,      "SM",   true,  "truncate a file by its path") \
+    A(truncate_file,      "SML3", true,  "truncate a file by its path") \
     A(truncate_by_open,   "SLM",  true,  "truncate a file by opening it") \
     A(unlink_file,        "LM",   true,  "remove a file") \
     A(rename_file,        "LM",   true,  "rename a file") \
@@ -62,7 +62,11 @@
     A(signal_group,       "S",    true,  "send a signal to its process group") \
     A(signal_all,         "SP",   true,  "send a signal to all processes") \
     A(signal_by_file,     "SP",   true,  "have the kernel send one, by the owner of a file") \
+    A(signal_by_owner,    "SP",   true,  "the same with F_SETOWN_EX") \
+    A(signal_of_file,     "S",    true,  "choose that signal (F_SETSIG)") \
     A(parent_pidfd,       "SP",   true,  "open its parent as a descriptor (pidfd)") \
+    A(parent_handle,      "S",    false, "the same by its socket (SO_PEERPIDFD)") \
+    A(parent_credentials, "S",    true,  "ask its socket for its parent (SO_PEERCRED)") \
     A(parent_files,       "SPU",  false, "take a descriptor of its parent (pidfd_getfd)") \
     A(parent_read,        "SLPU", false, "read the memory of its parent") \
     A(parent_write,       "SLPU", false, "write the memory of its parent") \
@@ -92,6 +96,7 @@
     A(socket_pair,        "S",    true,  "make a pair of sockets") \
     A(connect_unix,       "SM",   true,  "connect to a socket by its path") \
     A(connect_abstract,   "SNL6", true,  "connect to an abstract socket") \
+    A(send_elsewhere,     "S",    true,  "send to another address over its socket") \
     A(send_file,          "S",    true,  "send a descriptor over its socket") \
     A(shared_memory,      "SI",   true,  "attach shared memory of others (System V)") \
     A(shared_messages,    "SI",   true,  "open a message queue of others (System V)") \

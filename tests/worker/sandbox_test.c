@@ -214,6 +214,7 @@ static int finish(struct run *run)
 {
     struct pollfd end = { .fd = run->socket, .events = POLLRDHUP };
     int status = 0;
+    assert_true(run->pid > 0); /* -1 would be everybody */
     if (poll(&end, 1, DEADLINE_MS) == 0)
         kill(run->pid, SIGKILL);
     assert_int_equal(waitpid(run->pid, &status, 0), run->pid);

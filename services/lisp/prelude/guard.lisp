@@ -216,6 +216,26 @@ stack that it leaves, so that they are too early."
                   1 (sb-alien:alien-sap event) (sb-alien:alien-sap (sb-alien:addr id))))
       (setf *timer* id))))
 
+(defun refuse-timers ()
+  "The system counts timers for the whole user: code of a session must not take those of others. A further filter of system calls
+refuses more of them; the sandbox permits a process to install one (docs/sandbox.md)."
+  (let ((timer-create #+arm64 107 #+x86-64 222 #-(or arm64 x86-64) nil)
+        (seccomp #+arm64 277 #+x86-64 317 #-(or arm64 x86-64) nil))
+    (when timer-create
+      (sb-alien:with-alien ((code (array (sb-alien:unsigned 64) 4)) (program (array (sb-alien:unsigned 64) 2)))
+        (flet ((instruction (i operation jump k)
+                 (setf (sb-alien:deref code i) (logior operation (ash jump 16) (ash k 32)))))
+          (instruction 0 #x20 0 0)                ; the number of the call
+          (instruction 1 #x15 #x100 timer-create) ; if it is another one, skip the next line
+          (instruction 2 #x06 0 #x00050001)       ; EPERM
+          (instruction 3 #x06 0 #x7fff0000))      ; allowed
+        (setf (sb-alien:deref program 0) 4
+              (sb-alien:deref program 1) (sb-sys:sap-int (sb-alien:alien-sap code)))
+        (sb-alien:alien-funcall
+         (sb-alien:extern-alien "syscall" (function sb-alien:long sb-alien:long sb-alien:long sb-alien:long
+                                                    sb-alien:system-area-pointer))
+         seccomp 1 0 (sb-alien:alien-sap program))))))
+
 (defun set-timer (seconds)
   "Let the timer fire in SECONDS, a real; 0 stops it."
   (when *timer*
@@ -245,7 +265,8 @@ stack that it leaves, so that they are too early."
 (defun install-signals ()
   (sb-sys:enable-interrupt +sigint+ #'on-interrupt)
   (sb-sys:enable-interrupt +sigvtalrm+ #'on-timer)
-  (make-timer))
+  (make-timer)
+  (refuse-timers))
 
 ;;; -- the guard -------------------------------------------------------------------------------------
 

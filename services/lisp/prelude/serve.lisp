@@ -140,6 +140,7 @@ goes on. SUSPENDED is the report of what made it stop."
 (defun tidy-up ()
   "Give back the memory that nothing uses."
   (sb-ext:gc :full t)
+  (sb-alien:alien-funcall (sb-alien:extern-alien "malloc_trim" (function sb-alien:int sb-alien:unsigned-long)) 0)
   (sb-sys:scrub-control-stack))
 
 (defun next-call ()
@@ -160,6 +161,17 @@ goes on. SUSPENDED is the report of what made it stop."
   (let ((stop (internal "SB-IMPL" "FINALIZER-THREAD-STOP")))
     (when (and stop (fboundp stop)) (ignore-errors (funcall stop)))))
 
+(defun forget-paths ()
+  "Where the core lies on the server is nothing that code of a session is to know."
+  (let* ((name (internal "SB-EXT" "*CORE-PATHNAME*"))
+         (place (sb-sys:find-foreign-symbol-address "core_string")) ; not every version of the runtime has it
+         (path (if place (sb-sys:sap-ref-word (sb-sys:int-sap place) 0) 0)))
+    (when name (setf (symbol-value name) #P"mishap-lisp.core"))
+    (unless (zerop path)
+      (loop for i from 0
+            until (zerop (sb-sys:sap-ref-8 (sb-sys:int-sap path) i))
+            do (setf (sb-sys:sap-ref-8 (sb-sys:int-sap path) i) 0)))))
+
 (defun set-policy ()
   "Code of a session keeps the arguments of its frames for the backtrace. What else DEBUG brings is undone: tail calls stay tail
 calls, and loops are as fast as by default."
@@ -172,6 +184,7 @@ calls, and loops are as fast as by default."
   (setf *saving* nil
         *home* (ignore-errors (sb-ext:native-namestring (truename "")))
         *heap-at-start* (sb-kernel:dynamic-usage))
+  (forget-paths)
   (allocate-landing)
   (stop-finalizer)
   (set-policy)

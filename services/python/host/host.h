@@ -42,6 +42,7 @@ enum {
     MOST_BASES = 32,        /* of an exception */
     DEEPEST = 100,          /* levels of a value as JSON */
     USUAL_MEMORY_MB = 128,  /* if a call names no limit */
+    AROUND_MB = 128,        /* the interpreter, and what native code takes beside the limit */
     USUAL_TIMEOUT_MS = 5000,
 };
 

@@ -1,13 +1,14 @@
 /*
  * The limit of memory of a call: everything that the interpreter allocates is counted, and beyond
- * the limit there is none, which is a MemoryError in the code. The sandbox limits the process as a
- * whole, native code included.
+ * the limit there is none, which is a MemoryError in the code. The process as a whole, native code
+ * included, has a little more (RLIMIT_DATA), and the sandbox limits what no call may go beyond.
  */
 #include "host.h"
 
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 static _Atomic size_t used;
 static _Atomic size_t most = SIZE_MAX;
@@ -107,7 +108,18 @@ void count_memory(void)
     PyObject_SetArenaAllocator(&ours_too);
 }
 
+/* Native code meets a limit of the system. What it had before is far less than the rest. */
+static void limit_process(size_t megabytes)
+{
+    rlim_t bytes = (rlim_t)(megabytes + AROUND_MB) << 20;
+    struct rlimit now;
+    if (getrlimit(RLIMIT_DATA, &now) == 0 && bytes < now.rlim_max)
+        setrlimit(RLIMIT_DATA, &(struct rlimit){ bytes, bytes });
+}
+
 void limit_memory(size_t megabytes)
 {
+    if (megabytes)
+        limit_process(megabytes);
     atomic_store(&most, megabytes ? atomic_load(&used) + (megabytes << 20) : SIZE_MAX);
 }

@@ -1,0 +1,153 @@
+/*
+ * What no limit of the system holds for one process: the memory that it really uses where it has no
+ * control group, its threads where there is neither a group nor a user namespace, and the files of
+ * a temporary folder that is one of the machine's. The parent looks now and then, and kills.
+ *
+ * A process that has used no processor time since the last look has not changed. Of one that has,
+ * /proc/PID/status tells nearly all: only the files that it has mapped are counted there as if
+ * nobody else had mapped them, so if these make the difference, its PSS is read. That takes
+ * milliseconds, for which other processes wait that are looked at: it has a tenth of the time.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "sandbox/inside.h"
+
+#define MS INT64_C(1000000)
+
+enum {
+    WEIGH_MS = 1000, /* between two looks at the PSS of a process that does not grow */
+    COUNT_MS = 250,  /* … at the files of one */
+    STEP_US = 250,   /* of processor time that is worth a look */
+    SHARE = 10,      /* reading PSS takes one part in so many of the time */
+};
+
+uint64_t mishap_sandbox_resident(const mishap_sandbox_profile *profile)
+{
+    uint64_t own = profile->memory_bytes ? profile->memory_bytes : profile->address_bytes;
+    if (profile->resident_bytes)
+        return profile->resident_bytes;
+    return own ? own + profile->temporary_bytes : 0;
+}
+
+/* What all its threads have used; -1: it is not known. */
+static int64_t processor_time(pid_t pid)
+{
+    struct timespec used;
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return -1;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+/* A file of /proc/PID; false: it cannot be read. */
+static bool read_about(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, size - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* The number of a line such as "VmRSS:	 1234 kB"; 0: there is none. */
+static uint64_t number_of(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    return line ? strtoull(line + strlen(name), NULL, 10) : 0;
+}
+
+static uint64_t bytes_of(const char *text, const char *name)
+{
+    return number_of(text, name) * 1024;
+}
+
+/* Pages of its own, and the tables that the system has of them. Files that it has mapped are not in
+ * it. */
+static uint64_t own_bytes(const char *status)
+{
+    return bytes_of(status, "\nRssAnon:") + bytes_of(status, "\nRssShmem:") +
+           bytes_of(status, "\nVmSwap:") + bytes_of(status, "\nVmPTE:");
+}
+
+/* Its PSS, with what the tables take; 0: it is not the time to read it, or it cannot be read. */
+static uint64_t weigh(const char *status, pid_t pid, uint64_t all, uint64_t most,
+                      mishap_sandbox_watch *watch)
+{
+    static int64_t next_ns; /* of all that this process looks at */
+    char rollup[4096];
+    int64_t now = mishap_clock_monotonic_ns();
+    bool grown = all > watch->weighed + most / 32;
+    if (now < next_ns || (!grown && now - watch->weighed_ns < WEIGH_MS * MS))
+        return 0;
+    bool known = read_about(pid, "smaps_rollup", rollup, sizeof rollup);
+    watch->weighed_ns = mishap_clock_monotonic_ns();
+    watch->weighed = all;
+    next_ns = watch->weighed_ns + (watch->weighed_ns - now) * (SHARE - 1);
+    return known ? bytes_of(rollup, "\nPss:") + bytes_of(rollup, "\nSwapPss:") +
+                       bytes_of(status, "\nVmPTE:")
+                 : 0;
+}
+
+static bool has_too_much_memory(const char *status, pid_t pid, uint64_t most,
+                                mishap_sandbox_watch *watch)
+{
+    uint64_t own = own_bytes(status), all = own + bytes_of(status, "\nRssFile:");
+    watch->resident = own;
+    watch->near = most && all > most / 4 * 3;
+    if (!most || all <= most)
+        return false;
+    return own > most || weigh(status, pid, all, most, watch) > most;
+}
+
+/* Where nothing of the system does it. */
+static bool has_too_many_threads(const mishap_sandbox *sandbox, const char *status)
+{
+    const mishap_sandbox_profile *profile = sandbox->profile;
+    uint64_t most = profile->threads ? profile->threads : MISHAP_SANDBOX_THREADS;
+    return !(sandbox->layers & MISHAP_LAYER_GROUPS) &&
+           number_of(status, "\nThreads:") > most + MISHAP_SANDBOX_SPARE_IDS;
+}
+
+static bool has_too_many_files(const mishap_sandbox *sandbox, const mishap_sandbox_place *place,
+                               mishap_sandbox_watch *watch)
+{
+    uint64_t bytes = sandbox->profile->temporary_bytes;
+    int64_t now = mishap_clock_monotonic_ns();
+    if (!place->folder[0] || (watch->counted_ns && now - watch->counted_ns < COUNT_MS * MS))
+        return false;
+    watch->counted_ns = now;
+    return mishap_sandbox_folder_exceeds(place->folder, bytes / MISHAP_SANDBOX_INODE + 16, bytes);
+}
+
+mishap_sandbox_excess mishap_sandbox_look(const mishap_sandbox *sandbox,
+                                          const mishap_sandbox_place *place, pid_t pid,
+                                          mishap_sandbox_watch *watch)
+{
+    char status[4096];
+    int64_t used = processor_time(pid);
+    watch->ran = used < 0 || used - watch->used_ns >= STEP_US * INT64_C(1000);
+    watch->near = watch->near && watch->ran;
+    if (!(sandbox->layers & MISHAP_LAYER_LIMITS) || !watch->ran)
+        return MISHAP_EXCESS_NONE;
+    watch->used_ns = used;
+    if (!read_about(pid, "status", status, sizeof status))
+        return MISHAP_EXCESS_NONE; /* it has ended, or /proc shows nothing: hidepid */
+    if (has_too_much_memory(status, pid, mishap_sandbox_resident(sandbox->profile), watch))
+        return MISHAP_EXCESS_MEMORY;
+    if (has_too_many_threads(sandbox, status))
+        return MISHAP_EXCESS_THREADS;
+    return has_too_many_files(sandbox, place, watch) ? MISHAP_EXCESS_FILES : MISHAP_EXCESS_NONE;
+}
+
+mishap_sandbox_excess mishap_sandbox_excess_of(const mishap_sandbox_place *place)
+{
+    return mishap_sandbox_group_ran_out(place) ? MISHAP_EXCESS_MEMORY : MISHAP_EXCESS_NONE;
+}
