@@ -102,6 +102,7 @@ static inline bool fake_worker_takes(struct fake_worker *w, unsigned *slot,
     static char kept[1 << 16];
     mishap_framed frame;
     size_t size;
+    *slot = MISHAP_SLOTS; /* none */
     MUST(mishap_buffer_reserve(&w->in, 1 << 16));
     ssize_t got = recv(w->socket, w->in.data + w->in.length, 1 << 16, MSG_DONTWAIT);
     w->in.length += got > 0 ? (size_t)got : 0;

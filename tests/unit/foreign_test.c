@@ -673,6 +673,70 @@ static void the_session_of_a_conversation_need_not_be_named(void **state)
     end_sessions(&loop, &other);
 }
 
+static void add_in_conversation(struct loop *loop, mishap_runner *runner, struct ours *o,
+                                const char *name, const char *arguments)
+{
+    add_to(loop, runner, o, name, arguments, 1);
+    o->run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
+}
+
+static void expect_count(struct loop *loop, const struct other *other, mishap_runner *runner,
+                         int64_t count)
+{
+    struct ours o;
+    add_in_conversation(loop, runner, &o, "kept.count", "{}");
+    wait_both(loop, other, &o);
+    assert_int_equal(member(&o, "n"), count);
+    assert_int_equal(mishap_call_warnings(o.run.call).length, 0);
+    let_go(&o);
+}
+
+/* … also if another loop waits for it already, and when a call of it runs. */
+static void a_session_that_was_dismissed_is_passed_on_to_nobody(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours running, waiting;
+    (void)state;
+    begin_sessions(&loop, &other);
+    expect_count(&loop, &other, loop.runner, 1);
+    expect_count(&loop, &other, loop.runner, 2);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    expect_count(&loop, &other, other.runner, 1);
+    add_in_conversation(&loop, other.runner, &running, "kept.do", "{\"way\":\"nap\"}");
+    mishap_runner_flush(other.runner);
+    add_in_conversation(&loop, loop.runner, &waiting, "kept.count", "{}");
+    mishap_runner_flush(loop.runner);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    wait_both(&loop, &other, &waiting);
+    assert_true(running.done);
+    assert_int_equal(member(&waiting, "n"), 1);
+    let_go(&running);
+    let_go(&waiting);
+    expect_count(&loop, &other, other.runner, 2); /* the new one is a session like any other */
+    end_sessions(&loop, &other);
+}
+
+/* It may run a call of a loop that is gone, and ends when it is free. */
+static void a_session_of_a_lost_loop_that_was_dismissed_ends(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours hanging;
+    (void)state;
+    begin_sessions(&loop, &other);
+    expect_count(&loop, &other, other.runner, 1);
+    add_in_conversation(&loop, other.runner, &hanging, "kept.do", "{\"way\":\"sleep\"}");
+    mishap_runner_flush(other.runner);
+    mishap_runner_close(other.runner);
+    mishap_keeper_disconnect(&loop.keeper, other.kept);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    open_loop(&loop, &other.runner, &other.kept);
+    expect_count(&loop, &other, other.runner, 1);
+    mishap_call_end(hanging.run.call);
+    end_sessions(&loop, &other);
+}
+
 static void a_session_outlives_the_loop_that_began_it(void **state)
 {
     struct loop loop;
@@ -1065,6 +1129,8 @@ int main(void)
         TEST(calls_of_a_session_run_in_order_and_hold_up_no_other),
         TEST(a_session_is_its_callers_alone),
         TEST(the_session_of_a_conversation_need_not_be_named),
+        TEST(a_session_that_was_dismissed_is_passed_on_to_nobody),
+        TEST(a_session_of_a_lost_loop_that_was_dismissed_ends),
         TEST(a_session_outlives_the_loop_that_began_it),
         TEST(a_session_whose_process_died_begins_afresh),
         TEST(a_session_that_the_keeper_lost_begins_afresh_and_says_so),

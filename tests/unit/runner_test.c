@@ -1112,6 +1112,30 @@ static void a_settlement_has_its_time(void **state)
     close_set(&s);
 }
 
+/* The page is the worker's, which may write anything there. */
+static void a_settlement_is_no_older_than_its_call_whatever_the_worker_says(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    uint32_t number = take_settled(&w, 0, MISHAP_SLOT_RAN, id).number;
+    atomic_store(&w.page->settling_ns, INT64_MIN / 2);
+    turn_for(&s, 300); /* several looks at the clock */
+    hear_nothing(&s);
+    assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_RAN, MISHAP_SLOT_DONE));
+    fake_worker_answers(&w, 0, number);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
 static void only_calls_that_are_settled_wait_for_it(void **state)
 {
     struct set s;
@@ -1843,6 +1867,7 @@ int main(void)
         TEST(calls_that_had_run_are_run_again_with_the_same_id),
         TEST(a_call_is_run_again_only_so_often),
         TEST(a_settlement_has_its_time),
+        TEST(a_settlement_is_no_older_than_its_call_whatever_the_worker_says),
         TEST(only_calls_that_are_settled_wait_for_it),
         TEST(a_call_that_was_perhaps_settled_is_never_told_to_try_again),
         TEST(a_stream_that_has_begun_to_leave_is_not_begun_again),

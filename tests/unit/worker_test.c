@@ -392,6 +392,15 @@ static const mishap_service busy = { "busy", "Has a thread of its own", .open = 
 static const mishap_service knowing = { "knowing", "Its handlers leave threads",
                                         .open = open_with_thread, .threads = true };
 
+static mishap *settle_nothing(void *state)
+{
+    (void)state;
+    return NULL;
+}
+
+static const mishap_settlement settlement = { .settle = settle_nothing };
+static const mishap_service till = { "till", "Settles its calls", .settlement = &settlement };
+
 static mishap *open_service(const mishap_setup *setup, void **state)
 {
     static int number;
@@ -491,6 +500,7 @@ static const mishap_operation operations[] = {
     { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
     { "leave", "Leave a thread", number, do_leave, .service = &shared },
     { "lonely.leave", "Leave a thread", number, do_leave, .service = &lonely },
+    { "till.leave", "Leave a thread", number, do_leave, .service = &till },
     { "join", "Join threads", NULL, do_join, .service = &shared },
     { "busy.join", "Join threads", NULL, do_join, .service = &busy },
     { "busy.leave", "Leave a thread", number, do_leave, .service = &busy },
@@ -1134,6 +1144,28 @@ static void nobody_waits_for_a_worker_that_a_thread_keeps_from_ending(void **sta
     end(&loop);
 }
 
+/* What was settled with it is answered, too. */
+static void calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread(void **state)
+{
+    struct loop loop;
+    struct ours before;
+    (void)state;
+    begin_with_one(&loop);
+    call(&loop, &before, "till.leave", "{}");
+    int64_t pid = member(&before, "pid");
+    let_go(&before);
+    assert_true(add_told(&loop, &before, "till.leave", "{}"));
+    leave_and_go_on(&loop, "till.leave", "till.leave", "{\"number\":1}");
+    assert_true(before.done);
+    assert_int_equal(member(&before, "pid"), pid);
+    let_go(&before);
+    assert_string_equal(told_operator,
+                        "till.leave an-id: The handler of till.leave has left a thread behind. Its "
+                        "process takes no further call. A service whose handlers do so on purpose "
+                        "says it with .threads.");
+    end(&loop);
+}
+
 /* What it loses is said, too. */
 static void a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left(void **state)
 {
@@ -1664,6 +1696,7 @@ int main(void)
         TEST(a_worker_in_which_a_handler_left_a_thread_takes_no_other_call),
         TEST(nobody_waits_for_a_worker_that_a_thread_keeps_from_ending),
         TEST(a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left),
+        TEST(calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread),
         TEST(threads_that_were_joined_or_that_the_service_started_are_no_matter),
         TEST(a_service_may_say_that_its_handlers_leave_threads_and_the_incident_names_them),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
