@@ -323,8 +323,6 @@ static void *crash_at_word(void *unused)
     return unused;
 }
 
-/* A handler that leaves a thread behind: 1 of its own kind, 2 that does not let the process end, 3
- * that crashes when the call of `number` 4 runs. */
 static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void wait_for_end_lock(void)
@@ -332,24 +330,18 @@ static void wait_for_end_lock(void)
     pthread_mutex_lock(&end_lock);
 }
 
-static void *keep_from_ending(void *unused)
-{
-    pthread_mutex_lock(&end_lock);
-    return stay(unused);
-}
-
+/* A handler that leaves a thread behind: 1 that does nothing, 2 and something that does not let its
+ * process end, 3 that crashes when the call with `number` 4 runs. */
 mishap *do_leave(mishap_call *call)
 {
     int64_t kind = mishap_integer(call, "number");
     pthread_t thread;
-    if (kind == 2)
+    if (kind == 2) {
         atexit(wait_for_end_lock);
+        pthread_mutex_lock(&end_lock);
+    }
     if (kind >= 1 && kind <= 3) {
-        if (pthread_create(&thread, NULL,
-                           kind == 3   ? crash_at_word
-                           : kind == 2 ? keep_from_ending
-                                       : stay,
-                           NULL) != 0)
+        if (pthread_create(&thread, NULL, kind == 3 ? crash_at_word : stay, NULL) != 0)
             return mishap_raise(INTERNAL_ERROR, "There is no thread.");
         pthread_detach(thread);
     }
@@ -1135,11 +1127,26 @@ static void a_worker_in_which_a_handler_left_a_thread_takes_no_other_call(void *
     end(&loop);
 }
 
-static void nobody_waits_for_a_worker_that_a_thread_keeps_from_ending(void **state)
+/* Long enough that no worker is ended because it says nothing. */
+static const mishap_runner_times patient = { .wait_ms = 60000,
+                                             .begin_ms = 60000,
+                                             .answer_ms = 60000,
+                                             .start_ms = 60000,
+                                             .retry_ms = 100,
+                                             .gone_ms = 20,
+                                             .lost_ms = 60000,
+                                             .idle_ms = 60000,
+                                             .open_ms = 60000,
+                                             .settle_ms = 60000 };
+
+static void nobody_waits_for_a_worker_that_does_not_end(void **state)
 {
     struct loop loop;
     (void)state;
     begin_with_one(&loop);
+    mishap_runner_close(loop.runner);
+    loop.times = &patient;
+    open_runner(&loop, 1, 100);
     leave_and_go_on(&loop, "leave", "join", "{\"number\":2}");
     end(&loop);
 }
@@ -1174,6 +1181,9 @@ static void a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_l
     (void)state;
     begin(&loop);
     told_operator[0] = '\0';
+    mishap_runner_close(loop.runner);
+    loop.times = &patient;
+    open_runner(&loop, 4, 100);
     mishap_runner *first = loop.runner;
     call(&loop, &o, "lonely.leave", "{}");
     int64_t pid = member(&o, "pid");
@@ -1694,7 +1704,7 @@ int main(void)
         TEST(the_arguments_of_a_call_may_be_large),
         TEST(a_call_that_was_ended_by_a_jump_leaves_no_lock_behind),
         TEST(a_worker_in_which_a_handler_left_a_thread_takes_no_other_call),
-        TEST(nobody_waits_for_a_worker_that_a_thread_keeps_from_ending),
+        TEST(nobody_waits_for_a_worker_that_does_not_end),
         TEST(a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left),
         TEST(calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread),
         TEST(threads_that_were_joined_or_that_the_service_started_are_no_matter),
