@@ -1,8 +1,12 @@
 /* Calls of a worker that are settled together: whose answer goes where, when a loop is gone. */
 #include "testing.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "mishap/inside.h"
 #include "worker/batch.h"
+#include "worker/reports.h"
 
 enum { USERS = 4 };
 
@@ -154,6 +158,26 @@ static void a_batch_is_due_when_it_is_full_or_old_or_alone(void **state)
     release();
 }
 
+/* A thread of a handler may still run when the call is over. */
+static void nothing_is_reported_between_two_calls(void **state)
+{
+    int ends[2];
+    char bytes[100];
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    mishap_worker_user user = { .socket = ends[0] };
+    for (int i = 0; i < 2; i++) {
+        mishap_reports_change(NULL, T("thing://1"));
+        assert_int_equal(recv(ends[1], bytes, sizeof bytes, MSG_DONTWAIT), -1);
+        mishap_reports_begin(&user, 3, NULL);
+        mishap_reports_change(NULL, T("thing://2"));
+        assert_true(recv(ends[1], bytes, sizeof bytes, MSG_DONTWAIT) > 9);
+        mishap_reports_end();
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -162,6 +186,7 @@ int main(void)
         TEST(loops_may_go_one_after_the_other),
         TEST(what_there_is_no_memory_for_is_said),
         TEST(a_batch_is_due_when_it_is_full_or_old_or_alone),
+        TEST(nothing_is_reported_between_two_calls),
     };
     return RUN(tests);
 }

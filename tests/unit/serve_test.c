@@ -31,15 +31,21 @@ enum way {
     WAIT,         /* for the file of the test */
     SAY,          /* progress */
     SAY_AND_FAIL,
+    SETTLE_LATER,        /* when the file of the test is gone */
     CLOSE_ALL_BUT_FIRST, /* sockets of other loops */
 };
 
-static bool cut;
+static bool cut, settling_waits;
+static int64_t unsettled; /* calls that have run, and were not settled */
 static char gate[] = "/tmp/serve-test-XXXXXX";
 
 static mishap *settle(void *state)
 {
     (void)state;
+    while (settling_waits && access(gate, F_OK) == 0)
+        usleep(1000);
+    settling_waits = false;
+    unsettled = 0;
     return cut ? mishap_raise(CONFLICT, "It cannot be settled.") : NULL;
 }
 
@@ -60,7 +66,7 @@ static int64_t status_of_child(mishap_call *call, bool returns)
 static mishap *run(mishap_call *call)
 {
     enum way way = (enum way)mishap_integer(call, "way");
-    int64_t seen = 0;
+    int64_t seen = 0, before = unsettled++;
     switch (way) {
     case NAP:
         for (int i = 0; i < 100; i++)
@@ -86,6 +92,9 @@ static mishap *run(mishap_call *call)
         for (int i = 0; i < 100000; i++)
             mishap_progress(call, i, 100000, "something that takes some bytes");
         break;
+    case SETTLE_LATER:
+        settling_waits = true;
+        break;
     case TIME:
         seen = mishap_call_time_left(call);
         break;
@@ -103,6 +112,7 @@ static mishap *run(mishap_call *call)
         break;
     }
     mishap_answer_member(call, "pid", (int64_t)getpid());
+    mishap_answer_member(call, "before", before);
     return mishap_answer_member(call, "seen", seen);
 }
 
@@ -174,6 +184,14 @@ static void wait_of(struct loop *loop, size_t runner, struct ours *o)
     wait_for(loop, o);
 }
 
+static void wait_until_handed(struct loop *loop, size_t runner, struct ours *o)
+{
+    int64_t until = mishap_clock_monotonic_ns() + TIMEOUT_MS * INT64_C(1000000);
+    loop->runner = runners[runner];
+    while (!o->run.link && !o->done && mishap_clock_monotonic_ns() < until)
+        turn(loop, 5);
+}
+
 static int64_t call_of(struct loop *loop, size_t runner, const char *name, enum way way,
                        const char *wanted)
 {
@@ -209,6 +227,14 @@ static bool comes_to(mishap_worker_page *page, unsigned slot, mishap_slot_state 
         usleep(1000);
     }
     return true;
+}
+
+static void make_gate(void)
+{
+    memcpy(gate + sizeof gate - 7, "XXXXXX", 6);
+    int file = mkstemp(gate);
+    assert_true(file >= 0);
+    close(file);
 }
 
 /* -- what it shows ----------------------------------------------------------------------------- */
@@ -321,9 +347,7 @@ static void a_worker_that_is_about_to_be_killed_begins_nothing(void **state)
     struct loop loop;
     struct ours killed = { 0 }, behind = { 0 };
     (void)state;
-    int file = mkstemp(gate);
-    assert_true(file >= 0);
-    close(file);
+    make_gate();
     begin(&loop);
     call_of(&loop, 0, "many", FINE, "pid");
     add_of(&loop, 0, &killed, "many", WAIT);
@@ -403,6 +427,88 @@ static void what_a_call_said_is_told_only_if_it_worked_and_was_settled(void **st
     finish(&loop);
 }
 
+/* So a loop can tell a settlement that hangs from a batch that goes on. */
+static void every_loop_learns_that_calls_are_settled(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    make_gate(); /* before there is a keeper, whose workers know its name then */
+    begin(&loop);
+    meet(&loop, "till");
+    int64_t since = mishap_clock_monotonic_ns(), until = since + INT64_C(60000000000);
+    add_of(&loop, 1, &o, "till", SETTLE_LATER);
+    for (size_t i = 0; i < LOOPS; i++) {
+        while (!atomic_load(&page_of(i)->settling_ns) && mishap_clock_monotonic_ns() < until)
+            usleep(1000);
+        assert_true(atomic_load(&page_of(i)->settling_ns) >= since);
+    }
+    unlink(gate);
+    wait_of(&loop, 1, &o);
+    assert_null(o.failure);
+    for (size_t i = 0; i < LOOPS; i++)
+        assert_int_equal(atomic_load(&page_of(i)->settling_ns), 0);
+    let_go(&o);
+    finish(&loop);
+}
+
+/* A call that has run in a process that was killed, before it was settled. The one behind it waits
+ * at the gate. */
+static bool kill_after_run(struct loop *loop, struct ours *first)
+{
+    struct ours nap = { 0 }, waits = { 0 };
+    pid_t pid = (pid_t)meet(loop, "till");
+    add_of(loop, 2, &nap, "till", NAP);
+    add_of(loop, 0, first, "till", FINE);
+    add_of(loop, 1, &waits, "till", WAIT);
+    assert_true(comes_to(page_of(1), waits.run.slot, MISHAP_SLOT_BEGUN, TIMEOUT_MS));
+    bool ran = comes_to(page_of(0), first->run.slot, MISHAP_SLOT_RAN, 0);
+    mishap_runner_forget(runners[1], &waits.run);
+    if (ran)
+        kill(pid, SIGKILL);
+    unlink(gate);
+    wait_of(loop, 2, &nap);
+    let_go(&nap);
+    return ran;
+}
+
+/* It may have been settled before: if it fails for that, no other call is to fail with it. */
+static void a_call_that_is_run_again_is_settled_alone(void **state)
+{
+    struct loop loop;
+    struct ours first = { 0 }, behind = { 0 }, nap = { 0 }, before = { 0 };
+    bool killed = false;
+    (void)state;
+    for (int attempt = 0; !killed && attempt < 50; attempt++) {
+        make_gate();
+        begin(&loop);
+        killed = kill_after_run(&loop, &first);
+        if (!killed) { /* the machine was so busy that the batch was settled before */
+            wait_of(&loop, 0, &first);
+            let_go(&first);
+            finish(&loop);
+        }
+    }
+    assert_true(killed);
+    /* The next one has two calls before it, and one behind. */
+    add_of(&loop, 2, &nap, "till", NAP);
+    wait_until_handed(&loop, 2, &nap);
+    add_of(&loop, 1, &before, "till", FINE);
+    wait_until_handed(&loop, 1, &before);
+    add_of(&loop, 0, &behind, "till", FINE);
+    wait_of(&loop, 0, &first);
+    wait_of(&loop, 0, &behind);
+    assert_int_equal(member(&first, "before"), 0);
+    assert_int_equal(member(&behind, "before"), 0);
+    wait_of(&loop, 1, &before);
+    wait_of(&loop, 2, &nap);
+    let_go(&first);
+    let_go(&behind);
+    let_go(&before);
+    let_go(&nap);
+    finish(&loop);
+}
+
 static void a_handler_knows_how_much_time_it_has(void **state)
 {
     struct loop loop;
@@ -465,6 +571,8 @@ int main(void)
         TEST(a_child_of_a_handler_has_no_part_in_the_call),
         TEST(progress_that_no_loop_reads_holds_up_no_handler),
         TEST(what_a_call_said_is_told_only_if_it_worked_and_was_settled),
+        TEST(every_loop_learns_that_calls_are_settled),
+        TEST(a_call_that_is_run_again_is_settled_alone),
         TEST(a_handler_knows_how_much_time_it_has),
         TEST(a_thread_that_has_ended_is_not_counted),
     };
