@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ enum {
 enum way {
     FINE,
     NAP,          /* 100 ms */
+    NAP_AGAIN,    /* the same, if it is run again */
     CLOSE_FIRST,  /* the socket of the first loop */
     CUT_FIRST,    /* the same, so that the loop seems to be gone; and nothing can be settled */
     FORK_RETURNS, /* a child of it returns from the handler, too */
@@ -31,6 +33,8 @@ enum way {
     WAIT,         /* for the file of the test */
     SAY,          /* progress */
     SAY_AND_FAIL,
+    GRANDCHILD, /* leave one behind, whose parent has ended */
+    DIE,
     SETTLE_LATER,        /* when the file of the test is gone */
     CLOSE_ALL_BUT_FIRST, /* sockets of other loops */
 };
@@ -63,13 +67,36 @@ static int64_t status_of_child(mishap_call *call, bool returns)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
 }
 
+/* Its id; 0: it has none. */
+static int64_t leave_grandchild(void)
+{
+    int pipes[2];
+    pid_t grandchild = 0;
+    if (pipe(pipes) != 0)
+        return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        grandchild = fork();
+        while (grandchild == 0)
+            pause();
+        _exit(write(pipes[1], &grandchild, sizeof grandchild) != sizeof grandchild);
+    }
+    waitpid(child, NULL, 0);
+    if (read(pipes[0], &grandchild, sizeof grandchild) != sizeof grandchild)
+        grandchild = 0;
+    close(pipes[0]);
+    close(pipes[1]);
+    return grandchild;
+}
+
 static mishap *run(mishap_call *call)
 {
     enum way way = (enum way)mishap_integer(call, "way");
     int64_t seen = 0, before = unsettled++;
     switch (way) {
     case NAP:
-        for (int i = 0; i < 100; i++)
+    case NAP_AGAIN:
+        for (int i = 0; i < 100 && (way == NAP || mishap_call_is_repeated(call)); i++)
             usleep(1000);
         break;
     case CLOSE_FIRST:
@@ -92,6 +119,11 @@ static mishap *run(mishap_call *call)
         for (int i = 0; i < 100000; i++)
             mishap_progress(call, i, 100000, "something that takes some bytes");
         break;
+    case GRANDCHILD:
+        seen = leave_grandchild();
+        break;
+    case DIE:
+        _exit(1);
     case SETTLE_LATER:
         settling_waits = true;
         break;
@@ -383,6 +415,33 @@ static void a_child_of_a_handler_has_no_part_in_the_call(void **state)
     finish(&loop);
 }
 
+/* It is a child of the keeper by then, which ends what dead workers have left. */
+static void what_a_living_worker_has_started_outlives_other_workers(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    pid_t started = (pid_t)call_of(&loop, 0, "lone", GRANDCHILD, "seen");
+    assert_true(started > 0 && kill(started, 0) == 0);
+    for (int i = 0; i < 3; i++) {
+        add_of(&loop, 0, &o, "many", DIE);
+        wait_of(&loop, 0, &o);
+        assert_non_null(o.failure);
+        let_go(&o);
+    }
+    call_of(&loop, 0, "many", FINE, "pid"); /* the keeper is done with those that died */
+    assert_int_equal(kill(started, 0), 0);
+    add_of(&loop, 0, &o, "lone", DIE);
+    wait_of(&loop, 0, &o);
+    let_go(&o);
+    int64_t until = mishap_clock_monotonic_ns() + TIMEOUT_MS * INT64_C(1000000);
+    while (kill(started, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        usleep(1000);
+    assert_int_equal(kill(started, 0), -1);
+    finish(&loop);
+}
+
 static size_t heard;
 
 static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
@@ -452,17 +511,24 @@ static void every_loop_learns_that_calls_are_settled(void **state)
     finish(&loop);
 }
 
-/* A call that has run in a process that was killed, before it was settled. The one behind it waits
- * at the gate. */
+/* Calls that have run in a process that was killed, before they were settled: two of the first
+ * loop, and two of the second, which has another one that waits at the gate then. */
+enum { AGAIN = 4 };
+
 static bool kill_after_run(struct loop *loop, struct ours *first)
 {
     struct ours nap = { 0 }, waits = { 0 };
     pid_t pid = (pid_t)meet(loop, "till");
     add_of(loop, 2, &nap, "till", NAP);
-    add_of(loop, 0, first, "till", FINE);
+    add_of(loop, 0, &first[0], "till", NAP_AGAIN);
+    add_of(loop, 0, &first[1], "till", FINE);
+    add_of(loop, 1, &first[2], "till", FINE);
+    add_of(loop, 1, &first[3], "till", FINE);
     add_of(loop, 1, &waits, "till", WAIT);
     assert_true(comes_to(page_of(1), waits.run.slot, MISHAP_SLOT_BEGUN, TIMEOUT_MS));
-    bool ran = comes_to(page_of(0), first->run.slot, MISHAP_SLOT_RAN, 0);
+    bool ran = true;
+    for (size_t i = 0; i < AGAIN; i++)
+        ran = ran && comes_to(page_of(i / 2), first[i].run.slot, MISHAP_SLOT_RAN, 0);
     mishap_runner_forget(runners[1], &waits.run);
     if (ran)
         kill(pid, SIGKILL);
@@ -476,36 +542,39 @@ static bool kill_after_run(struct loop *loop, struct ours *first)
 static void a_call_that_is_run_again_is_settled_alone(void **state)
 {
     struct loop loop;
-    struct ours first = { 0 }, behind = { 0 }, nap = { 0 }, before = { 0 };
+    struct ours first[AGAIN] = { 0 }, between = { 0 }, behind = { 0 };
     bool killed = false;
     (void)state;
-    for (int attempt = 0; !killed && attempt < 50; attempt++) {
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(200000000000);
+    while (!killed && mishap_clock_monotonic_ns() < until) {
         make_gate();
         begin(&loop);
-        killed = kill_after_run(&loop, &first);
-        if (!killed) { /* the machine was so busy that the batch was settled before */
-            wait_of(&loop, 0, &first);
-            let_go(&first);
-            finish(&loop);
+        killed = kill_after_run(&loop, first);
+        for (size_t i = 0; !killed && i < AGAIN;
+             i++) { /* a busy machine: they were settled before */
+            wait_of(&loop, i / 2, &first[i]);
+            let_go(&first[i]);
         }
+        if (!killed)
+            finish(&loop);
     }
     assert_true(killed);
-    /* The next one has two calls before it, and one behind. */
-    add_of(&loop, 2, &nap, "till", NAP);
-    wait_until_handed(&loop, 2, &nap);
-    add_of(&loop, 1, &before, "till", FINE);
-    wait_until_handed(&loop, 1, &before);
+    for (size_t i = 2; i < AGAIN; i++)
+        wait_of(&loop, 1, &first[i]); /* so this loop has the new process */
+    wait_until_handed(&loop, 0, &first[0]);
+    add_of(&loop, 1, &between, "till", FINE);
     add_of(&loop, 0, &behind, "till", FINE);
-    wait_of(&loop, 0, &first);
+    for (size_t i = 0; i < 2; i++)
+        wait_of(&loop, 0, &first[i]);
     wait_of(&loop, 0, &behind);
-    assert_int_equal(member(&first, "before"), 0);
+    wait_of(&loop, 1, &between);
+    for (size_t i = 0; i < AGAIN; i++) {
+        assert_int_equal(member(&first[i], "before"), 0);
+        let_go(&first[i]);
+    }
     assert_int_equal(member(&behind, "before"), 0);
-    wait_of(&loop, 1, &before);
-    wait_of(&loop, 2, &nap);
-    let_go(&first);
     let_go(&behind);
-    let_go(&before);
-    let_go(&nap);
+    let_go(&between);
     finish(&loop);
 }
 
@@ -569,6 +638,7 @@ int main(void)
         TEST(no_call_of_another_loop_runs_after_a_handler_closed_its_own_socket),
         TEST(a_worker_that_is_about_to_be_killed_begins_nothing),
         TEST(a_child_of_a_handler_has_no_part_in_the_call),
+        TEST(what_a_living_worker_has_started_outlives_other_workers),
         TEST(progress_that_no_loop_reads_holds_up_no_handler),
         TEST(what_a_call_said_is_told_only_if_it_worked_and_was_settled),
         TEST(every_loop_learns_that_calls_are_settled),
