@@ -23,7 +23,7 @@ enum {
 enum way {
     FINE,
     NAP,          /* 100 ms */
-    NAP_AGAIN,    /* the same, if it is run again */
+    NAP_AGAIN,    /* the same, if it is the first of its kind that is run again */
     CLOSE_FIRST,  /* the socket of the first loop */
     CUT_FIRST,    /* the same, so that the loop seems to be gone; and nothing can be settled */
     FORK_RETURNS, /* a child of it returns from the handler, too */
@@ -39,7 +39,7 @@ enum way {
     CLOSE_ALL_BUT_FIRST, /* sockets of other loops */
 };
 
-static bool cut, settling_waits;
+static bool cut, settling_waits, has_napped;
 static int64_t unsettled; /* calls that have run, and were not settled */
 static char gate[] = "/tmp/serve-test-XXXXXX";
 
@@ -93,10 +93,13 @@ static mishap *run(mishap_call *call)
 {
     enum way way = (enum way)mishap_integer(call, "way");
     int64_t seen = 0, before = unsettled++;
+    bool naps;
     switch (way) {
     case NAP:
     case NAP_AGAIN:
-        for (int i = 0; i < 100 && (way == NAP || mishap_call_is_repeated(call)); i++)
+        naps = way == NAP || (mishap_call_is_repeated(call) && !has_napped);
+        has_napped = has_napped || (naps && way == NAP_AGAIN);
+        for (int i = 0; i < 100 && naps; i++)
             usleep(1000);
         break;
     case CLOSE_FIRST:
@@ -521,7 +524,7 @@ static bool kill_after_run(struct loop *loop, struct ours *first)
     pid_t pid = (pid_t)meet(loop, "till");
     add_of(loop, 2, &nap, "till", NAP);
     add_of(loop, 0, &first[0], "till", NAP_AGAIN);
-    add_of(loop, 0, &first[1], "till", FINE);
+    add_of(loop, 0, &first[1], "till", NAP_AGAIN);
     add_of(loop, 1, &first[2], "till", FINE);
     add_of(loop, 1, &first[3], "till", FINE);
     add_of(loop, 1, &waits, "till", WAIT);
@@ -562,6 +565,7 @@ static void a_call_that_is_run_again_is_settled_alone(void **state)
     for (size_t i = 2; i < AGAIN; i++)
         wait_of(&loop, 1, &first[i]); /* so this loop has the new process */
     wait_until_handed(&loop, 0, &first[0]);
+    wait_until_handed(&loop, 0, &first[1]);
     add_of(&loop, 1, &between, "till", FINE);
     add_of(&loop, 0, &behind, "till", FINE);
     for (size_t i = 0; i < 2; i++)
