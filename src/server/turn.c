@@ -11,7 +11,7 @@ enum { TURN_NS = 5 * 1000000 };
 void mishap_http_turn_begin(mishap_http_server *server)
 {
     server->turn++;
-    mishap_http_turn_extend(server);
+    server->turn_ends_ns = server->now_ns + TURN_NS;
 }
 
 void mishap_http_turn_extend(mishap_http_server *server)

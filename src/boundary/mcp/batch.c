@@ -118,6 +118,7 @@ static bool keep_rest(struct mishap_mcp_batch *batch, yyjson_val *next, size_t l
 {
     mishap_buffer *text = &batch->text;
     if (!batch->left) {
+        mishap_buffer_reset(text);
         mishap_json_open(text, '[');
         for (size_t i = 0; i < left; i++, next = unsafe_yyjson_get_next(next))
             mishap_json_copy(text, next);
