@@ -1206,6 +1206,69 @@ static void a_call_that_is_run_again_begins_to_wait_anew(void **state)
     close_set(&s);
 }
 
+/* -- opening, once more ------------------------------------------------------------------------ */
+
+static void workers_that_die_while_they_open_count_only_in_a_row(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (int round = 0; round < 3; round++) {
+        assert_true(add(&s, &o, "kept"));
+        for (int i = 0; i < 2; i++) {
+            start(&s, &w);
+            take_open(&w);
+            die(&s, &w);
+            assert_false(o.done);
+            fake_worker_release(&w);
+        }
+        start(&s, &w);
+        take_open(&w);
+        say_opened(&s, &w, NULL);
+        run_next(&w, 0);
+        turn_until(&s, &o);
+        assert_null(o.failure);
+        let_go(&o);
+        die(&s, &w);
+        fake_worker_release(&w);
+    }
+    close_set(&s);
+}
+
+/* It is not started in vain. */
+static void the_worker_that_opened_a_closed_service_gets_the_next_call(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    take_open(&w);
+    say_opened(&s, &w, mishap_raise(UNAVAILABLE, "The file is gone."));
+    turn_until(&s, &o);
+    assert_ptr_equal(mishap_told(o.failure)->code, MISHAP_CODE_UNAVAILABLE);
+    let_go(&o);
+    assert_int_equal(hear(&s, MISHAP_KEEPER_PUT_AWAY, 60000).worker, w.number);
+    fake_worker_release(&w);
+    start(&s, &w); /* it is tried again without a call */
+    take_open(&w);
+    say_opened(&s, &w, NULL);
+    assert_true(add(&s, &o, "kept"));
+    turn(&s);
+    assert_int_equal(handed(&w), 1);
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    hear_nothing(&s);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
 /* -- workers that end, and calls that they had not begun --------------------------------------- */
 
 static void answer_last(const struct fake_worker *w, unsigned slot, uint32_t number, bool lost)
@@ -2168,6 +2231,8 @@ int main(void)
         TEST(a_batch_that_is_never_settled_has_its_time_too),
         TEST(a_call_of_a_worker_that_was_ended_for_it_is_not_run_again),
         TEST(a_call_that_is_run_again_begins_to_wait_anew),
+        TEST(workers_that_die_while_they_open_count_only_in_a_row),
+        TEST(the_worker_that_opened_a_closed_service_gets_the_next_call),
         TEST(calls_behind_the_last_one_of_a_worker_do_not_wait_for_its_end),
         TEST(a_call_is_moved_as_often_as_workers_of_others_die),
         TEST(an_answer_does_not_take_for_ever),

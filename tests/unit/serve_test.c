@@ -12,6 +12,7 @@
 
 #include "worker/inside.h"
 #include "worker/threads.h"
+#include "worker/words.h"
 #include "worker_set_up.h"
 
 enum {
@@ -445,6 +446,27 @@ static void what_a_living_worker_has_started_outlives_other_workers(void **state
     finish(&loop);
 }
 
+/* Of the signals that mean nothing to it, and of the one by which its keeper asks for its stack. */
+static void signals_of_other_processes_end_no_worker(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    make_gate();
+    begin(&loop);
+    pid_t pid = (pid_t)call_of(&loop, 0, "many", FINE, "pid");
+    add_of(&loop, 0, &o, "many", WAIT);
+    assert_true(comes_to(page_of(0), o.run.slot, MISHAP_SLOT_BEGUN, TIMEOUT_MS));
+    const int sent[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGHUP, mishap_words_signal() };
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+        assert_int_equal(kill(pid, sent[i]), 0);
+    unlink(gate);
+    wait_of(&loop, 0, &o);
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    finish(&loop);
+}
+
 static size_t heard;
 
 static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
@@ -643,6 +665,7 @@ int main(void)
         TEST(a_worker_that_is_about_to_be_killed_begins_nothing),
         TEST(a_child_of_a_handler_has_no_part_in_the_call),
         TEST(what_a_living_worker_has_started_outlives_other_workers),
+        TEST(signals_of_other_processes_end_no_worker),
         TEST(progress_that_no_loop_reads_holds_up_no_handler),
         TEST(what_a_call_said_is_told_only_if_it_worked_and_was_settled),
         TEST(every_loop_learns_that_calls_are_settled),
