@@ -242,6 +242,10 @@ typedef struct mishap_service {
     bool alone; /* the state is kept in memory: a server runs the operations of this service in one
                    process, one at a time, and the state is lost if a call terminates this process.
                    false: a server opens the service in several processes */
+    bool threads; /* its handlers leave threads behind on purpose, which go on after the call. If
+                   one of them crashes, the call that runs in the process by then fails. false: a
+                   process in which a handler has left a thread takes no further call, and the log
+                   says which handler it was. Threads that open() starts are never counted */
     const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): codes that each of its
                                          operations may raise, in addition to those that the
                                          operation declares */

@@ -274,6 +274,19 @@ static void end_after_reply(connection *c)
         mishap_http_connection_close(c);
 }
 
+/* It has sent more requests, which are answered after what others have sent meanwhile: it goes to
+ * the end of the line. Nothing is read of it before. */
+static void wait_for_turn(connection *c)
+{
+    if (c->wait == MISHAP_HTTP_WAIT_TURN)
+        mishap_http_wait_anew(c);
+    else
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);
+    c->since_turn = c->loop->server.turn;
+    read_or_not(c, false);
+    uv_async_send(&c->loop->wake);
+}
+
 /* Its replies are written, or on their way: what does it wait for now? */
 static void settle(connection *c, mishap_http_state state)
 {
@@ -287,6 +300,10 @@ static void settle(connection *c, mishap_http_state state)
     /* Replies that pile up are written before more requests are read. */
     while (!c->writing && state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
            mishap_http_reader_has_more(&c->exchange.reader)) {
+        if (mishap_http_turn_is_over(server)) {
+            wait_for_turn(c);
+            return;
+        }
         size_t from = server->out.length;
         state = mishap_http_exchange_feed(server, &c->exchange, NULL, 0);
         bool open = write_out(c, from, server->out.length);
@@ -343,6 +360,9 @@ void mishap_http_connection_answer(mishap_http_loop *loop)
     mishap_http_server *server = &loop->server;
     size_t written = 0, i = 0;
     mishap_http_server_look_at_clock(server);
+    if (!loop->turning)
+        mishap_http_turn_begin(server);
+    loop->turning = true;
     for (; i < loop->turn_count; i++) {
         struct mishap_http_turn *turn = &loop->turns[i];
         if (!turn->connection)
@@ -362,9 +382,46 @@ void mishap_http_connection_answer(mishap_http_loop *loop)
         mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_RECEIVED,
                                 (int64_t)loop->input_used);
     loop->turn_count = loop->input_used = 0;
-    for (connection *c; (c = loop->first[MISHAP_HTTP_WAIT_TURN]);)
-        mishap_http_connection_proceed(
-            c, mishap_http_exchange_feed(server, &c->exchange, NULL, 0)); /* ends the wait */
+}
+
+/* The one that waits longest gets an answer, or more. False: none has waited since an earlier turn.
+ */
+static bool answer_ahead(mishap_http_loop *loop)
+{
+    connection *c = loop->first[MISHAP_HTTP_WAIT_TURN];
+    if (!c || c->since_turn == loop->server.turn)
+        return false;
+    mishap_http_connection_proceed(
+        c, mishap_http_exchange_feed(&loop->server, &c->exchange, NULL, 0)); /* ends the wait */
+    return true;
+}
+
+/* Connections and tasks in turn. Those that are not reached are the first in the next turn. */
+static void go_on_ahead(mishap_http_loop *loop)
+{
+    mishap_http_server *server = &loop->server;
+    bool any;
+    mishap_http_turn_extend(server);
+    do {
+        any = answer_ahead(loop);
+        any = mishap_http_task_next(server) || any;
+    } while (any && !mishap_http_turn_is_over(server));
+    if (loop->first[MISHAP_HTTP_WAIT_TURN] || server->first_task)
+        uv_async_send(&loop->wake);
+}
+
+void mishap_http_connection_end_turn(mishap_http_loop *loop)
+{
+    mishap_http_connection_answer(loop);
+    if (loop->first[MISHAP_HTTP_WAIT_TURN] || loop->server.first_task)
+        go_on_ahead(loop);
+    loop->turning = false;
+}
+
+void mishap_http_connection_wake(mishap_http_server *server)
+{
+    mishap_http_loop *loop = (mishap_http_loop *)(void *)server; /* it is the first member */
+    uv_async_send(&loop->wake);
 }
 
 /* -- answers that come later ------------------------------------------------------------------- */
@@ -415,7 +472,6 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
 {
     connection *c = connection_of(exchange);
     mishap_http_state state = exchange->ended ? MISHAP_HTTP_ENDED : MISHAP_HTTP_IDLE;
-    (void)server;
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
     if (c->turn) {
@@ -425,6 +481,7 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
         settle(c, state);
     } else {
         mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);
+        c->since_turn = server->turn;
         uv_async_send(&c->loop->wake);
     }
 }

@@ -23,6 +23,7 @@ typedef struct mishap_http_connection {
     int64_t began_ns; /* … of the request that it waits for the rest of */
     size_t unsent;    /* … bytes that the peer had not taken then, while it waits for that */
     size_t lingered;
+    uint64_t since_turn;           /* it waits for a later one */
     struct mishap_http_turn *turn; /* what it has sent in this turn of the loop */
     bool reading, writing, peer_ended, ending;
     bool turned_away; /* it is over the limit, and told so */

@@ -31,9 +31,7 @@ void mishap_http_exchange_release(mishap_http_server *server, mishap_http_exchan
 void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_request *request,
                                const mishap_http_reply *reply, int64_t route, size_t sent)
 {
-    if (!server->metrics && !server->access)
-        return;
-    int64_t now = mishap_clock_monotonic_ns();
+    int64_t now = server->told_ns = mishap_clock_monotonic_ns();
     if (server->metrics)
         mishap_http_metrics_count(server->metrics, route, request->method, reply->status,
                                   reply->code, now - request->started_ns);
@@ -205,20 +203,28 @@ static bool keep(mishap_http_server *server, mishap_http_exchange *exchange, boo
     return true;
 }
 
+/* Requests that were sent ahead wait for the next turn of the loop if this one is over. */
+static bool may_go_on(const mishap_http_server *server)
+{
+    return !server->turn_ends_ns || server->told_ns < server->turn_ends_ns;
+}
+
 /* Every request that is whole, until one has to wait for its answer, or there is so much to be
- * written that the rest is better answered when it is. */
+ * written that the rest is better answered when it is, or others wait. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     size_t before = server->out.length;
     mishap_http_reader *reader = &exchange->reader;
     mishap_http_request request;
     mishap_http_match match;
-    bool entered = false, room = true;
+    bool entered = false, room = true, first = true;
     mishap_http_progress progress = MISHAP_HTTP_MORE;
     while (!exchange->ended && !exchange->later &&
-           server->out.length - before < MISHAP_HTTP_OUT_MUCH &&
-           (progress = mishap_http_reader_next(reader, &request)) >= MISHAP_HTTP_HEADED)
+           server->out.length - before < MISHAP_HTTP_OUT_MUCH && (first || may_go_on(server)) &&
+           (progress = mishap_http_reader_next(reader, &request)) >= MISHAP_HTTP_HEADED) {
         step(server, exchange, progress, &request, &match, &entered);
+        first = progress == MISHAP_HTTP_HEADED && entered;
+    }
     if (!exchange->ended && !exchange->later && progress == MISHAP_HTTP_FLAW)
         return mishap_http_exchange_end(server, exchange, mishap_http_reader_flaw(reader));
     if (!exchange->ended && !keep(server, exchange, &room))

@@ -143,7 +143,7 @@ static void on_tick(uv_timer_t *timer)
 static void on_check(uv_check_t *check)
 {
     mishap_http_loop *loop = check->data;
-    mishap_http_connection_answer(loop);
+    mishap_http_connection_end_turn(loop);
 }
 
 /* There are requests for the next turn, which this makes. */
@@ -324,7 +324,8 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                         .push = mishap_http_connection_push,
                                         .lags = mishap_http_connection_lags,
                                         .go_on = mishap_http_connection_go_on,
-                                        .revoke = mishap_http_connection_revoke };
+                                        .revoke = mishap_http_connection_revoke,
+                                        .wake = mishap_http_connection_wake };
     mishap *failure = mishap_http_server_open(&loop.server);
     if (failure)
         fail(failure);

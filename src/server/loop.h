@@ -56,6 +56,7 @@ typedef struct mishap_http_loop {
     /* What was read in this turn of the loop, and from whom. */
     char input[MISHAP_HTTP_INPUT];
     size_t input_used, turn_count;
+    bool turning; /* some of it was answered already */
     struct mishap_http_turn {
         struct mishap_http_connection *connection; /* NULL: closed meanwhile */
         char *data;
@@ -87,18 +88,21 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
  * for it now. */
 bool mishap_http_connection_accept(mishap_http_loop *loop, uv_stream_t *from);
 
-/* Answer what was read in this turn of the loop. */
+/* Answer what was read so far in this turn of the loop; and, at its end, go on with what was left
+ * over in turns before. */
 void mishap_http_connection_answer(mishap_http_loop *loop);
+void mishap_http_connection_end_turn(mishap_http_loop *loop);
 
 /* Close those whose time is over. */
 void mishap_http_connection_sweep(mishap_http_loop *loop);
 
-/* server->push, server->lags, server->go_on and server->revoke. */
+/* server->push, server->lags, server->go_on, server->revoke and server->wake. */
 bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
                                  mishap_text bytes);
 bool mishap_http_connection_lags(const mishap_http_exchange *exchange);
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
 void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key);
+void mishap_http_connection_wake(mishap_http_server *server);
 
 /* Close every connection without a request. */
 void mishap_http_connection_close_idle(mishap_http_loop *loop);

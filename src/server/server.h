@@ -574,6 +574,23 @@ void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *ser
 /* The caller, for limits and counts: its name, else its address. */
 void mishap_http_request_caller(const mishap_http_request *request, char *caller, size_t size);
 
+/* True if this turn of the loop is so old that other connections wait for the next one: whoever has
+ * more to do for one client does that as a task. */
+bool mishap_http_turn_is_over(const mishap_http_server *server);
+
+/* Work that goes on in a later turn of the loop, after all that other connections have sent
+ * meanwhile. It is part of whatever it works on. */
+typedef struct mishap_http_task {
+    void (*go_on)(struct mishap_http_task *task); /* may wait again, or free it */
+    struct mishap_http_task *next, *previous;     /* the server's */
+    uint64_t since;                               /* … the turn in which it began to wait */
+    bool waits;
+} mishap_http_task;
+
+/* It waits for a later turn, if it does not yet; and no more, if it does. */
+void mishap_http_task_wait(mishap_http_server *server, mishap_http_task *task);
+void mishap_http_task_drop(mishap_http_server *server, mishap_http_task *task);
+
 /* UNAVAILABLE: there is too much to do; to be tried again soon. */
 mishap *mishap_http_busy(void);
 

@@ -34,7 +34,12 @@ struct mishap_http_server {
     char date[64];                             /* of now, as the field Date has it */
     size_t date_length;
     int64_t now_ms, now_ns; /* when this turn of the loop began: of the calendar, monotonic */
-    bool draining;          /* every reply is the last of its connection */
+    uint64_t turn;          /* the number of this turn of the loop */
+    int64_t turn_ends_ns;   /* nobody goes on in this turn after that (turn.c); 0: there are none */
+    int64_t told_ns;        /* when the latest reply was told of */
+    mishap_http_task *first_task, *last_task; /* that wait for a later turn */
+    void (*wake)(mishap_http_server *server); /* let there be one soon; NULL: there is no loop */
+    bool draining;                            /* every reply is the last of its connection */
 
     mishap_http_reply reply; /* of the request at hand; its memory is used again and again */
     mishap_buffer out;       /* bytes for the connection at hand */
@@ -72,6 +77,13 @@ void mishap_http_server_close(mishap_http_server *server);
 
 /* A turn of the loop begins: requests that are answered in it came now. */
 void mishap_http_server_look_at_clock(mishap_http_server *server);
+
+/* Connections are answered now, for so long; the same once more, for those that wait since an
+ * earlier turn; and: one task that waits goes on. False: none waits.
+ */
+void mishap_http_turn_begin(mishap_http_server *server);
+void mishap_http_turn_extend(mishap_http_server *server);
+bool mishap_http_task_next(mishap_http_server *server);
 
 /* To be called several times a second: the date, the access log, the extensions. */
 void mishap_http_server_tick(mishap_http_server *server);

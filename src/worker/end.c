@@ -21,9 +21,21 @@ static mishap *tell_killed(const char *name, int number)
                         signal_name(number));
 }
 
+/* It may be a thread of the call that failed, or one that an earlier call has left behind. */
+static mishap *note_thread(mishap *m, const mishap_worker_page *page, const mishap_app *app)
+{
+    unsigned left_by = atomic_load(&page->left_by), count = 0;
+    while (app->operations[count].name)
+        count++;
+    m = mishap_note(m, "thread", "not the one that runs handlers");
+    return left_by && left_by <= count
+               ? mishap_note(m, "left_by", app->operations[left_by - 1].name)
+               : m;
+}
+
 /* A crash is the mistake of the handler. By the other fatal signals its process was ended: the
  * stack shows where it was then. */
-static mishap *tell_signal(const mishap_worker_page *page, const char *name)
+static mishap *tell_signal(const mishap_worker_page *page, const char *name, const mishap_app *app)
 {
     int number = page->number; /* read once: the page may be written to by anything */
     uint64_t address = page->address;
@@ -32,6 +44,8 @@ static mishap *tell_signal(const mishap_worker_page *page, const char *name)
         return tell_killed(name, number);
     mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", name,
                              signal_name(number));
+    if (page->aside)
+        m = note_thread(m, page, app);
     return address ? mishap_note(m, "address", address) : m;
 }
 
@@ -69,7 +83,7 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
     }
     switch (words) {
     case MISHAP_WORDS_CRASH:
-        return tell_signal(page, name);
+        return tell_signal(page, name, link->runner->settings.plan->app);
     case MISHAP_WORDS_EXIT:
         if (page->number == MISHAP_WORDS_QUICK)
             return mishap_raise(INTERNAL_ERROR, "The handler of %s called quick_exit().", name);

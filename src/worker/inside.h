@@ -26,6 +26,7 @@ enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
     MISHAP_LONG_MS = 50,                /* a call that takes longer is one that takes long */
+    MISHAP_TURN_MS = 5,                 /* so long workers are read before others have a turn */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
     MISHAP_MOST_REPEATS = 3,      /* how often a call is run again, if its processes are killed */
     MISHAP_RUNNER_HOLDERS = 4096, /* callers that meet in one word share what one may have */

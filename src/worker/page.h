@@ -63,9 +63,12 @@ typedef struct mishap_worker_page {
     atomic_int_least64_t begun_ns;        /* when the handler that runs began */
     atomic_int_least64_t settling_ns;     /* when it began to settle calls; 0: it does not */
     atomic_uint has_begun;                /* the worker has begun a call of anybody */
+    atomic_uint left_by;                  /* a thread was left behind: by the operation of this
+                                             number, counted from 1; 0: none was */
     atomic_uint last_words;               /* written last, after what it tells of */
     int number;                           /* the signal, or the status of exit() */
     uint64_t address;                     /* that could not be reached */
+    int aside;                            /* it was not the thread that runs handlers */
     mishap_trace trace;                   /* of the handler */
 } mishap_worker_page;
 

@@ -230,12 +230,15 @@ static bool watch(const mishap_runner *r, int file, const void *what)
     return epoll_ctl(r->epoll, EPOLL_CTL_ADD, file, &event) == 0;
 }
 
-/* True: the file that is watched beside can be read. */
+/* True: the file that is watched beside can be read. Large answers of many workers take time to
+ * read and to pass on, and the loop has other things to do: those that are left out come first in
+ * the next turn. */
 static bool take_events(mishap_runner *r, int most_ms)
 {
     struct epoll_event events[EVENTS];
     int count = epoll_wait(r->epoll, events, EVENTS, most_ms);
-    bool keeper = false, clock = false, beside = false;
+    bool keeper = false, clock = false, beside = false, late = false;
+    int64_t until = count > 1 ? mishap_clock_monotonic_ns() + MISHAP_TURN_MS * MISHAP_MS : 0;
     for (int i = 0; i < count; i++) {
         if (events[i].data.ptr == &r->settings.keeper) {
             keeper = true;
@@ -245,8 +248,9 @@ static bool take_events(mishap_runner *r, int most_ms)
             beside = true;
         } else {
             mishap_link *link = events[i].data.ptr;
-            if (link->socket >= 0 && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+            if (!late && link->socket >= 0 && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
                 mishap_runner_read(r, link);
+            late = late || (until && mishap_clock_monotonic_ns() > until);
         }
     }
     if (keeper)

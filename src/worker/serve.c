@@ -26,6 +26,7 @@
 #include "worker/batch.h"
 #include "worker/keeper.h"
 #include "worker/reports.h"
+#include "worker/threads.h"
 #include "worker/words.h"
 
 enum {
@@ -47,6 +48,9 @@ static struct {
     int control;             /* -1: none */
     bool ending;             /* no call is taken any more */
     bool has_begun;          /* a call, ever */
+    unsigned left_by;        /* as every page has it */
+    size_t threads;          /* that it has without any of a handler; 0: not known */
+    bool left_thread;        /* a handler has left one behind: it was the last */
     bool is_copy;            /* this is a process that a handler forked, and not the worker */
     mishap_buffer out;       /* the outcome of a call */
     timer_t timer;           /* of one that several loops use: see guard_time() */
@@ -66,6 +70,7 @@ static void add_user(int socket, int page_file)
     }
     w.users[w.user_count++] = (mishap_worker_user){ .socket = socket, .page = page };
     atomic_store(&w.users[w.user_count - 1].page->has_begun, w.has_begun);
+    atomic_store(&w.users[w.user_count - 1].page->left_by, w.left_by);
 }
 
 /* Every loop learns that this worker could be started: what it dies of is a call. */
@@ -279,6 +284,52 @@ static void begin_batched(bool repeated)
     w.batch.alone = repeated;
 }
 
+/* -- threads ----------------------------------------------------------------------------------- */
+
+/* The loops no longer give this worker a call, and run elsewhere what it has not begun. Then it may
+ * take its time: a thread that goes on may hold a lock that the end waits for. */
+static void part_with_loops(void)
+{
+    for (size_t i = 0; i < w.user_count; i++)
+        shutdown(w.users[i].socket, SHUT_RDWR);
+}
+
+static void note_left(const mishap_operation *operation)
+{
+    const mishap_operation *operations = w.plan->app->operations;
+    unsigned at = 0;
+    while (operations[at].name && &operations[at] != operation)
+        at++;
+    w.left_by = operations[at].name ? at + 1 : 0;
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->left_by, w.left_by);
+}
+
+/* A thread that a handler leaves behind may crash in the middle of somebody else's call. So this
+ * was the last one, unless the service says that it knows. The log tells who did it. */
+static void look_for_threads(const mishap_call *call)
+{
+    const mishap_service *service = w.group->service;
+    size_t count = w.threads ? mishap_threads_count(w.threads) : 0;
+    char words[300];
+    if (count <= w.threads)
+        return;
+    note_left(call->operation);
+    if (service && service->threads) {
+        w.threads = count;
+        return;
+    }
+    int length = snprintf(words, sizeof words,
+                          "The handler of %.100s has left a thread behind. Its process takes no "
+                          "further call%s. A service whose handlers do so on purpose says it with "
+                          ".threads.",
+                          call->operation->name,
+                          w.group->alone && !w.settlement ? ", and what it had in memory is lost"
+                                                          : "");
+    mishap_reports_operator(NULL, NULL, NULL, (mishap_text){ words, (size_t)length }, false);
+    w.left_thread = true;
+}
+
 /* -- one call ---------------------------------------------------------------------------------- */
 
 /* Run it, and have the answer ready, or held. */
@@ -294,6 +345,7 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
     mishap *failure = mishap_call_run(call);
     if (w.is_copy)
         _exit(0);
+    look_for_threads(call);
     if (w.settlement)
         finish_batched(user, slot, asked->number, call, failure);
     else
@@ -366,6 +418,8 @@ static bool open_service(const mishap_worker_user *user, const mishap_framed *fr
     mishap_frame_put_opened(&w.out, failure || !service ? "" : mishap_service_identity(service),
                             failure);
     w.ending = w.ending || failure;
+    if (!w.has_begun)
+        w.threads = mishap_threads_count(0);
     mishap_free(failure);
     return mishap_worker_send(user->socket, &w.out);
 }
@@ -473,11 +527,16 @@ static void look_for_broken(void)
             w.ending = w.ending || files[i].revents & POLLNVAL;
 }
 
+static bool takes_calls(void)
+{
+    return !w.ending && !w.left_thread;
+}
+
 /* One call of each loop in turn. False: none has any. */
 static bool take_turns(void)
 {
     bool any = false;
-    for (size_t i = 0; i < w.user_count && !w.ending; i++) {
+    for (size_t i = 0; i < w.user_count && takes_calls(); i++) {
         mishap_worker_user *user = &w.users[w.next++ % w.user_count];
         bool gone;
         bool taken = take_next(user, &gone);
@@ -544,17 +603,22 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     mishap_changes_heard_by(NULL,
                             NULL); /* the functions of the process that this was forked from */
     mishap_changes_heard_by(mishap_reports_change, NULL);
+    w.threads = mishap_threads_count(0);
     add_user(files[0], files[1]);
     if (count > MISHAP_KEEPER_FILES) {
         w.control = files[2];
         begin_guard();
     }
-    while (!w.ending)
-        if (!take_turns() && !w.ending) {
+    while (takes_calls())
+        if (!take_turns() && takes_calls()) {
             if (w.control >= 0)
                 settle_or_wait();
             else
                 wait_for_one();
         }
+    if (!w.ending)
+        settle_batch();
+    if (w.left_thread)
+        part_with_loops();
     leave();
 }

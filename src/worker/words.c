@@ -38,6 +38,7 @@ static void leave(mishap_worker_page *page, mishap_last_words kind, int number, 
 {
     page->number = number;
     page->address = address;
+    page->aside = gettid() != process; /* which is the id of its first thread */
     page->trace = *trace;
     if (page->trace.count < LEAST_FRAMES) /* a wild jump leaves no registers to start from */
         page->trace.addresses[page->trace.count++] = (void *)(atomic_load_explicit(

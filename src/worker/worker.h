@@ -29,6 +29,7 @@
  *     serve.c    the worker's process: from frames to calls, and back
  *     batch.c    … calls that are settled together
  *     child.c    … how it begins: descriptors, signals, limits
+ *     threads.c  … how many threads it has
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
  *     foreign.c  … and between it, or a command, and a foreign program

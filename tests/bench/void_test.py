@@ -60,6 +60,7 @@ def needs_two_cores():
                                                        {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
     "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", __file__], {}),
     "bench/settle, a program that ends": ("does not listen", ["settle/measure.py", "/bin/false", "1"], {}),
+    "bench/turns, a program that ends": ("does not listen", ["turns/measure.py", "/bin/false", "1"], {}),
 })
 def a_benchmark_exits_with_1(words, command, environment):
     if "http/" in str(command[0]):

@@ -48,9 +48,9 @@ static inline bool fake_keeper_hears(int keeper, mishap_keeper_message *message)
     return mishap_keeper_receive(keeper, message, files, &count, 0) > 0;
 }
 
-/* Answer START: here is a worker. */
-static inline void fake_worker_start(int keeper, const mishap_keeper_message *asked,
-                                     struct fake_worker *w, uint32_t number)
+/* Answer START: here is a worker. `joined`: it was there already, for other loops. */
+static inline void fake_worker_start_as(int keeper, const mishap_keeper_message *asked,
+                                        struct fake_worker *w, uint32_t number, bool joined)
 {
     int ends[2], page = memfd_create("page", MFD_CLOEXEC);
     MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
@@ -61,11 +61,18 @@ static inline void fake_worker_start(int keeper, const mishap_keeper_message *as
     mishap_keeper_message message = { .word = MISHAP_KEEPER_STARTED,
                                       .number = asked->number,
                                       .group = asked->group,
+                                      .joined = joined,
                                       .worker = number };
     int files[] = { ends[0], page };
     MUST(mishap_keeper_send(keeper, &message, files, 2));
     close(ends[0]);
     close(page);
+}
+
+static inline void fake_worker_start(int keeper, const mishap_keeper_message *asked,
+                                     struct fake_worker *w, uint32_t number)
+{
+    fake_worker_start_as(keeper, asked, w, number, false);
 }
 
 /* The process is gone, and so is its end of the connection. */
@@ -102,6 +109,7 @@ static inline bool fake_worker_takes(struct fake_worker *w, unsigned *slot,
     static char kept[1 << 16];
     mishap_framed frame;
     size_t size;
+    *slot = MISHAP_SLOTS; /* none */
     MUST(mishap_buffer_reserve(&w->in, 1 << 16));
     ssize_t got = recv(w->socket, w->in.data + w->in.length, 1 << 16, MSG_DONTWAIT);
     w->in.length += got > 0 ? (size_t)got : 0;

@@ -673,6 +673,182 @@ static void the_session_of_a_conversation_need_not_be_named(void **state)
     end_sessions(&loop, &other);
 }
 
+static void add_in_conversation(struct loop *loop, mishap_runner *runner, struct ours *o,
+                                const char *name, const char *arguments)
+{
+    add_to(loop, runner, o, name, arguments, 1);
+    o->run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
+}
+
+static void expect_count(struct loop *loop, const struct other *other, mishap_runner *runner,
+                         int64_t count)
+{
+    struct ours o;
+    add_in_conversation(loop, runner, &o, "kept.count", "{}");
+    wait_both(loop, other, &o);
+    assert_int_equal(member(&o, "n"), count);
+    assert_int_equal(mishap_call_warnings(o.run.call).length, 0);
+    let_go(&o);
+}
+
+/* … also if another loop waits for it already, and when a call of it runs. */
+static void a_session_that_was_dismissed_is_passed_on_to_nobody(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours running, waiting;
+    (void)state;
+    begin_sessions(&loop, &other);
+    expect_count(&loop, &other, loop.runner, 1);
+    expect_count(&loop, &other, loop.runner, 2);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    expect_count(&loop, &other, other.runner, 1);
+    add_in_conversation(&loop, other.runner, &running, "kept.do", "{\"way\":\"nap\"}");
+    mishap_runner_flush(other.runner);
+    add_in_conversation(&loop, loop.runner, &waiting, "kept.count", "{}");
+    mishap_runner_flush(loop.runner);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    wait_both(&loop, &other, &waiting);
+    assert_true(running.done);
+    assert_int_equal(member(&waiting, "n"), 1);
+    let_go(&running);
+    let_go(&waiting);
+    expect_count(&loop, &other, other.runner, 2); /* the new one is a session like any other */
+    end_sessions(&loop, &other);
+}
+
+/* It may run a call of a loop that is gone, and ends when it is free. */
+static void a_session_of_a_lost_loop_that_was_dismissed_ends(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours hanging;
+    (void)state;
+    begin_sessions(&loop, &other);
+    expect_count(&loop, &other, other.runner, 1);
+    add_in_conversation(&loop, other.runner, &hanging, "kept.do", "{\"way\":\"sleep\"}");
+    mishap_runner_flush(other.runner);
+    mishap_runner_close(other.runner);
+    mishap_keeper_disconnect(&loop.keeper, other.kept);
+    mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
+    open_loop(&loop, &other.runner, &other.kept);
+    expect_count(&loop, &other, other.runner, 1);
+    mishap_call_end(hanging.run.call);
+    end_sessions(&loop, &other);
+}
+
+/* -- the keeper, asked by loops that the test plays -------------------------------------------- */
+
+struct asking {
+    int socket, kept;
+};
+
+static struct asking connect_to(struct loop *loop)
+{
+    struct asking asking;
+    assert_true(mishap_keeper_connect(&loop->keeper, &asking.socket, &asking.kept));
+    return asking;
+}
+
+static void leave_keeper(struct loop *loop, struct asking asking)
+{
+    close(asking.socket);
+    mishap_keeper_disconnect(&loop->keeper, asking.kept);
+}
+
+static mishap_keeper_message about(const struct loop *loop, mishap_keeper_word word, uint8_t key)
+{
+    mishap_keeper_message message = { .word = word };
+    while (!loop->plan.groups.groups[message.group].foreign ||
+           !loop->plan.groups.groups[message.group].foreign->sessions)
+        message.group++;
+    message.session[0] = key;
+    return message;
+}
+
+static void say_to(struct asking asking, mishap_keeper_message message)
+{
+    assert_true(mishap_keeper_send(asking.socket, &message, NULL, 0));
+}
+
+static mishap_keeper_message hear_from(struct asking asking)
+{
+    mishap_keeper_message message;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    assert_int_equal(mishap_keeper_receive(asking.socket, &message, files, &count, 120000), 1);
+    for (size_t i = 0; i < count; i++)
+        close(files[i]);
+    return message;
+}
+
+static mishap_keeper_message lease_to(const struct loop *loop, struct asking asking, uint8_t key)
+{
+    say_to(asking, about(loop, MISHAP_KEEPER_LEASE, key));
+    mishap_keeper_message answer = hear_from(asking);
+    assert_int_equal(answer.word, MISHAP_KEEPER_STARTED);
+    assert_int_equal(answer.session[0], key);
+    return answer;
+}
+
+/* Neither to give back what another one uses, nor to end it. */
+static void a_loop_has_no_say_in_the_session_of_another(void **state)
+{
+    static const mishap_keeper_word words[] = { MISHAP_KEEPER_RELEASE, MISHAP_KEEPER_CLOSE,
+                                                MISHAP_KEEPER_END, MISHAP_KEEPER_PUT_AWAY };
+    struct loop loop;
+    (void)state;
+    prepare(&loop, &abroad_app);
+    begin_prepared(&loop);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct asking one = connect_to(&loop), other = connect_to(&loop);
+        uint8_t key = (uint8_t)(2 * i + 1);
+        mishap_keeper_message has = lease_to(&loop, one, key);
+        mishap_keeper_message wrong = about(&loop, words[i], key);
+        wrong.worker = has.worker;
+        say_to(other, wrong);
+        lease_to(&loop, other, (uint8_t)(key + 1)); /* now the keeper has heard the word before */
+        say_to(other, about(&loop, MISHAP_KEEPER_LEASE, key));
+        mishap_keeper_message recall = hear_from(one);
+        assert_int_equal(recall.word, MISHAP_KEEPER_RECALL);
+        assert_int_equal(recall.worker, has.worker);
+        mishap_keeper_message release = about(&loop, MISHAP_KEEPER_RELEASE, key);
+        release.worker = has.worker;
+        say_to(one, release);
+        mishap_keeper_message next = hear_from(other);
+        assert_int_equal(next.word, MISHAP_KEEPER_STARTED);
+        assert_int_equal(next.pid, has.pid);
+        leave_keeper(&loop, one);
+        leave_keeper(&loop, other);
+    }
+    end(&loop);
+}
+
+/* The place of a loop that is gone is taken by the next one, which has asked for nothing. */
+static void a_session_is_not_passed_on_to_a_loop_that_never_asked(void **state)
+{
+    struct loop loop;
+    (void)state;
+    prepare(&loop, &abroad_app);
+    begin_prepared(&loop);
+    struct asking one = connect_to(&loop), gone = connect_to(&loop);
+    mishap_keeper_message has = lease_to(&loop, one, 1);
+    say_to(gone, about(&loop, MISHAP_KEEPER_LEASE, 1));
+    assert_int_equal(hear_from(one).word, MISHAP_KEEPER_RECALL);
+    leave_keeper(&loop, gone);
+    lease_to(&loop, one, 2); /* the keeper has seen that it is gone, or sees it first now */
+    struct asking other = connect_to(&loop);
+    lease_to(&loop, other, 3);
+    mishap_keeper_message release = about(&loop, MISHAP_KEEPER_RELEASE, 1);
+    release.worker = has.worker;
+    say_to(one, release);
+    lease_to(&loop, one, 4);
+    lease_to(&loop, other, 5); /* the first that it hears */
+    leave_keeper(&loop, one);
+    leave_keeper(&loop, other);
+    end(&loop);
+}
+
 static void a_session_outlives_the_loop_that_began_it(void **state)
 {
     struct loop loop;
@@ -1065,6 +1241,10 @@ int main(void)
         TEST(calls_of_a_session_run_in_order_and_hold_up_no_other),
         TEST(a_session_is_its_callers_alone),
         TEST(the_session_of_a_conversation_need_not_be_named),
+        TEST(a_session_that_was_dismissed_is_passed_on_to_nobody),
+        TEST(a_session_of_a_lost_loop_that_was_dismissed_ends),
+        TEST(a_loop_has_no_say_in_the_session_of_another),
+        TEST(a_session_is_not_passed_on_to_a_loop_that_never_asked),
         TEST(a_session_outlives_the_loop_that_began_it),
         TEST(a_session_whose_process_died_begins_afresh),
         TEST(a_session_that_the_keeper_lost_begins_afresh_and_says_so),

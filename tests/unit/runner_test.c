@@ -1112,6 +1112,390 @@ static void a_settlement_has_its_time(void **state)
     close_set(&s);
 }
 
+/* The page is the worker's, which may write anything there. */
+static void a_settlement_is_no_older_than_its_call_whatever_the_worker_says(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    uint32_t number = take_settled(&w, 0, MISHAP_SLOT_RAN, id).number;
+    atomic_store(&w.page->settling_ns, INT64_MIN / 2);
+    turn_for(&s, 300); /* several looks at the clock */
+    hear_nothing(&s);
+    assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_RAN, MISHAP_SLOT_DONE));
+    fake_worker_answers(&w, 0, number);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void a_batch_that_is_never_settled_has_its_time_too(void **state)
+{
+    mishap_runner_times times = patient;
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    times.settle_ms = 100;
+    open_set(&s, 1, 100, &times);
+    assert_true(add_limited(&s, &o, "settled"));
+    start_settled(&s, &w);
+    int64_t since = mishap_clock_monotonic_ns();
+    take_settled(&w, 0, MISHAP_SLOT_RAN, id);
+    hear_after(&s, MISHAP_KEEPER_END, since, 2 * 200 + 2 * 100);
+    mishap_runner_forget(s.runner, &o.run);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* It was stopped, or its stack was read: somebody looked at what it did, so its call may be to
+ * blame. */
+static void a_call_of_a_worker_that_was_ended_for_it_is_not_run_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        char id[MISHAP_ID_LENGTH + 1];
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "settled"));
+        start_settled(&s, &w);
+        take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
+        fake_worker_close(&w);
+        mishap_keeper_message ended = { .word = MISHAP_KEEPER_ENDED,
+                                        .worker = w.number,
+                                        .status = SIGKILL,
+                                        .stopped = i == 0,
+                                        .stack = i == 1 };
+        assert_true(mishap_keeper_send(s.keeper, &ended, NULL, 0));
+        turn_until(&s, &o);
+        expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled = \"no\"");
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+static void a_call_that_is_run_again_begins_to_wait_anew(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_RAN, id);
+    turn_for(&s, 5);
+    int64_t before = mishap_clock_monotonic_ns();
+    die_of(&s, &w, SIGKILL);
+    assert_false(o.done);
+    assert_true(o.run.since_ns >= before);
+    mishap_runner_forget(s.runner, &o.run);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- opening, once more ------------------------------------------------------------------------ */
+
+static void workers_that_die_while_they_open_count_only_in_a_row(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (int round = 0; round < 3; round++) {
+        assert_true(add(&s, &o, "kept"));
+        for (int i = 0; i < 2; i++) {
+            start(&s, &w);
+            take_open(&w);
+            die(&s, &w);
+            assert_false(o.done);
+            fake_worker_release(&w);
+        }
+        start(&s, &w);
+        take_open(&w);
+        say_opened(&s, &w, NULL);
+        run_next(&w, 0);
+        turn_until(&s, &o);
+        assert_null(o.failure);
+        let_go(&o);
+        die(&s, &w);
+        fake_worker_release(&w);
+    }
+    close_set(&s);
+}
+
+/* It is not started in vain. */
+static void the_worker_that_opened_a_closed_service_gets_the_next_call(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    take_open(&w);
+    say_opened(&s, &w, mishap_raise(UNAVAILABLE, "The file is gone."));
+    turn_until(&s, &o);
+    assert_ptr_equal(mishap_told(o.failure)->code, MISHAP_CODE_UNAVAILABLE);
+    let_go(&o);
+    assert_int_equal(hear(&s, MISHAP_KEEPER_PUT_AWAY, 60000).worker, w.number);
+    fake_worker_release(&w);
+    start(&s, &w); /* it is tried again without a call */
+    take_open(&w);
+    say_opened(&s, &w, NULL);
+    assert_true(add(&s, &o, "kept"));
+    turn(&s);
+    assert_int_equal(handed(&w), 1);
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    hear_nothing(&s);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- workers that end, and calls that they had not begun --------------------------------------- */
+
+static void answer_last(const struct fake_worker *w, unsigned slot, uint32_t number, bool lost)
+{
+    mishap_buffer out = { 0 };
+    mishap_call call = { .ended = !lost, .lost = lost };
+    mishap *failure = mishap_raise(INTERNAL_ERROR, "It was the last.");
+    mishap_frame_put_outcome(&out, slot, &call, failure);
+    mishap_slot_change(w->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    fake_worker_sends(w, out.data, out.length);
+    mishap_buffer_release(&out);
+    mishap_free(failure);
+}
+
+/* Whether its process ends soon, or ever, is no matter for them. */
+static void calls_behind_the_last_one_of_a_worker_do_not_wait_for_its_end(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct set s;
+        struct ours o[2];
+        struct fake_worker w[2];
+        bool lost = i == 1;
+        open_set(&s, 2, 100, &patient);
+        for (size_t j = 0; j < 2; j++)
+            assert_true(add(&s, &o[j], lost ? "kept" : "many"));
+        start(&s, &w[0]);
+        if (lost) {
+            take_open(&w[0]);
+            say_opened(&s, &w[0], NULL);
+        }
+        while (fake_keeper_hears(s.keeper, &(mishap_keeper_message){ 0 }))
+            continue; /* it may have asked for one more */
+        uint32_t number = begin_next(&w[0], 0);
+        assert_int_equal(handed(&w[0]), 1);
+        answer_last(&w[0], 0, number, lost);
+        turn_until(&s, &o[0]);
+        assert_int_equal(handed(&w[0]), 0);
+        assert_int_equal(state_of(&w[0], 1), MISHAP_SLOT_TAKEN);
+        assert_false(o[1].done);
+        mishap_runner_forget(s.runner, &o[1].run);
+        let_go(&o[0]);
+        fake_worker_release(&w[0]);
+        close_set(&s);
+    }
+}
+
+/* A worker that others use already could be started: what it dies of is a call of theirs. */
+static void a_call_is_moved_as_often_as_workers_of_others_die(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "lone"));
+    for (int i = 0; i < 5; i++) {
+        mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 60000);
+        fake_worker_start_as(s.keeper, &asked, &w, ++s.workers, true);
+        turn(&s);
+        assert_int_equal(handed(&w), 1);
+        die_of(&s, &w, SIGSEGV);
+        assert_false(o.done);
+        fake_worker_release(&w);
+    }
+    mishap_runner_forget(s.runner, &o.run);
+    close_set(&s);
+}
+
+/* -- time -------------------------------------------------------------------------------------- */
+
+/* Byte by byte, so that it is never silent. */
+static void an_answer_does_not_take_for_ever(void **state)
+{
+    mishap_runner_times times = patient;
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    mishap_keeper_message message = { 0 };
+    (void)state;
+    times.answer_ms = 100;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    mishap_pack_u32(&out, 1 << 20); /* the length of a frame whose end does not come */
+    mishap_pack_u32(&out, MISHAP_FRAME_DONE);
+    fake_worker_sends(&w, out.data, out.length);
+    int64_t since = mishap_clock_monotonic_ns(), until = since + INT64_C(60000000000);
+    while (!fake_keeper_hears(s.keeper, &message) && mishap_clock_monotonic_ns() < until) {
+        fake_worker_sends(&w, "x", 1);
+        turn_for(&s, 5);
+    }
+    assert_int_equal(message.word, MISHAP_KEEPER_END);
+    mishap_buffer_release(&out);
+    mishap_runner_forget(s.runner, &o.run);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static struct set *holding;
+
+static bool hold_at_piece(const mishap_watcher *watcher, mishap_text piece)
+{
+    struct ours *o = *(struct ours *const *)(const void *)(watcher + 1);
+    (void)piece;
+    mishap_runner_hold(holding->runner, &o->run, true);
+    return true;
+}
+
+static void send_piece_and_answer(const struct fake_worker *w, uint32_t number, bool answers)
+{
+    mishap_buffer out = { 0 };
+    mishap_call call = { .answer_kind = MISHAP_ANSWER_STREAM, .answer_type = "text/plain" };
+    size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_PIECE, 0);
+    MISHAP_PUT(&out, "a piece");
+    mishap_frame_end(&out, begun);
+    if (answers) {
+        mishap_frame_put_outcome(&out, 0, &call, NULL);
+        mishap_slot_change(w->page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    }
+    fake_worker_sends(w, out.data, out.length);
+    mishap_buffer_release(&out);
+}
+
+/* A stream whose reader takes nothing: its handler waits, and that is not its own time. */
+static void time_in_which_a_stream_is_held_is_not_counted(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 2, 100, &patient);
+    assert_true(add_limited(&s, &o, "many"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    mishap_runner_hold(s.runner, &o.run, true);
+    turn_for(&s, 500); /* it has 200 */
+    hear_nothing(&s);
+    fake_worker_answers(&w, 0, number);
+    turn_for(&s, 20);
+    assert_false(o.done); /* nothing is read */
+    mishap_runner_hold(s.runner, &o.run, false);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void a_worker_is_not_held_any_more_when_its_call_is_over(void **state)
+{
+    struct set s;
+    struct ours o, next;
+    struct fake_worker w;
+    struct {
+        mishap_watcher watcher;
+        struct ours *whose;
+    } watching = { { .piece = hold_at_piece }, &o };
+    (void)state;
+    open_set(&s, 2, 100, &patient);
+    holding = &s;
+    assert_true(add(&s, &o, "long"));
+    o.run.call->watcher = &watching.watcher;
+    start(&s, &w);
+    send_piece_and_answer(&w, begin_next(&w, 0), true);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    o.run.call->watcher = NULL;
+    let_go(&o);
+    assert_true(add(&s, &next, "long"));
+    turn(&s);
+    run_next(&w, 0);
+    turn_until(&s, &next);
+    assert_null(next.failure);
+    let_go(&next);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- turns ------------------------------------------------------------------------------------- */
+
+static void spend_a_turn(mishap_run *run, mishap *failure)
+{
+    on_done(run, failure);
+    for (int64_t until = mishap_clock_monotonic_ns() + INT64_C(6000000);
+         mishap_clock_monotonic_ns() < until;)
+        continue;
+}
+
+/* To pass on a large answer takes time, in which a loop does nothing else: so one turn has one. */
+static void answers_of_many_workers_are_passed_on_in_several_turns(void **state)
+{
+    enum { WORKERS = 4 };
+    struct set s;
+    struct ours o[WORKERS];
+    struct fake_worker w[WORKERS];
+    (void)state;
+    open_set(&s, WORKERS, 100, &patient);
+    for (size_t i = 0; i < WORKERS; i++) {
+        assert_true(add(&s, &o[i], "long"));
+        o[i].run.done = spend_a_turn;
+        start(&s, &w[i]);
+        turn(&s);
+    }
+    uint32_t numbers[WORKERS];
+    for (size_t i = 0; i < WORKERS; i++)
+        numbers[i] = begin_next(&w[i], 0);
+    for (size_t i = 0; i < WORKERS; i++)
+        fake_worker_answers(&w[i], 0, numbers[i]);
+    for (size_t i = 1; i <= WORKERS; i++) {
+        size_t done = 0;
+        mishap_runner_turn(s.runner);
+        for (size_t j = 0; j < WORKERS; j++)
+            done += o[j].done;
+        assert_int_equal(done, i);
+    }
+    for (size_t i = 0; i < WORKERS; i++) {
+        assert_null(o[i].failure);
+        let_go(&o[i]);
+        fake_worker_release(&w[i]);
+    }
+    close_set(&s);
+}
+
 static void only_calls_that_are_settled_wait_for_it(void **state)
 {
     struct set s;
@@ -1843,6 +2227,18 @@ int main(void)
         TEST(calls_that_had_run_are_run_again_with_the_same_id),
         TEST(a_call_is_run_again_only_so_often),
         TEST(a_settlement_has_its_time),
+        TEST(a_settlement_is_no_older_than_its_call_whatever_the_worker_says),
+        TEST(a_batch_that_is_never_settled_has_its_time_too),
+        TEST(a_call_of_a_worker_that_was_ended_for_it_is_not_run_again),
+        TEST(a_call_that_is_run_again_begins_to_wait_anew),
+        TEST(workers_that_die_while_they_open_count_only_in_a_row),
+        TEST(the_worker_that_opened_a_closed_service_gets_the_next_call),
+        TEST(calls_behind_the_last_one_of_a_worker_do_not_wait_for_its_end),
+        TEST(a_call_is_moved_as_often_as_workers_of_others_die),
+        TEST(an_answer_does_not_take_for_ever),
+        TEST(time_in_which_a_stream_is_held_is_not_counted),
+        TEST(a_worker_is_not_held_any_more_when_its_call_is_over),
+        TEST(answers_of_many_workers_are_passed_on_in_several_turns),
         TEST(only_calls_that_are_settled_wait_for_it),
         TEST(a_call_that_was_perhaps_settled_is_never_told_to_try_again),
         TEST(a_stream_that_has_begun_to_leave_is_not_begun_again),

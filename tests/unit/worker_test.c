@@ -39,6 +39,8 @@ mishap *do_misuse(mishap_call *call);
 mishap *do_self(mishap_call *call);
 mishap *do_measure(mishap_call *call);
 mishap *do_stream(mishap_call *call);
+mishap *do_leave(mishap_call *call);
+mishap *do_join(mishap_call *call);
 
 mishap *do_echo(mishap_call *call)
 {
@@ -303,6 +305,94 @@ mishap *do_stream(mishap_call *call)
     return mishap_stream_wait(call, "thing://7", "at %d", 12);
 }
 
+static void *stay(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static volatile int crashes_now;
+
+/* Until somebody gives the word: then the process dies of it. */
+static void *crash_at_word(void *unused)
+{
+    while (!crashes_now)
+        usleep(1000);
+    *(volatile int *)(uintptr_t)(64 + zero) = 1;
+    return unused;
+}
+
+static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_for_end_lock(void)
+{
+    pthread_mutex_lock(&end_lock);
+}
+
+/* A handler that leaves a thread behind: 1 that does nothing, 2 and something that does not let its
+ * process end, 3 that crashes when the call with `number` 4 runs. */
+mishap *do_leave(mishap_call *call)
+{
+    int64_t kind = mishap_integer(call, "number");
+    pthread_t thread;
+    if (kind == 2) {
+        atexit(wait_for_end_lock);
+        pthread_mutex_lock(&end_lock);
+    }
+    if (kind >= 1 && kind <= 3) {
+        if (pthread_create(&thread, NULL, kind == 3 ? crash_at_word : stay, NULL) != 0)
+            return mishap_raise(INTERNAL_ERROR, "There is no thread.");
+        pthread_detach(thread);
+    }
+    if (kind == 4) {
+        crashes_now = 1;
+        stay(NULL);
+    }
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+static void *end_at_once(void *unused)
+{
+    return unused;
+}
+
+mishap *do_join(mishap_call *call)
+{
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, end_at_once, NULL) != 0)
+            return mishap_raise(INTERNAL_ERROR, "There is no thread.");
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+static mishap *open_with_thread(const mishap_setup *setup, void **state)
+{
+    pthread_t thread;
+    (void)setup;
+    *state = NULL;
+    if (pthread_create(&thread, NULL, stay, NULL) != 0)
+        return mishap_raise(UNAVAILABLE, "There is no thread.");
+    pthread_detach(thread);
+    return NULL;
+}
+
+static const mishap_service busy = { "busy", "Has a thread of its own", .open = open_with_thread };
+static const mishap_service knowing = { "knowing", "Its handlers leave threads",
+                                        .open = open_with_thread, .threads = true };
+
+static mishap *settle_nothing(void *state)
+{
+    (void)state;
+    return NULL;
+}
+
+static const mishap_settlement settlement = { .settle = settle_nothing };
+static const mishap_service till = { "till", "Settles its calls", .settlement = &settlement };
+
 static mishap *open_service(const mishap_setup *setup, void **state)
 {
     static int number;
@@ -400,6 +490,14 @@ static const mishap_operation operations[] = {
     { "read", "Read", NULL, do_read, .service = &moody },
     { "spoil", "Lose what is open", NULL, do_spoil, .service = &moody },
     { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
+    { "leave", "Leave a thread", number, do_leave, .service = &shared },
+    { "lonely.leave", "Leave a thread", number, do_leave, .service = &lonely },
+    { "till.leave", "Leave a thread", number, do_leave, .service = &till },
+    { "join", "Join threads", NULL, do_join, .service = &shared },
+    { "busy.join", "Join threads", NULL, do_join, .service = &busy },
+    { "busy.leave", "Leave a thread", number, do_leave, .service = &busy },
+    { "knowing.leave", "Leave a thread", number, do_leave, .service = &knowing },
+    { "knowing.fine", "Do as others do", number, do_leave, .service = &knowing },
     { 0 },
 };
 static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
@@ -970,6 +1068,192 @@ static void a_call_that_was_ended_by_a_jump_leaves_no_lock_behind(void **state)
     end(&loop);
 }
 
+static char told_operator[400];
+
+static void on_operator(const char *program, const char *operation, const char *id,
+                        mishap_text words, bool to_stderr)
+{
+    (void)program, (void)to_stderr;
+    snprintf(told_operator, sizeof told_operator, "%s %s: %.*s", operation, id, (int)words.length,
+             words.data);
+}
+
+static bool add_told(struct loop *loop, struct ours *o, const char *name, const char *arguments)
+{
+    bool added = add(loop, o, name, arguments);
+    o->run.call->to_operator = on_operator;
+    o->run.call->request_id = (mishap_text)MISHAP_TEXT("an-id");
+    return added;
+}
+
+/* With one worker at most, the next call would run in the same one. */
+static void begin_with_one(struct loop *loop)
+{
+    begin(loop);
+    mishap_runner_close(loop->runner);
+    open_runner(loop, 1, 100);
+    told_operator[0] = '\0';
+}
+
+/* One that leaves a thread, and calls that were handed over behind it. */
+static void leave_and_go_on(struct loop *loop, const char *leave, const char *fine,
+                            const char *kind)
+{
+    enum { BEHIND = 3 };
+    static struct ours first, behind[BEHIND];
+    assert_true(add_told(loop, &first, leave, kind));
+    for (size_t i = 0; i < BEHIND; i++)
+        assert_true(add_told(loop, &behind[i], fine, "{}"));
+    wait_for(loop, &first);
+    int64_t pid = member(&first, "pid");
+    for (size_t i = 0; i < BEHIND; i++) {
+        wait_for(loop, &behind[i]);
+        assert_int_not_equal(member(&behind[i], "pid"), pid);
+        let_go(&behind[i]);
+    }
+    let_go(&first);
+}
+
+static void a_worker_in_which_a_handler_left_a_thread_takes_no_other_call(void **state)
+{
+    struct loop loop;
+    (void)state;
+    begin_with_one(&loop);
+    leave_and_go_on(&loop, "leave", "join", "{\"number\":1}");
+    assert_string_equal(told_operator,
+                        "leave an-id: The handler of leave has left a thread behind. Its process "
+                        "takes no further call. A service whose handlers do so on purpose says it "
+                        "with .threads.");
+    end(&loop);
+}
+
+/* Long enough that no worker is ended because it says nothing. */
+static const mishap_runner_times patient = { .wait_ms = 60000,
+                                             .begin_ms = 60000,
+                                             .answer_ms = 60000,
+                                             .start_ms = 60000,
+                                             .retry_ms = 100,
+                                             .gone_ms = 20,
+                                             .lost_ms = 60000,
+                                             .idle_ms = 60000,
+                                             .open_ms = 60000,
+                                             .settle_ms = 60000 };
+
+static void nobody_waits_for_a_worker_that_does_not_end(void **state)
+{
+    struct loop loop;
+    (void)state;
+    begin_with_one(&loop);
+    mishap_runner_close(loop.runner);
+    loop.times = &patient;
+    open_runner(&loop, 1, 100);
+    leave_and_go_on(&loop, "leave", "join", "{\"number\":2}");
+    end(&loop);
+}
+
+/* What was settled with it is answered, too. */
+static void calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread(void **state)
+{
+    struct loop loop;
+    struct ours before;
+    (void)state;
+    begin_with_one(&loop);
+    call(&loop, &before, "till.leave", "{}");
+    int64_t pid = member(&before, "pid");
+    let_go(&before);
+    assert_true(add_told(&loop, &before, "till.leave", "{}"));
+    leave_and_go_on(&loop, "till.leave", "till.leave", "{\"number\":1}");
+    assert_true(before.done);
+    assert_int_equal(member(&before, "pid"), pid);
+    let_go(&before);
+    assert_string_equal(told_operator,
+                        "till.leave an-id: The handler of till.leave has left a thread behind. Its "
+                        "process takes no further call. A service whose handlers do so on purpose "
+                        "says it with .threads.");
+    end(&loop);
+}
+
+/* What it loses is said, too. */
+static void a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    told_operator[0] = '\0';
+    mishap_runner_close(loop.runner);
+    loop.times = &patient;
+    open_runner(&loop, 4, 100);
+    mishap_runner *first = loop.runner;
+    call(&loop, &o, "lonely.leave", "{}");
+    int64_t pid = member(&o, "pid");
+    let_go(&o);
+    open_runner(&loop, 4, 100);
+    mishap_runner *second = loop.runner;
+    call(&loop, &o, "lonely.leave", "{}");
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    loop.runner = first;
+    assert_true(add_told(&loop, &o, "lonely.leave", "{\"number\":2}"));
+    wait_for(&loop, &o);
+    assert_int_equal(member(&o, "pid"), pid);
+    assert_non_null(strstr(told_operator, "and what it had in memory is lost."));
+    let_go(&o);
+    loop.runner = second;
+    call(&loop, &o, "lonely.leave", "{}");
+    assert_int_not_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    mishap_runner_close(first);
+    end(&loop);
+}
+
+/* Threads that were joined are gone, though the system may count them for a moment more. */
+static void threads_that_were_joined_or_that_the_service_started_are_no_matter(void **state)
+{
+    static const char *const names[] = { "join", "busy.join" };
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin_with_one(&loop);
+    for (size_t i = 0; i < 2; i++) {
+        int64_t pid = 0;
+        for (int times = 0; times < 300; times++) {
+            call(&loop, &o, names[i], "{}");
+            pid = pid ? pid : member(&o, "pid");
+            assert_int_equal(member(&o, "pid"), pid);
+            let_go(&o);
+        }
+    }
+    leave_and_go_on(&loop, "busy.leave", "busy.join", "{\"number\":1}");
+    end(&loop);
+}
+
+static void
+a_service_may_say_that_its_handlers_leave_threads_and_the_incident_names_them(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    char account[4000];
+    (void)state;
+    begin_with_one(&loop);
+    assert_true(add_told(&loop, &o, "knowing.leave", "{\"number\":3}"));
+    wait_for(&loop, &o);
+    int64_t pid = member(&o, "pid");
+    let_go(&o);
+    assert_string_equal(told_operator, "");
+    call(&loop, &o, "knowing.fine", "{}");
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    call(&loop, &o, "knowing.fine", "{\"number\":4}");
+    assert_non_null(o.failure);
+    account_of(o.failure, account, sizeof account);
+    assert_non_null(strstr(account, "The handler of knowing.fine crashed with SIGSEGV."));
+    assert_non_null(strstr(account, "not the one that runs handlers"));
+    assert_non_null(strstr(account, "knowing.leave"));
+    let_go(&o);
+    end(&loop);
+}
+
 static void a_keeper_that_dies_or_stops_is_followed_by_another(void **state)
 {
     struct loop loop;
@@ -1428,6 +1712,12 @@ int main(void)
         TEST(an_answer_may_be_large),
         TEST(the_arguments_of_a_call_may_be_large),
         TEST(a_call_that_was_ended_by_a_jump_leaves_no_lock_behind),
+        TEST(a_worker_in_which_a_handler_left_a_thread_takes_no_other_call),
+        TEST(nobody_waits_for_a_worker_that_does_not_end),
+        TEST(a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left),
+        TEST(calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread),
+        TEST(threads_that_were_joined_or_that_the_service_started_are_no_matter),
+        TEST(a_service_may_say_that_its_handlers_leave_threads_and_the_incident_names_them),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
         TEST(a_keeper_that_ends_at_once_is_not_followed_for_ever),
         TEST(a_service_that_cannot_be_opened_is_refused_at_once_and_tried_again_in_between),

@@ -1,34 +1,49 @@
 /*
  * Batches: several messages in one array, which only the two oldest revisions have. The answers go
- * back as one array, too, when the last of them is there.
+ * back as one array, too, when the last of them is there. Where other clients wait for the same
+ * loop, a batch is taken in parts (peer->pause).
  */
 #include "boundary/mcp/mcp.h"
 
 #include "base/memory.h"
 
 /* A channel that gathers the answers, and sends them as one array when the last is there. */
-struct batch {
+struct mishap_mcp_batch {
     mishap_mcp_channel channel; /* the first */
     mishap_mcp_channel *outer;
     size_t pending; /* messages that are not finished */
     mishap_buffer answers;
     bool lost; /* there was no memory for some */
+
+    /* Messages that are not taken yet, if it was paused. */
+    mishap_buffer text; /* the JSON of all that were left when it was paused for the first time */
+    mishap_json_reader reader;
+    yyjson_val *next;
+    size_t left;
 };
 
-static struct batch *batch_of(mishap_mcp_channel *channel)
+static void free_batch(struct mishap_mcp_batch *batch)
 {
-    return (struct batch *)(void *)channel;
+    mishap_json_reader_release(&batch->reader);
+    mishap_buffer_release(&batch->text);
+    mishap_buffer_release(&batch->answers);
+    mishap_release(batch);
+}
+
+static struct mishap_mcp_batch *batch_of(mishap_mcp_channel *channel)
+{
+    return (struct mishap_mcp_batch *)(void *)channel;
 }
 
 static mishap_buffer *begin_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
-    struct batch *batch = batch_of(channel);
+    struct mishap_mcp_batch *batch = batch_of(channel);
     return kind == MISHAP_MCP_RESPONSE ? &batch->answers : batch->outer->begin(batch->outer, kind);
 }
 
 static void end_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
-    struct batch *batch = batch_of(channel);
+    struct mishap_mcp_batch *batch = batch_of(channel);
     mishap_buffer *b = &batch->answers;
     if (kind != MISHAP_MCP_RESPONSE) {
         batch->outer->end(batch->outer, kind);
@@ -43,7 +58,7 @@ static void end_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 }
 
 /* An array, or if there is no memory for it a single error that stands for all. */
-static void send_batch(const struct batch *batch)
+static void send_batch(const struct mishap_mcp_batch *batch)
 {
     mishap_mcp_channel *outer = batch->outer;
     mishap_text none = { NULL, 0 }, answers = mishap_buffer_text(&batch->answers);
@@ -63,14 +78,13 @@ static void send_batch(const struct batch *batch)
 
 static void finish_in_batch(mishap_mcp_channel *channel)
 {
-    struct batch *batch = batch_of(channel);
+    struct mishap_mcp_batch *batch = batch_of(channel);
     mishap_mcp_channel *outer = batch->outer;
     if (--batch->pending)
         return;
     if (batch->answers.length || batch->lost)
         send_batch(batch);
-    mishap_buffer_release(&batch->answers);
-    mishap_release(batch);
+    free_batch(batch);
     outer->finish(outer);
 }
 
@@ -99,12 +113,61 @@ static void take_item(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson
         mishap_mcp_take(peer, channel, &message);
 }
 
+/* What is left belongs to whoever reads the message, and is copied once. False: no memory. */
+static bool keep_rest(struct mishap_mcp_batch *batch, yyjson_val *next, size_t left)
+{
+    mishap_buffer *text = &batch->text;
+    if (!batch->left) {
+        mishap_buffer_reset(text);
+        mishap_json_open(text, '[');
+        for (size_t i = 0; i < left; i++, next = unsafe_yyjson_get_next(next))
+            mishap_json_copy(text, next);
+        mishap_json_close(text, ']');
+        if (text->failed || !mishap_json_read(&batch->reader, mishap_buffer_text(text)))
+            return false;
+        next = unsafe_yyjson_get_first(batch->reader.root);
+    }
+    batch->next = next;
+    batch->left = left;
+    return true;
+}
+
+/* All that are left, or as many as there is time for. */
+static void take_items(mishap_mcp_peer *peer, struct mishap_mcp_batch *batch, yyjson_val *item,
+                       size_t left)
+{
+    while (left) {
+        take_item(peer, &batch->channel, item);
+        item = unsafe_yyjson_get_next(item);
+        left--;
+        if (left && peer->pause && peer->pause(peer) && keep_rest(batch, item, left)) {
+            peer->paused = batch;
+            return;
+        }
+    }
+    finish_in_batch(&batch->channel);
+}
+
+void mishap_mcp_go_on(mishap_mcp_peer *peer)
+{
+    struct mishap_mcp_batch *batch = peer->paused;
+    peer->paused = NULL;
+    if (batch)
+        take_items(peer, batch, batch->next, batch->left);
+}
+
+void mishap_mcp_drop_paused(mishap_mcp_peer *peer)
+{
+    if (peer->paused)
+        free_batch(peer->paused);
+    peer->paused = NULL;
+}
+
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items)
 {
     mishap_mcp_flaw flaw = { .code = -32600, .status = 400 };
-    size_t index, count = yyjson_arr_size(items);
-    struct batch *batch = NULL;
-    yyjson_val *item;
+    size_t count = yyjson_arr_size(items);
+    struct mishap_mcp_batch *batch = NULL;
     if (!mishap_mcp_has_batches(peer->revision))
         flaw.failure = mishap_raise(BAD_REQUEST,
                                     "This protocol revision does not support batches.");
@@ -122,12 +185,10 @@ void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, y
         mishap_mcp_refuse_flaw(peer, channel, &flaw);
         return;
     }
-    *batch = (struct batch){
+    *batch = (struct mishap_mcp_batch){
         .channel = { .begin = begin_in_batch, .end = end_in_batch, .finish = finish_in_batch },
         .outer = channel,
         .pending = count + 1
     };
-    MISHAP_JSON_ITEMS (items, index, count, item)
-        take_item(peer, &batch->channel, item);
-    finish_in_batch(&batch->channel);
+    take_items(peer, batch, unsafe_yyjson_get_first(items), count);
 }

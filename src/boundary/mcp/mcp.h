@@ -211,6 +211,7 @@ typedef struct mishap_mcp_peer {
     mishap_mcp_flight *flights;   /* calls that run or wait */
     size_t flight_count;
     struct mishap_mcp_subscription *subscriptions; /* subscribe.c's */
+    struct mishap_mcp_batch *paused; /* messages of a batch that are not taken yet; NULL: none */
 
     /* Of the transport: a flight is about to begin; false: it cannot now. NULL: it always can. */
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
@@ -219,6 +220,9 @@ typedef struct mishap_mcp_peer {
     /* … the process that ran a call died of it, or would have: not that its time was over. NULL:
      * nobody counts. */
     void (*died)(struct mishap_mcp_peer *peer);
+    /* … between two messages of a batch: do others wait, so that the rest is better taken later, by
+     * mishap_mcp_go_on()? NULL: nobody does. */
+    bool (*pause)(struct mishap_mcp_peer *peer);
     /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
      * only one. */
     bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
@@ -258,6 +262,11 @@ static inline bool mishap_mcp_has_batches(mishap_mcp_revision revision)
     return revision == MISHAP_MCP_2024_11_05 || revision == MISHAP_MCP_2025_03_26;
 }
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);
+
+/* Go on with a batch that was paused, until it is over or paused again; and forget it. Flights of
+ * it that run must have ended before that. */
+void mishap_mcp_go_on(mishap_mcp_peer *peer);
+void mishap_mcp_drop_paused(mishap_mcp_peer *peer);
 
 /* In which form the outcome of a method or a call was written. */
 typedef enum mishap_mcp_outcome {

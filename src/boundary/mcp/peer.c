@@ -250,6 +250,7 @@ void mishap_mcp_peer_release(mishap_mcp_peer *peer)
 {
     while (peer->flights)
         mishap_mcp_flight_cancel(peer->flights);
+    mishap_mcp_drop_paused(peer);
     mishap_mcp_unlisten(peer, NULL);
 }
 

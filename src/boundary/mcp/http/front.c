@@ -136,7 +136,7 @@ static bool is_busy(void *state)
 {
     const mishap_mcp_front *f = state;
     for (const mishap_mcp_post *post = f->posts; post; post = post->next)
-        if (post->peer.flight_count)
+        if (post->peer.flight_count || post->peer.paused)
             return true;
     return false;
 }

@@ -108,16 +108,6 @@ static void pass_on_all_cancelling(const mishap_mcp_post *post, const mishap_jso
         yyjson_arr_foreach(reader->root, at, count, message) pass_on_cancelling(post, message);
 }
 
-static void keep_session(mishap_mcp_post *post)
-{
-    if (post->peer.initialized == post->session.initialized &&
-        post->peer.level == post->session.level)
-        return;
-    post->session.initialized = post->peer.initialized;
-    post->session.level = post->peer.level;
-    mishap_mcp_session_keep(post->front->sessions, &post->session);
-}
-
 static bool is_method(const mishap_mcp_message *message, const char *method)
 {
     return mishap_text_equal(message->method, mishap_text_of(method));
@@ -172,7 +162,7 @@ static void take_older(mishap_mcp_post *post, const mishap_http_request *request
         post->peer.incident = NULL; /* its calls must be told apart */
     mishap_mcp_take(&post->peer, &post->channel, message);
     if (!begins)
-        keep_session(post);
+        mishap_mcp_post_keep_session(post);
 }
 
 static void take_stateless(mishap_mcp_post *post, const mishap_http_request *request,

@@ -46,7 +46,8 @@ struct mishap_mcp_post {
     char incident[MISHAP_ID_LENGTH + 1]; /* the id of its HTTP request */
     char counted_for[64];                /* its caller */
 
-    /* While the endpoint is on the stack; NULL afterwards. */
+    /* While the endpoint is on the stack; NULL afterwards. The request also while messages of a
+     * batch wait. */
     mishap_http_reply *reply;
     const mishap_http_request *request;
 
@@ -59,7 +60,10 @@ struct mishap_mcp_post {
     uint32_t held;   /* by which a stream that stays open is counted; 0: it is not */
     bool may_stream; /* the client accepts a stream */
     bool streaming, answered, finished;
-    int64_t quiet_since_ns; /* a stream */
+    int64_t quiet_since_ns;    /* a stream */
+    mishap_http_task task;     /* the rest of a batch, in a later turn of the loop … */
+    mishap_http_request *kept; /* … for which the request is kept; NULL: there is none */
+    bool taking;               /* … it is being taken: nothing is freed meanwhile */
     bool sending, closing; /* the peer went away while something was sent: freed in the next tick */
     uint64_t stream;       /* in a session: its number, once there is a call; 0: none */
     uint64_t place;        /* of the last event */
@@ -71,6 +75,9 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
 
 /* The endpoint leaves the stack: what is not answered yet is answered later. */
 void mishap_mcp_post_leave(mishap_mcp_post *post);
+
+/* What messages have changed of the session is kept. */
+void mishap_mcp_post_keep_session(mishap_mcp_post *post);
 
 /* Several times a second: reports, deadlines, calls that were cancelled through another loop. */
 void mishap_mcp_posts_tick(mishap_mcp_front *front);

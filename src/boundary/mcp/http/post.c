@@ -36,6 +36,8 @@ static void free_post(mishap_mcp_post *post)
     if (post->begins[0])
         mishap_mcp_session_drop(post->front->sessions, post->session.number); /* it has not begun */
     mishap_http_stream_ended(post->front->http, post->held);
+    mishap_http_task_drop(post->front->http, &post->task);
+    mishap_release(post->kept);
     mishap_buffer_release(&post->message);
     mishap_release(post);
 }
@@ -45,9 +47,11 @@ static void on_closed(mishap_http_later *later)
 {
     mishap_mcp_post *post = later->owner;
     post->later = NULL;
-    post->peer.caller = NULL; /* it was the request's; calls have their own copy */
-    post->peer.remote = (mishap_text){ NULL, 0 };
-    if (post->in_session && post->peer.flight_count)
+    if (!post->kept) {
+        post->peer.caller = NULL; /* it was the request's; calls have their own copy */
+        post->peer.remote = (mishap_text){ NULL, 0 };
+    }
+    if (post->in_session && (post->peer.flight_count || post->peer.paused))
         return; /* it goes on, for whoever resumes */
     if (post->sending || post->reply)
         post->closing = true; /* whoever sends is not done with it */
@@ -290,7 +294,7 @@ static void finish(mishap_mcp_channel *channel)
         }
         post->answered = true;
     }
-    if (!post->reply && !post->closing)
+    if (!post->reply && !post->closing && !post->taking)
         free_post(post);
 }
 
@@ -416,6 +420,67 @@ static mishap *keep_headers(mishap_mcp_peer *peer, mishap_call *call)
     return post->request ? mishap_call_keep_headers(call, find_header, post) : NULL;
 }
 
+/* -- batches ----------------------------------------------------------------------------------- */
+
+void mishap_mcp_post_keep_session(mishap_mcp_post *post)
+{
+    if (post->peer.initialized == post->session.initialized &&
+        post->peer.level == post->session.level)
+        return;
+    post->session.initialized = post->peer.initialized;
+    post->session.level = post->peer.level;
+    mishap_mcp_session_keep(post->front->sessions, &post->session);
+}
+
+/* Messages that are taken when the bytes of the request are gone have to know who sent them, also
+ * if the connection is closed by then. */
+static bool keep_request(mishap_mcp_post *post)
+{
+    if (!post->kept)
+        post->kept = mishap_allocate(sizeof *post->kept + mishap_http_request_size(post->request));
+    if (post->kept && post->request != post->kept)
+        mishap_http_request_keep(post->kept, post->request, (char *)(post->kept + 1));
+    return post->kept;
+}
+
+static bool pause_batch(mishap_mcp_peer *peer)
+{
+    mishap_mcp_post *post = post_of(peer);
+    return mishap_http_turn_is_over(post->front->http) && keep_request(post);
+}
+
+/* The request at hand becomes the one that is kept, or none, if every message was taken. */
+static void change_request(mishap_mcp_post *post)
+{
+    mishap_mcp_front *front = post->front;
+    const mishap_http_request *kept = post->peer.paused ? post->kept : NULL;
+    const char *caller = post->later ? post->later->request.caller : NULL;
+    post->request = kept;
+    post->peer.caller = kept ? kept->caller : caller;
+    post->peer.remote = kept ? kept->remote : (mishap_text){ NULL, 0 };
+    post->peer.named = kept && front->caller_field >= 0 ? kept->fields[front->caller_field]
+                                                        : (mishap_text){ NULL, 0 };
+    if (kept) {
+        mishap_http_task_wait(front->http, &post->task);
+    } else {
+        mishap_release(post->kept);
+        post->kept = NULL;
+    }
+}
+
+static void go_on(mishap_http_task *task)
+{
+    mishap_mcp_post *post = (mishap_mcp_post *)(void *)((char *)task -
+                                                        offsetof(mishap_mcp_post, task));
+    post->taking = true;
+    mishap_mcp_go_on(&post->peer);
+    post->taking = false;
+    mishap_mcp_post_keep_session(post);
+    change_request(post);
+    if (post->finished)
+        free_post(post);
+}
+
 /* -- making ------------------------------------------------------------------------------------ */
 
 mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http_request *request,
@@ -441,6 +506,8 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.counted_for = post->counted_for;
     post->peer.remote = request->remote;
     post->peer.headers = keep_headers;
+    post->peer.pause = pause_batch;
+    post->task.go_on = go_on;
     post->peer.start = start;
     post->peer.runs = runs;
     post->peer.died = count_death;
@@ -454,16 +521,13 @@ void mishap_mcp_post_leave(mishap_mcp_post *post)
 {
     if (!post->finished && !post->later)
         wait_for_answer(post);
-    if (!post->finished && post->later && post->request->caller)
-        post->peer.caller = post->later->request.caller;
-    post->peer.remote = post->peer.named = (mishap_text){ NULL, 0 }; /* every call has begun */
     /* Who listens for changes, and for no answer, is gone when it closes its side. */
     if (!post->finished && post->later)
-        post->later->half_close = post->peer.flight_count > 0;
+        post->later->half_close = post->peer.flight_count > 0 || post->peer.paused;
     bool lost = !post->finished && !post->later; /* no memory to wait with */
     if (lost && !post->reply->status)
         post->reply->status = 503;
-    post->request = NULL;
+    change_request(post);
     post->reply = NULL;
     if (post->finished || post->closing || lost)
         free_post(post);

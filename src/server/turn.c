@@ -1,0 +1,61 @@
+/*
+ * Turns of a loop. In one turn every connection that has sent something gets at least one answer,
+ * and goes on only while the turn is young: requests that were sent ahead, and the rest of long
+ * work (mishap_http_task), wait for a later turn. So nobody waits for all that another client
+ * wants, however much it has sent at once.
+ */
+#include "server/state.h"
+
+enum { TURN_NS = 5 * 1000000 };
+
+void mishap_http_turn_begin(mishap_http_server *server)
+{
+    server->turn++;
+    server->turn_ends_ns = server->now_ns + TURN_NS;
+}
+
+void mishap_http_turn_extend(mishap_http_server *server)
+{
+    server->turn_ends_ns = mishap_clock_monotonic_ns() + TURN_NS;
+}
+
+bool mishap_http_turn_is_over(const mishap_http_server *server)
+{
+    return server->turn_ends_ns && mishap_clock_monotonic_ns() >= server->turn_ends_ns;
+}
+
+/* -- tasks ------------------------------------------------------------------------------------- */
+
+void mishap_http_task_wait(mishap_http_server *server, mishap_http_task *task)
+{
+    if (task->waits)
+        return;
+    task->waits = true;
+    task->since = server->turn;
+    task->next = NULL;
+    task->previous = server->last_task;
+    *(task->previous ? &task->previous->next : &server->first_task) = task;
+    server->last_task = task;
+    if (server->wake)
+        server->wake(server);
+}
+
+void mishap_http_task_drop(mishap_http_server *server, mishap_http_task *task)
+{
+    if (!task->waits)
+        return;
+    *(task->previous ? &task->previous->next : &server->first_task) = task->next;
+    *(task->next ? &task->next->previous : &server->last_task) = task->previous;
+    task->waits = false;
+    task->next = task->previous = NULL;
+}
+
+bool mishap_http_task_next(mishap_http_server *server)
+{
+    mishap_http_task *task = server->first_task;
+    if (!task || task->since == server->turn)
+        return false;
+    mishap_http_task_drop(server, task);
+    task->go_on(task);
+    return true;
+}
