@@ -301,34 +301,37 @@ static void any_line_of_the_file_may_be_a_key(void **state)
 {
     static const struct {
         const char *text;
-        bool keys;
-    } rows[] = { { "", false },
-                 { "# a\n\n", false },
-                 { "#", false },
-                 { " \t\r\n", false },
-                 { "a 1 2\n", true },
-                 { "# a\nb", true },
-                 { "\n\nnonsense", true },
-                 { "# a # b\n #\n", false } };
+        mishap_caller_keys keys;
+    } rows[] = { { "", MISHAP_CALLER_KEYS_GONE },
+                 { "# a\n\n", MISHAP_CALLER_KEYS_GONE },
+                 { "#", MISHAP_CALLER_KEYS_GONE },
+                 { " \t\r\n", MISHAP_CALLER_KEYS_GONE },
+                 { "# a # b\n #\n", MISHAP_CALLER_KEYS_GONE },
+                 { "a 1 2\n", MISHAP_CALLER_KEYS_USED },
+                 { "# a\nb", MISHAP_CALLER_KEYS_USED },
+                 { "\n\nnonsense", MISHAP_CALLER_KEYS_USED },
+                 { "disabled\na 1 2\n", MISHAP_CALLER_KEYS_USED },
+                 { "disabled", MISHAP_CALLER_KEYS_UNUSED },
+                 { "# a\n\ndisabled\n", MISHAP_CALLER_KEYS_UNUSED } };
     char folder[] = "/tmp/settle-test-XXXXXX", path[64];
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/keys", folder);
-    assert_false(mishap_caller_has_keys(folder));
-    assert_false(mishap_caller_has_keys(NULL));
+    assert_int_equal(mishap_caller_keys_of(folder), MISHAP_CALLER_KEYS_UNUSED);
+    assert_int_equal(mishap_caller_keys_of(NULL), MISHAP_CALLER_KEYS_UNUSED);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         write_keys(path, rows[i].text, strlen(rows[i].text));
-        if (mishap_caller_has_keys(folder) != rows[i].keys)
+        if (mishap_caller_keys_of(folder) != rows[i].keys)
             fail_msg("%s", rows[i].text);
         mishap *refused = mishap_caller_check_flag("alice", folder);
-        assert_int_equal(refused != NULL, rows[i].keys);
+        assert_int_equal(refused != NULL, rows[i].keys != MISHAP_CALLER_KEYS_UNUSED);
         mishap_free(refused);
     }
     write_keys(path, "\0\0\n", 3); /* what a crash of the system may leave of a key */
-    assert_true(mishap_caller_has_keys(folder));
+    assert_int_equal(mishap_caller_keys_of(folder), MISHAP_CALLER_KEYS_USED);
     unlink(path);
     assert_int_equal(mkdir(path, 0700), 0); /* it cannot be read: nobody knows */
-    assert_true(mishap_caller_has_keys(folder));
+    assert_int_equal(mishap_caller_keys_of(folder), MISHAP_CALLER_KEYS_USED);
     rmdir(path);
     rmdir(folder);
 }
