@@ -178,10 +178,13 @@ mishap *artifacts_record(artifacts_request *r)
 }
 
 /* Another call with the key may have been settled since the key was looked up: then its answer is
- * the answer, or the conflict with it. */
+ * the answer, or the conflict with it. Of a change whose outcome is unknown the store has looked
+ * for all that there is to be found. */
 static mishap *look_again(artifacts_request *r, mishap *failure)
 {
     bool found = false;
+    if (mishap_is(failure, TIMEOUT))
+        return failure;
     mishap *other = artifacts_kept_find(r, &found);
     if (!found) {
         mishap_free(other);

@@ -1,12 +1,14 @@
 #include "base/system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 void mishap_system_error(int error, char *words, size_t size)
 {
@@ -46,11 +48,11 @@ bool mishap_system_user_folder(const char *variable, const char *in_home, char *
 static bool find_arguments(uintptr_t *start, uintptr_t *end)
 {
     char text[2048];
-    FILE *file = fopen("/proc/self/stat", "re");
-    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[length] = '\0';
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
     const char *at = strrchr(text, ')');
     for (int field = 2; at && field < 48; field++)
         at = strchr(at + 1, ' ');

@@ -64,25 +64,41 @@ void mishap_caller_keys_remember(const char *folder)
     close(file);
 }
 
-/* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one. */
-static mishap_caller_keys read_keys(FILE *file)
+/* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one;
+ * unless it is the operator's word, and nothing else. */
+static mishap_caller_keys read_keys(int file)
 {
+    static const char word[] = MISHAP_CALLER_DISABLED;
     mishap_caller_keys found = MISHAP_CALLER_KEYS_GONE;
-    char line[512];
-    bool goes_on = false; /* a line that is longer than that */
-    while (fgets(line, sizeof line, file)) {
-        size_t length = strlen(line), first = strspn(line, " \t\r\n");
-        if (!length) /* a NUL: this is no file of keys */
+    char text[512];
+    size_t matched = 0; /* characters of the word, which are all that the line has */
+    bool blank = false, comment = false;
+    ssize_t count;
+    while ((count = read(file, text, sizeof text)) != 0) {
+        for (ssize_t i = 0; i < count; i++) {
+            char c = text[i];
+            if (c == '\n') {
+                if (matched && matched < sizeof word - 1)
+                    return MISHAP_CALLER_KEYS_USED;
+                found = matched ? MISHAP_CALLER_KEYS_UNUSED : found;
+                matched = 0;
+                blank = comment = false;
+            } else if (comment || (c == '#' && !matched)) {
+                comment = true;
+            } else if (!matched && memchr(" \t\r", c, 3)) {
+                blank = true;
+            } else if (!blank && matched < sizeof word - 1 && c == word[matched]) {
+                matched++;
+            } else {
+                return MISHAP_CALLER_KEYS_USED;
+            }
+        }
+        if (count < 0)
             return MISHAP_CALLER_KEYS_USED;
-        bool whole = line[length - 1] == '\n';
-        line[length - whole] = '\0';
-        if (!goes_on && strcmp(line, MISHAP_CALLER_DISABLED) == 0)
-            found = MISHAP_CALLER_KEYS_UNUSED;
-        else if (!goes_on && line[first] && line[first] != '#')
-            return MISHAP_CALLER_KEYS_USED;
-        goes_on = !whole;
     }
-    return ferror(file) ? MISHAP_CALLER_KEYS_USED : found;
+    if (matched) /* a last line without an end */
+        return matched == sizeof word - 1 ? MISHAP_CALLER_KEYS_UNUSED : MISHAP_CALLER_KEYS_USED;
+    return found;
 }
 
 mishap_caller_keys mishap_caller_keys_of(const char *folder)
@@ -90,14 +106,16 @@ mishap_caller_keys mishap_caller_keys_of(const char *folder)
     char path[4096];
     if (!folder)
         return MISHAP_CALLER_KEYS_UNUSED;
-    FILE *file = put_path(path, folder, "keys") ? fopen(path, "re") : NULL;
-    if (!file && (errno == ENOENT || errno == ENOTDIR))
+    if (!put_path(path, folder, "keys"))
+        return MISHAP_CALLER_KEYS_USED;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && (errno == ENOENT || errno == ENOTDIR))
         return mishap_caller_keys_were_used(folder) ? MISHAP_CALLER_KEYS_GONE
                                                     : MISHAP_CALLER_KEYS_UNUSED;
-    if (!file)
+    if (file < 0)
         return MISHAP_CALLER_KEYS_USED;
     mishap_caller_keys found = read_keys(file);
-    fclose(file);
+    close(file);
     return found;
 }
 

@@ -1224,7 +1224,6 @@ static void without_memory_every_call_is_answered(void **state)
     server.runner = open_inside(&plan, &app, MOST_WAITING);
     meanwhile = NULL;
     atomic_store(&shared->apart, false);
-    mishap_use_allocator(&failing_allocator);
     static const char *const messages[] = {
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
         "{\"name\":\"say\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"}"
@@ -1234,6 +1233,9 @@ static void without_memory_every_call_is_answered(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/get\",\"params\":"
         "{\"name\":\"ask\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"}}}",
     };
+    message = messages[0];
+    call_one(&server); /* the runner keeps what it knew of a caller for the next one */
+    mishap_use_allocator(&failing_allocator);
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
         message = messages[i];
         torture(call_one, &server);

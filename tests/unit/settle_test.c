@@ -311,6 +311,10 @@ static void any_line_of_the_file_may_be_a_key(void **state)
                  { "# a\nb", MISHAP_CALLER_KEYS_USED },
                  { "\n\nnonsense", MISHAP_CALLER_KEYS_USED },
                  { "disabled\na 1 2\n", MISHAP_CALLER_KEYS_USED },
+                 { "disabl", MISHAP_CALLER_KEYS_USED },
+                 { "disabledd\n", MISHAP_CALLER_KEYS_USED },
+                 { " disabled\n", MISHAP_CALLER_KEYS_USED },
+                 { "disable\n\n", MISHAP_CALLER_KEYS_USED },
                  { "disabled", MISHAP_CALLER_KEYS_UNUSED },
                  { "# a\n\ndisabled\n", MISHAP_CALLER_KEYS_UNUSED } };
     char folder[] = "/tmp/settle-test-XXXXXX", path[64];
