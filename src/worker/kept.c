@@ -26,7 +26,7 @@ enum {
     MOST_WORKERS = 1024,
     STACK_MS = 100,        /* how long a worker may take to tell its own stack */
     STACK_MOST_MS = 2000,  /* … if it has to wait for a processor first */
-    STACK_CPU_US = 1000,   /* … of which it needs less than this */
+    STACK_CPU_US = 5000,   /* … of which it needs less than this */
     LAST_LOOKS = 200,      /* at the end, for what is left over */
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */

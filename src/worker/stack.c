@@ -14,7 +14,7 @@
 
 enum {
     TRIES = 50,    /* a millisecond each */
-    MOST = 300,    /* … of one that runs, or would with a processor: it does stop */
+    MOST = 1000,   /* … of one that runs, or would with a processor: it does stop */
     LOWEST = 4096, /* no code lies below, whatever the size of a page is */
 };
 

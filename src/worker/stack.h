@@ -6,8 +6,8 @@
 
 /*
  * Stop the main thread of a child with ptrace and follow its frame pointers. It stays stopped: the
- * caller kills it next. Takes a tenth of a millisecond, and at most 50; 300 on a machine that is so
- * busy that the child does not run. False: the system does not allow it, or the child does not
+ * caller kills it next. Takes a tenth of a millisecond, and at most 50; 1000 on a machine that is
+ * so busy that the child does not run. False: the system does not allow it, or the child does not
  * stop.
  */
 bool mishap_stack_read(int pid, mishap_trace *trace);
