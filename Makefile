@@ -52,7 +52,7 @@ storm-artifacts: build ## kill -9 of a server with artifacts and of PostgreSQL u
 model-artifacts: build ## random programs of invokes against a model; PROGRAMS=20 STEPS=1000 SEED=1
 	@scripts/setup test
 	@MISHAP_PROGRAM=build/mishap ARTIFACTS_PROGRAMS=$(or $(PROGRAMS),20) ARTIFACTS_STEPS=$(or $(STEPS),1000) \
-	    $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/model_test.py
+	    ARTIFACTS_SEED=$(or $(SEED),$$(date +%s)) python3 tests/artifacts/model_test.py
 
 linear-artifacts: build ## histories of 64 clients of three servers, checked for linearizability; ROUNDS=20 KILLS=10 PLANTED=50 SEED=1
 	@scripts/setup test

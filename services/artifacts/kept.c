@@ -5,8 +5,8 @@
  * they changed nothing.
  *
  * What is kept under keys has a limit for each principal and one for all others together: its
- * oldest go first. It has a limit for all as well, of which each has the same share: who keeps
- * little loses nothing to those who keep much.
+ * oldest go first. All callers together have a limit as well, of which each has an equal share: a
+ * caller that keeps little loses nothing to callers that keep much.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -203,8 +203,8 @@ static void cut(mishap_store *store, const char *caller, int64_t bytes)
     mishap_free(artifacts_run(&query, NULL));
 }
 
-/* Who has more than its share is left with three quarters of it: so it is not one at a time. True:
- * there may be more of them. */
+/* Cut each caller above its share to three quarters of it, so that this is not done for every
+ * answer. True: there may be more such callers. */
 static bool cut_some(mishap_store *store, int64_t share)
 {
     enum { AT_ONCE = 256 };

@@ -15,7 +15,7 @@ static const mishap_param to_invoke[] = {
     { "args", MISHAP_ARRAY, .length = { 0, 1000 },
       .help = "The arguments of the method, in its order: [\"alice\",\"bob\",5]" },
     { "caller", MISHAP_STRING, .pattern = NAME_PATTERN, .looks = NAME_LOOKS,
-      .help = "The principal that calls; only while no API key exists, else the key says it" },
+      .help = "The principal that calls; only where API keys are not used, else the key says it" },
     { "idempotency_key", MISHAP_STRING, .length = { 1, 200 },
       .help = "A text of the caller's choice: the same request with the same key changes "
               "something only once" },

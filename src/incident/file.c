@@ -32,8 +32,8 @@ static bool step_over(char path[MISHAP_LOG_PATH], mishap_text target)
 
 /*
  * Go from a link to what it leads to. The link is held meanwhile: what was looked at is what is
- * followed, even if somebody puts another one in its place. *magic: it is one of /proc, whose text
- * is no path, and whom only the system makes.
+ * followed, even if somebody puts another one in its place. *magic: it is a link of /proc, whose
+ * text is no path, and which only the system makes.
  */
 static bool follow(char path[MISHAP_LOG_PATH], bool *magic)
 {

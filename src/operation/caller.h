@@ -36,16 +36,16 @@ typedef enum mishap_caller_keys {
 } mishap_caller_keys;
 mishap_caller_keys mishap_caller_keys_of(const char *folder);
 
-/* The line with which the operator says so; and what to do when the keys are gone. */
+/* The line of `keys disable` in the file; and the advice for an operator whose keys are gone. */
 #define MISHAP_CALLER_DISABLED "disabled"
 #define MISHAP_CALLER_KEYS_ADVICE                                                                  \
     "Restore the file `keys` of the data folder, or create a key with `keys add`. If callers "     \
     "shall name themselves again, run `keys disable`."
 
 /*
- * Keys were made in this folder at some time: the lock of the file of keys was left behind. It is
- * never removed. The second puts it there, for a file that was not made by `keys add`; that it
- * cannot is no failure.
+ * Whether this folder ever had keys: the lock file of `keys add` (keys.lock) exists, and is never
+ * removed. mishap_caller_keys_remember() creates it for a file of keys that was written by hand; it
+ * reports no failure.
  */
 bool mishap_caller_keys_were_used(const char *folder);
 void mishap_caller_keys_remember(const char *folder);

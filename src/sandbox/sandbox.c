@@ -187,8 +187,9 @@ static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
 }
 
 /* Of what the system counts for all processes of a user: in a user namespace it is counted there,
- * too, and the program has so much of its own. Elsewhere such a limit would be met by chance, so
- * that all programs together leave a part of what this process may have: it can always go on. */
+ * too, so the program has a limit of its own. Elsewhere other processes of the user count against
+ * the limit of a program. There the limit only keeps a quarter free, so that this process can
+ * always go on. */
 static bool limit_shared(__rlimit_resource_t resource, uint64_t own, bool users)
 {
     struct rlimit now;

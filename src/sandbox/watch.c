@@ -1,12 +1,12 @@
 /*
- * What no limit of the system holds for one process: the memory that it really uses where it has no
- * control group, its threads where there is neither a group nor a user namespace, and the files of
- * a temporary folder that is one of the machine's. The parent looks now and then, and kills.
+ * Limits that the system does not enforce everywhere: the memory that a process really uses and its
+ * threads (without a control group), and the files of its temporary folder (without a mount
+ * namespace). The parent looks at the process at intervals, and kills it if it exceeds one.
  *
- * A process that has used no processor time since the last look has not changed. Of one that has,
- * /proc/PID/status tells nearly all: only the files that it has mapped are counted there as if
- * nobody else had mapped them, so if these make the difference, its PSS is read. That takes
- * milliseconds, for which other processes wait that are looked at: it has a tenth of the time.
+ * A process that has used no processor time since the last look has not changed. Otherwise
+ * /proc/PID/status is enough, with one exception: it counts a mapped file in full, even if other
+ * processes have mapped it, too. If these files make the difference, the PSS is read. Reading PSS
+ * takes milliseconds and delays the looks at other processes, so it gets a tenth of the time.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 enum {
     WEIGH_MS = 1000, /* between two looks at the PSS of a process that does not grow */
     COUNT_MS = 250,  /* … at the files of one */
-    STEP_US = 250,   /* of processor time that is worth a look */
+    STEP_US = 250,   /* processor time after which a process is looked at again */
     SHARE = 10,      /* reading PSS takes one part in so many of the time */
 };
 
@@ -107,7 +107,7 @@ static bool has_too_much_memory(const char *status, pid_t pid, uint64_t most,
     return own > most || weigh(status, pid, all, most, watch) > most;
 }
 
-/* Where nothing of the system does it. */
+/* Where no control group limits the threads. */
 static bool has_too_many_threads(const mishap_sandbox *sandbox, const char *status)
 {
     const mishap_sandbox_profile *profile = sandbox->profile;

@@ -170,7 +170,7 @@ struct mishap_http_request {
     const struct mishap_http_endpoint *endpoint; /* it leads to; NULL: nowhere, or not known yet */
     const char *caller;                          /* the name that its key stands for; NULL: none */
     bool caller_is_free;                         /* it has no key, and may name itself */
-    bool forwarded;      /* a proxy seems to have passed it on: whoever sent it is not known */
+    bool forwarded;      /* it has a sign of a proxy: its real sender is not known */
     uint64_t caller_key; /* … and which key it is, for what belongs to a caller: another
                             key may get the same name later. 0: none */
 };

@@ -22,7 +22,7 @@ mishap *mishap_store_is_damaged(mishap *failure, const char *advice)
     return mishap_retryable(mishap_suggest(failure, advice), false);
 }
 
-/* Where retrying is ruled out in so many words, it is for damage. */
+/* Of all failures of opening, only damage states explicitly that a retry cannot help. */
 static bool tells_of_damage(const mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);

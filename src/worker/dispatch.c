@@ -26,7 +26,8 @@ enum {
 
 /* -- what calls take --------------------------------------------------------------------------- */
 
-/* By caller and operation. Those that meet in one word share it; no caller can choose its word. */
+/* By caller and operation. Two that hash to the same word share it; no caller can choose its word.
+ */
 uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call)
 {
     uint64_t operation = (uintptr_t)call->operation / _Alignof(mishap_operation);
@@ -109,8 +110,8 @@ static bool takes_calls(const mishap_link *link, uint32_t generation)
            !link->opening_since_ns && link->generation == generation && !link->awaits_interrupt;
 }
 
-/* A worker that is alone gets all that is settled together. Else what waits in its socket has had
- * its turn, and is to be little. */
+/* A worker that is alone and settles calls in batches gets all of them. Any other worker gets few
+ * calls in advance: the order of calls in its socket cannot be changed any more. */
 static bool has_room(const mishap_runner *r, const mishap_link *link, const mishap_run *run,
                      unsigned count)
 {
@@ -175,7 +176,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
 {
     size_t handlers = r->settings.handlers;
     bool shares = !mishap_runner_is_alone(r, group) && r->settings.most_of_one && run->call->holder;
-    /* Who has few calls has few workers. */
+    /* A caller with few calls cannot have its share of the workers: counting them is not needed. */
     bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call->holder) > handlers);
     struct found f = look(r, group, run, generation, all, now);
     *why = NEEDS_WORKER;

@@ -123,8 +123,8 @@ static bool hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t n
     return false;
 }
 
-/* A caller may have many sessions. While other callers are there, of its calls that take long only
- * so many run at once as it may have workers of another group. */
+/* A caller may have many sessions. While there are other callers, it runs at most half as many long
+ * calls at once as there are handlers: as many workers as it could have in another group. */
 static bool has_its_share(const mishap_runner *r, size_t group, const mishap_run *run, int64_t now)
 {
     uint64_t holder = run->call->holder;

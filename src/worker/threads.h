@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* How many threads this process has, without those that are about to end; 0: that cannot be found
- * out here. As long as the C library has started none, this costs no system call. `known` is a
- * number that need not be exceeded to be of interest: up to it, threads that are about to end may
- * be counted, which is quicker. */
+/* The number of threads of this process, without those that are about to end; 0: not known. As long
+ * as the C library has started none, this costs no system call. If the result is not above `known`,
+ * it may include threads that are about to end: counting them is quicker, and the caller only asks
+ * whether there are more than `known`. */
 size_t mishap_threads_count(size_t known);
 
 #endif

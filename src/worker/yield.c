@@ -3,9 +3,10 @@
  * priority of their process, and restores it when the call is over. Without that a call that needs
  * a millisecond waits for its slice behind every process that computes for a second.
  *
- * It happens only to a caller that has several calls, and more than all others together, while
- * there are others (crowd.h): on a busy machine the one call of a caller takes long, too, and is to
- * blame for nothing. A worker that is alone never yields: calls of all callers wait for it.
+ * The priority is lowered only for a caller that has several calls, and more than all other callers
+ * together, while there are other callers (crowd.h). On a busy machine the single call of a caller
+ * takes long, too, although it does not cause the load. A worker that is alone never yields: calls
+ * of all callers wait for it.
  */
 #include "worker/inside.h"
 

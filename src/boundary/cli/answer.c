@@ -420,8 +420,8 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
-/* A failure in the format that was asked for, and nothing else. A terminal gets it without what it
- * would act on: in a text what a caller sent stands as it came. */
+/* Print only the failure, in the requested format. For a terminal, control characters become
+ * question marks: formats of text contain what a caller sent without a change. */
 static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };

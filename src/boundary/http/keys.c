@@ -72,8 +72,8 @@ static void tell_removed(const mishap_http_keys *keys, const struct known *old, 
     }
 }
 
-/* That keys are used outlives the server, and a file that was not made by `keys add`. A file that
- * is there without a key is no proof that there was one, but looks like it. */
+/* Remember in the data folder that keys are used, also for a file that was not made by `keys add`.
+ * A file without any key counts as one whose keys were lost. */
 static void keep_in_mind(mishap_http_keys *keys, const mishap_key_file *file)
 {
     bool remembered = mishap_caller_keys_were_used(keys->folder);

@@ -56,7 +56,7 @@ static void warn_of_readers(mishap_call *call, const struct place *place)
         mishap_warn(call, "%s", line);
 }
 
-/* What is to be known of a file without keys. */
+/* Warn if no key is left and callers still cannot name themselves. */
 static void warn_of_none(mishap_call *call, const struct place *place)
 {
     if (mishap_caller_keys_of(place->folder) == MISHAP_CALLER_KEYS_GONE)
@@ -527,7 +527,8 @@ const mishap_operation mishap_keys_remove = {
     .summary = "Remove an API key",
     .description =
         "A running server refuses the key after one or two seconds and ends its sessions and open "
-        "streams. A removed key cannot be restored: a new key of the same name is a different key.",
+        "streams. A removed key cannot be restored: a new key of the same name is a different key. "
+        "When the last key is removed, callers still cannot name themselves: see `keys disable`.",
     .params = name_and_data,
     .run = run_remove,
     .local = true,
@@ -549,7 +550,7 @@ const mishap_operation mishap_keys_disable = {
     .run = run_disable,
     .local = true,
     .raises = MISHAP_RAISES(CONFLICT, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
-    .danger = MISHAP_DESTRUCTIVE,
+    .danger = MISHAP_MUTATING,
     .examples = disable_examples,
     .group = "Server",
     .answers = disable_answers,

@@ -396,8 +396,8 @@ static const mishap_param params[] = {
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "The folder for persistent data" },
     { "caller", MISHAP_STRING, .length = { 1, MISHAP_CALLER_LONGEST }, .placeholder = "NAME",
-      .help = "Name of the caller, for services that act for their callers; only while no API key "
-              "exists" },
+      .help = "Name of the caller, for services that act for their callers; only where API keys "
+              "are not used" },
     MISHAP_SERVED_PARAMS,
     { "chaos", MISHAP_BOOLEAN,
       .help = "Also serve the operations that fail on purpose, for drills" },
