@@ -143,7 +143,7 @@ static void the_commands_are_declared_soundly(void **state)
     assert_int_equal(mishap_operation_danger(&mishap_keys_list), MISHAP_SAFE);
     assert_int_equal(mishap_keys_add.danger, MISHAP_MUTATING);
     assert_int_equal(mishap_keys_remove.danger, MISHAP_DESTRUCTIVE);
-    assert_int_equal(mishap_keys_disable.danger, MISHAP_DESTRUCTIVE);
+    assert_int_equal(mishap_keys_disable.danger, MISHAP_MUTATING);
 }
 
 static void a_key_is_random_and_its_file_does_not_know_it(void **state)
