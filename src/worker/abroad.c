@@ -18,6 +18,7 @@ enum {
     EARLY_MS = 5,        /* after which one that could not be sent is tried again */
     MOST_TOLD = 64 * 1024, /* bytes that a call may tell the operator */
     MOST_STRAYS = 1000,    /* packets that come too late, of no call, or of no meaning */
+    STRAY_BYTES = 8192,    /* … of a message count for one more: to read it takes time of all */
 };
 
 /* -- before a call ----------------------------------------------------------------------------- */
@@ -227,6 +228,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
     mishap_text message;
     const char *lie = NULL;
     bool stray = !link->used && !link->opening_since_ns;
+    int weight = 1;
     ssize_t count = recv(link->socket, r->scratch, MISHAP_PACKET + 1, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -237,6 +239,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
     switch (mishap_foreign_gather(&link->in, (mishap_text){ r->scratch, (size_t)count },
                                   mishap_foreign_limit(link->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
+        weight += (int)(message.length / STRAY_BYTES); /* which is not more than the limit */
         lie = take(r, link, message, &stray);
         mishap_buffer_reset_within(&link->in, KEPT);
         break;
@@ -251,7 +254,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
             lie = link->in.failed ? "more than there is memory for" : "a packet that is none";
         break;
     }
-    if (!lie && stray && ++link->strays > MOST_STRAYS)
+    if (!lie && stray && (link->strays += weight) > MOST_STRAYS)
         lie = "too much that is of no call";
     if (lie)
         mishap_runner_on_lie(r, link, lie);

@@ -26,12 +26,13 @@ enum {
 
 /* -- what calls take --------------------------------------------------------------------------- */
 
-/* By caller and operation. Two that hash to the same word share it; no caller can choose its word.
- */
-uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call)
+/* By caller, operation and group: calls of one operation may run apart, and what these take says
+ * nothing of the others. Two that hash to the same word share it; no caller can choose its word. */
+uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call, size_t group)
 {
+    enum { FAR = 509 }; /* operations are near each other */
     uint64_t operation = (uintptr_t)call->operation / _Alignof(mishap_operation);
-    return &r->took_us[(call->holder + operation) % MISHAP_RUNNER_HOLDERS];
+    return &r->took_us[(call->holder + operation + group * FAR) % MISHAP_RUNNER_HOLDERS];
 }
 
 static void learn(uint32_t *took_us, int64_t ns)

@@ -118,8 +118,8 @@ size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder);
 
 /* -- dispatch.c -------------------------------------------------------------------------------- */
 
-/* What calls of the same caller and operation took lately, in microseconds; 0: not known. */
-uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call);
+/* What calls of the same caller, operation and group took lately, in microseconds; 0: not known. */
+uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call, size_t group);
 
 /* A call that waits gets its place in one of the lines: before or behind others of its caller. */
 void mishap_runner_line_up(mishap_runner_group *g, mishap_run *run, bool first);

@@ -326,7 +326,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
     run->turn = (mishap_turn){ 0 };
-    run->took_us = mishap_runner_took(r, run->call);
+    run->took_us = mishap_runner_took(r, run->call, group);
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);

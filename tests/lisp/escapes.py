@@ -200,6 +200,7 @@ ATTEMPTS = [Attempt(*row) for row in [
     # Exhausting
     ("take shared memory without a file", "S", True, '(pointer "mmap" (long 0) (long 1000000) (int 3) (int 33) (int -1) (long 0))'),
     ("make more timers (timer_create)", "*", False, '(with-bytes (id (zeros 8)) (must (native "timer_create" (int 1) (long 0) (unsigned-long id))))'),
+    ("install a further filter of system calls (seccomp)", "*", False, "(permitted (kernel #+arm64 277 #+x86-64 317 1 0 0))"),
     ("make a pipe", "S", True, '(with-bytes (ends (zeros 8)) (must (native "pipe" (unsigned-long ends))))'),
     ("take memory with malloc()", "R", True, '(loop repeat 20 do (pointer "malloc" (long 50000000)))'),
     ("take memory with mmap()", "R", True,

@@ -124,7 +124,8 @@ static void they_took(const char *name, uint64_t holder, uint32_t ms)
 {
     mishap_call call = { .operation = mishap_operation_find(&app, mishap_text_of(name)),
                          .holder = holder };
-    *mishap_runner_took(s.runner, &call) = ms * 1000;
+    size_t group = mishap_worker_group_of_call(&s.runner->settings.plan->groups, &call);
+    *mishap_runner_took(s.runner, &call, group) = ms * 1000;
 }
 
 /* -- what the keeper and workers do ------------------------------------------------------------ */
@@ -474,6 +475,20 @@ static void what_calls_took_is_learned(void **state)
     close_runner();
 }
 
+/* What a call takes that runs apart says nothing of one of the same operation that does not. */
+static void what_calls_took_is_known_for_each_group(void **state)
+{
+    (void)state;
+    open_runner(4, 100, 50);
+    mishap_call call = { .operation = &operations[0], .holder = ADA };
+    uint32_t *took = mishap_runner_took(s.runner, &call, 0);
+    assert_ptr_not_equal(took, mishap_runner_took(s.runner, &call, 1));
+    assert_ptr_equal(took, mishap_runner_took(s.runner, &call, 0));
+    call.holder = BOB;
+    assert_ptr_not_equal(took, mishap_runner_took(s.runner, &call, 0));
+    close_runner();
+}
+
 /* -- one process ------------------------------------------------------------------------------- */
 
 /* What waits in the socket of a worker has had its turn: there is little of it, unless all of it is
@@ -713,6 +728,7 @@ int main(void)
         TEST(one_worker_is_left_for_what_is_short),
         TEST(short_calls_leave_workers_for_what_takes_long),
         TEST(what_calls_took_is_learned),
+        TEST(what_calls_took_is_known_for_each_group),
         TEST(a_worker_that_is_alone_has_little_in_advance),
         TEST(in_this_process_callers_take_turns_too),
         TEST(what_takes_long_yields_while_others_are_there),

@@ -218,18 +218,20 @@ stack that it leaves, so that they are too early."
 
 (defun refuse-timers ()
   "The system counts timers for the whole user: code of a session must not take those of others. A further filter of system calls
-refuses more of them; the sandbox permits a process to install one (docs/sandbox.md)."
+refuses more of them; the sandbox permits a process to install one (docs/sandbox.md). It refuses further filters as well: each is
+memory of the system, in no limit of the process, and each thread can have thousands."
   (let ((timer-create #+arm64 107 #+x86-64 222 #-(or arm64 x86-64) nil)
         (seccomp #+arm64 277 #+x86-64 317 #-(or arm64 x86-64) nil))
     (when timer-create
-      (sb-alien:with-alien ((code (array (sb-alien:unsigned 64) 4)) (program (array (sb-alien:unsigned 64) 2)))
+      (sb-alien:with-alien ((code (array (sb-alien:unsigned 64) 5)) (program (array (sb-alien:unsigned 64) 2)))
         (flet ((instruction (i operation jump k)
                  (setf (sb-alien:deref code i) (logior operation (ash jump 16) (ash k 32)))))
           (instruction 0 #x20 0 0)                ; the number of the call
-          (instruction 1 #x15 #x100 timer-create) ; if it is another one, skip the next line
-          (instruction 2 #x06 0 #x00050001)       ; EPERM
-          (instruction 3 #x06 0 #x7fff0000))      ; allowed
-        (setf (sb-alien:deref program 0) 4
+          (instruction 1 #x15 #x001 timer-create) ; if it is this one, skip the next line
+          (instruction 2 #x15 #x100 seccomp)      ; if it is another one, skip the next line
+          (instruction 3 #x06 0 #x00050001)       ; EPERM
+          (instruction 4 #x06 0 #x7fff0000))      ; allowed
+        (setf (sb-alien:deref program 0) 5
               (sb-alien:deref program 1) (sb-sys:sap-int (sb-alien:alien-sap code)))
         (sb-alien:alien-funcall
          (sb-alien:extern-alien "syscall" (function sb-alien:long sb-alien:long sb-alien:long sb-alien:long
