@@ -178,5 +178,6 @@ void mishap_code_put_text(mishap_buffer *out, mishap_text text)
             from = i + 1;
         }
     }
-    mishap_buffer_put(out, text.data + from, text.length - from);
+    if (from < text.length) /* nothing may have no address */
+        mishap_buffer_put(out, text.data + from, text.length - from);
 }
