@@ -17,12 +17,13 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests" / "store")]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests" / "store"), str(HERE.parent.parent / "tests" / "worker")]
 import figures  # noqa: E402
 import load  # noqa: E402
 import postgres  # noqa: E402
 import processes  # noqa: E402
 from figures import Void  # noqa: E402
+from slow_and_quick import BURN, EASY, HARD, QUICK  # noqa: E402
 
 CONNECTIONS = 64
 MEDIAN, P99 = 2, 5  # at most so many times what Bob has alone
@@ -30,17 +31,6 @@ HITS, ROWS = 19_999, 20_000
 PATIENCE = 120
 PAUSE = 0.01  # between calls of Bob, so that a round is longer than a moment
 QUIET = 0.1  # of a core may go to other programs; beyond that the ratios mean little
-
-BURN = "def run(*args):\n    n = 0\n    while True:\n        n += 1\n"
-QUICK = "def run(*args):\n    return 1\n"
-HARD = '''def f(a: int, b: int, c: int) -> int:
-    """
-    pre: 2 < a < 1000000 and 2 < b < 1000000 and 2 < c < 1000000
-    post: _ != 0
-    """
-    return a * a * a + b * b * b - c * c * c
-'''
-EASY = 'def f(n: int) -> int:\n    """post: _ == n + 1"""\n    return n + 1\n'
 
 
 class Case:

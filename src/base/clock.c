@@ -17,6 +17,15 @@ int64_t mishap_clock_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t mishap_clock_process_ns(int process)
+{
+    struct timespec used;
+    clockid_t clock;
+    if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return -1;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
 /* The calendar day that is so many days after 1970-01-01, by counting eras of 400 years from a 1st
  * of March. The C library could do it too, but reads the time zone of the machine before it does.
  */

@@ -6,13 +6,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/system.h"
 
 enum {
     PROCESS_BITS = 22, /* Linux has no larger process id */
+    STATE_FIELD = 3,
     STARTED_FIELD = 22,
     REMEMBERED = 8, /* lives that were looked at last */
 };
@@ -30,34 +31,15 @@ int mishap_life_process(mishap_life life)
     return (int)(life >> (64 - PROCESS_BITS));
 }
 
-/* The text of /proc/PID/stat from its third field on, the state. The second may have anything in
- * it, and stands in brackets. NULL: there is none. */
-static const char *read_status(int process, char *room, size_t size)
-{
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/stat", process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    ssize_t length = read(file, room, size - 1);
-    close(file);
-    if (length <= 0)
-        return NULL;
-    room[length] = '\0';
-    const char *bracket = strrchr(room, ')');
-    return bracket && bracket[1] == ' ' ? bracket + 2 : NULL;
-}
-
-/* When a process was started; 0: it is not known. */
+/* When a process was started, and its state; 0 and '?': it is not known. */
 static uint64_t started(int process, char *state)
 {
-    char room[1024];
-    const char *at = read_status(process, room, sizeof room);
-    *state = at ? *at : '?';
-    for (int field = 3; at && field < STARTED_FIELD; field++) {
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    bool known = mishap_system_read(AT_FDCWD, path, text, sizeof text);
+    const char *first = known ? mishap_system_stat_field(text, STATE_FIELD) : NULL;
+    const char *at = known ? mishap_system_stat_field(text, STARTED_FIELD) : NULL;
+    *state = first ? *first : '?';
     return at ? strtoull(at, NULL, 10) : 0;
 }
 

@@ -43,19 +43,31 @@ bool mishap_system_user_folder(const char *variable, const char *in_home, char *
     return length > 0 && (size_t)length < size;
 }
 
-/* Fields 48 and 49 of /proc/self/stat say where the arguments are; field 3 follows the name of the
- * program, which may have anything in it. */
-static bool find_arguments(uintptr_t *start, uintptr_t *end)
+bool mishap_system_read(int folder, const char *path, char *text, size_t size)
 {
-    char text[2048];
-    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, size - 1) : 0;
     if (file >= 0)
         close(file);
     text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+const char *mishap_system_stat_field(const char *text, int field)
+{
     const char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 48; field++)
+    for (int i = 2; at && i < field; i++)
         at = strchr(at + 1, ' ');
+    return at ? at + 1 : NULL;
+}
+
+/* Fields 48 and 49 of /proc/self/stat say where the arguments are. */
+static bool find_arguments(uintptr_t *start, uintptr_t *end)
+{
+    char text[2048];
+    const char *at = mishap_system_read(AT_FDCWD, "/proc/self/stat", text, sizeof text)
+                         ? mishap_system_stat_field(text, 48)
+                         : NULL;
     return at && sscanf(at, "%" SCNuPTR " %" SCNuPTR, start, end) == 2;
 }
 

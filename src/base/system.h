@@ -20,6 +20,14 @@ bool mishap_system_make_folder(char *path);
  */
 bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size);
 
+/* A small file, such as those of /proc: as much of it as there is room for, and a NUL. A relative
+ * path begins at `folder`. False: it cannot be read, or is empty. */
+bool mishap_system_read(int folder, const char *path, char *text, size_t size);
+
+/* Where a field of the text of /proc/PID/stat begins, the third or a later one, counted from 1. The
+ * second is a name in brackets, which may have anything in it. NULL: there is none. */
+const char *mishap_system_stat_field(const char *text, int field);
+
 /*
  * Write stars over an argument of this process, up to its end: every user of the machine can read
  * the arguments of all processes (/proc/PID/cmdline, ps). Processes that are forked later show the

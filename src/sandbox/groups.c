@@ -15,6 +15,7 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
+#include "base/system.h"
 #include "sandbox/inside.h"
 
 enum { LONGEST_PATH = 200 };
@@ -59,11 +60,8 @@ static bool write_number(const char *folder, const char *name, uint64_t number)
 static bool own_path(const char *controllers, char *path, size_t size)
 {
     char text[4096];
-    int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
+    if (!mishap_system_read(AT_FDCWD, "/proc/self/cgroup", text, sizeof text))
+        return false;
     for (char *line = text, *end; *line; line = end) {
         const char *colon = strchr(line, ':');
         end = line + strcspn(line, "\n");

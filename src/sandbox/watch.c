@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/system.h"
 #include "sandbox/inside.h"
 
 #define MS INT64_C(1000000)
@@ -34,27 +34,12 @@ uint64_t mishap_sandbox_resident(const mishap_sandbox_profile *profile)
     return own ? own + profile->temporary_bytes : 0;
 }
 
-/* What all its threads have used; -1: it is not known. */
-static int64_t processor_time(pid_t pid)
-{
-    struct timespec used;
-    clockid_t clock;
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return -1;
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
-
 /* A file of /proc/PID; false: it cannot be read. */
 static bool read_about(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, text, size - 1) : -1;
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
-    return length > 0;
+    return mishap_system_read(AT_FDCWD, path, text, size);
 }
 
 /* The number of a line such as "VmRSS:	 1234 kB"; 0: there is none. */
@@ -132,7 +117,7 @@ mishap_sandbox_excess mishap_sandbox_look(const mishap_sandbox *sandbox,
                                           mishap_sandbox_watch *watch)
 {
     char status[4096];
-    int64_t used = processor_time(pid);
+    int64_t used = mishap_clock_process_ns(pid);
     watch->ran = used < 0 || used - watch->used_ns >= STEP_US * INT64_C(1000);
     watch->near = watch->near && watch->ran;
     if (!(sandbox->layers & MISHAP_LAYER_LIMITS) || !watch->ran)

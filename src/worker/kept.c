@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/life.h"
@@ -253,22 +252,13 @@ void mishap_kept_kill(mishap_kept *worker)
     mishap_signal_process(worker->pid, SIGKILL);
 }
 
-/* What all threads of a process have used so far; 0: it is not known. */
-static int64_t processor_time(pid_t pid)
-{
-    struct timespec used;
-    clockid_t clock;
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return 0;
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
-
 /* Does it wait for a processor, and could not answer therefore? On a busy machine that can take
  * longer than STACK_MS, and a stack that is read from outside needs the processor, too. */
 static bool is_waiting_for_processor(const mishap_kept *worker, int64_t now)
 {
     return now - worker->asked_at_ns < STACK_MOST_MS * INT64_C(1000000) &&
-           processor_time(worker->pid) - worker->asked_cpu_ns < STACK_CPU_US * INT64_C(1000) &&
+           mishap_clock_process_ns(worker->pid) - worker->asked_cpu_ns <
+               STACK_CPU_US * INT64_C(1000) &&
            mishap_life_state(worker->pid) == 'R';
 }
 
@@ -284,7 +274,7 @@ void mishap_kept_end(mishap_kept *worker, bool stack)
     }
     worker->stack_wanted = true;
     worker->asked_at_ns = mishap_clock_monotonic_ns();
-    worker->asked_cpu_ns = processor_time(worker->pid);
+    worker->asked_cpu_ns = mishap_clock_process_ns(worker->pid);
     worker->kill_at_ns = worker->asked_at_ns + STACK_MS * INT64_C(1000000);
     syscall(SYS_tgkill, worker->pid, worker->pid, mishap_words_signal());
 }

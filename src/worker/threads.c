@@ -5,35 +5,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/single_threaded.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/system.h"
 
 enum {
     LINKS = 2,   /* of a folder without others in it */
     EXITING = 4, /* PF_EXITING of the kernel, in the flags of a thread */
-    FLAGS = 7,   /* fields of `stat` behind the name, up to and with the flags */
+    FLAGS = 9,   /* the field of `stat` that has the flags */
 };
 
 /* A thread that was joined may be there for some microseconds more, and has this flag before
- * pthread_join() returns. The name in front of the fields may have anything in it, but no bracket
- * follows the one that ends it. One that cannot be read is gone. */
+ * pthread_join() returns. One that cannot be read is gone. */
 static bool is_exiting(int folder, const char *name)
 {
     char text[512], path[64];
     if ((size_t)snprintf(path, sizeof path, "%s/stat", name) >= sizeof path)
         return false;
-    int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    if (length <= 0)
+    if (!mishap_system_read(folder, path, text, sizeof text))
         return true;
-    text[length] = '\0';
-    const char *at = strrchr(text, ')');
-    for (int field = 0; at && field < FLAGS; field++)
-        at = strchr(at + 1, ' ');
+    const char *at = mishap_system_stat_field(text, FLAGS);
     return at && strtoul(at, NULL, 10) & EXITING;
 }
 

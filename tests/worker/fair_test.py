@@ -14,19 +14,10 @@ import many  # noqa: E402
 import world  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from server import PROGRAM, Server, all_ended_in_order, request, wait_for  # noqa: E402
+from slow_and_quick import BURN, EASY, HARD, QUICK  # noqa: E402
 
 MANY = 64
 HANDLERS = 4
-BURN = "def run(*args):\n    while True:\n        pass\n"
-QUICK = "def run(*args):\n    return 1\n"
-HARD = '''def f(a: int, b: int, c: int) -> int:
-    """
-    pre: 2 < a < 1000000 and 2 < b < 1000000 and 2 < c < 1000000
-    post: _ != 0
-    """
-    return a * a * a + b * b * b - c * c * c
-'''
-EASY = 'def f(n: int) -> int:\n    """post: _ == n + 1"""\n    return n + 1\n'
 
 
 class Callers:

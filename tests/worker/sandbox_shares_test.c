@@ -472,13 +472,9 @@ static void a_process_that_rests_is_left_alone(void **state)
 static void the_document_has_the_tables(void **state)
 {
     char path[1000], line[200];
-    static char text[65536];
     (void)state;
     snprintf(path, sizeof path, "%s/../docs/sandbox.md", getenv("MISHAP_TESTS"));
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
+    char *text = read_file(path, NULL);
     for (size_t i = 0; i < COUNTERS; i++) {
         const char *by = strcmp(counters[i].by, "nothing") == 0 ? "" : counters[i].by;
         snprintf(line, sizeof line, "| %s | %s | %s", counters[i].what, by,
@@ -491,6 +487,7 @@ static void the_document_has_the_tables(void **state)
         if (!strstr(text, line))
             fail_msg("docs/sandbox.md has no line: %s", line);
     }
+    free(text);
 }
 
 /* -- as an ordinary user ----------------------------------------------------------------------- */

@@ -568,13 +568,9 @@ static void a_process_is_forked_into_a_control_group_of_version_2(void **state)
 static void the_document_has_the_table(void **state)
 {
     char path[1000], line[400];
-    static char text[65536];
     (void)state;
     snprintf(path, sizeof path, "%s/../docs/sandbox.md", getenv("MISHAP_TESTS"));
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
+    char *text = read_file(path, NULL);
     for (size_t i = 0; i < ATTEMPTS; i++) {
         size_t length = (size_t)snprintf(line, sizeof line, "| %s |", attempts[i].what);
         for (size_t j = 0; j < MISHAP_SANDBOX_LAYERS; j++) {
@@ -590,6 +586,7 @@ static void the_document_has_the_table(void **state)
         if (!strstr(text, line))
             fail_msg("docs/sandbox.md has no line: %s", line);
     }
+    free(text);
 }
 
 /* Is a temporary folder made below this one? */
