@@ -216,6 +216,31 @@ def twelve_exhausted_stacks_in_a_row():
             equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
 
 
+@test
+def a_collection_that_falls_into_the_report_of_an_exhausted_stack():
+    """Small collections and garbage of different sizes: one comes at every point of the report."""
+    with Worker() as worker:
+        worker.evaluate("(setf (sb-ext:bytes-consed-between-gcs) 200000)")
+        worker.evaluate("(defvar *a* (list 1)) (defvar *b* (list 1)) (setf (car *a*) *a* (car *b*) *b*)")
+        for i in range(300):
+            equal(worker.evaluate("(progn (make-string %d) (equal *a* *b*))" % (i * 7919 % 8000))["failure"]["type"],
+                  "CONTROL-STACK-EXHAUSTED", "the type")
+
+
+@test
+def a_thread_that_collects_never_waits_for_ever_for_an_exhausted_stack():
+    """SBCL itself may end if another thread collects at such a moment. It must answer or end: a session that hangs costs its time."""
+    with Worker() as worker:
+        worker.evaluate("(defun deeper (n) (1+ (deeper (1+ n))))")
+        worker.evaluate("(sb-thread:make-thread (lambda () (loop repeat 100000 do (sb-ext:gc :gen 0) (sleep 0.001))))")
+        try:
+            for _ in range(60):
+                expect("failure" in worker.evaluate("(deeper 0)"), "no failure")
+            equal(worker.evaluate("(sb-ext:gc :full t)").get("text"), "=> NIL", "a collection")
+        except Died as death:
+            expect("fatal error" in str(death), "an end without a word:", death)
+
+
 @tests_of({"and do not handle it": "(deeper 0)", "and handle it": "(handler-case (deeper 0) (storage-condition () :handled))"})
 def threads_that_exhaust_their_stacks_leave_nothing_broken(code):
     """SBCL gives the stack of a thread that has ended to the next one."""

@@ -26,10 +26,22 @@
   (not (or (typep condition '(or evaluation-interrupted exit-refused))
            (and *reading* (null (rest (compute-restarts condition)))))))
 
+;;; A collection reads the whole stack, so also the page that SBCL protects when the stack is exhausted. SBCL takes this for a
+;;; return from there and raises the guard page, on which the code still runs: the process ends. *GC-PENDING* is bound so that the
+;;; first allocation after the report asks for the collection again. A collection of another thread waits for this one.
+
+(defmacro without-collection (&body body)
+  `(let ((sb-kernel:*gc-inhibit* t) (sb-kernel:*gc-pending* nil))
+     ,@body))
+
+(defun let-others-collect ()
+  (when sb-kernel:*stop-for-gc-pending*
+    (sb-unix::receive-pending-interrupt)))
+
 (defun stop (condition)
   "End the guarded call with a report of CONDITION."
   (if (stack-exhausted-p condition)
-      (throw *guard* (report-exhaustion condition))
+      (throw *guard* (without-collection (report-exhaustion condition)))
       (let ((report (report-condition condition)))
         (when (and *suspend* (< *level* 10) (worth-suspending-p condition))
           (suspend report condition))
@@ -296,6 +308,7 @@ memory of the system, in no limit of the process, and each thread can have thous
                        (return-from call-guarded (values value nil)))
                    (abort () :report "End this evaluation.")))
                (aborted-report)))))
+    (let-others-collect)
     (stop-clock)
     (let ((*guard* nil) (*hurried* nil))
       (setf report (finish-report report)
