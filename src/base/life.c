@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -48,6 +49,21 @@ char mishap_life_state(int process)
     char state;
     started(process, &state);
     return state;
+}
+
+bool mishap_life_is_deaf(int process, int signal)
+{
+    static const char *const sets[] = { "\nSigBlk:", "\nSigIgn:" };
+    char path[32], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", process);
+    if (!mishap_system_read(AT_FDCWD, path, text, sizeof text))
+        return false;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        const char *at = strstr(text, sets[i]);
+        if (at && strtoull(at + strlen(sets[i]), NULL, 16) >> (signal - 1) & 1)
+            return true;
+    }
+    return false;
 }
 
 mishap_life mishap_life_self(void)

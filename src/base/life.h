@@ -24,6 +24,9 @@ mishap_life mishap_life_self(void);
  * '?': it is not known. */
 char mishap_life_state(int process);
 
+/* Does the main thread of a process block a signal, or the process ignore it? False: not known. */
+bool mishap_life_is_deaf(int process, int signal);
+
 /* Has it ended? That its process id is another process's by now may be noticed a second late. */
 bool mishap_life_is_over(mishap_life life);
 

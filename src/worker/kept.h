@@ -19,7 +19,7 @@ typedef struct mishap_kept {
     int control; /* of one that several loops share: to hand it connections; else -1 */
     uint64_t users[MISHAP_KEPT_USER_WORDS]; /* loops that are connected to it, a bit each */
     int64_t kill_at_ns;                     /* 0: nobody wants that */
-    int64_t asked_at_ns, asked_cpu_ns;      /* for its stack: when, and what it had used by then */
+    int64_t asked_at_ns;                    /* for its stack */
     bool stack_wanted, stopped, has_trace, killed;
     mishap_trace trace;
     bool foreign, session; /* it runs a foreign program; … for a session: loops come and go */

@@ -63,12 +63,16 @@ static bool is_asked(const siginfo_t *info)
     return info->si_code == SI_TIMER || (info->si_code == SI_TKILL && info->si_pid == keeper);
 }
 
+/* It does not block its own signal: by that the keeper sees who cannot answer (mishap_kept_look).
+ */
 static void on_asked(int signal, siginfo_t *info, void *context)
 {
+    static volatile sig_atomic_t telling;
     mishap_trace trace;
     (void)signal;
-    if (!is_asked(info))
+    if (!is_asked(info) || telling)
         return;
+    telling = 1;
     mishap_worker_page *page = take_page();
     if (page) {
         mishap_trace_at(&trace, context);
@@ -97,8 +101,9 @@ static void on_quick_exit(void)
 void mishap_words_begin(void)
 {
     struct sigaction action = { .sa_sigaction = on_asked,
-                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
     sigfillset(&action.sa_mask);
+    sigdelset(&action.sa_mask, mishap_words_signal());
     process = getpid();
     keeper = getppid();
     mishap_contain_report_to(on_crash);

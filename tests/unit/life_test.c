@@ -159,6 +159,39 @@ static void a_priority_is_lowered_and_restored_and_never_ones_own(void **state)
     assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
 }
 
+static void what_a_process_does_not_hear_is_known(void **state)
+{
+    int ends[2], last = SIGRTMAX;
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        sigset_t blocked;
+        sigemptyset(&blocked);
+        sigaddset(&blocked, SIGUSR1);
+        sigaddset(&blocked, last);
+        sigprocmask(SIG_SETMASK, &blocked, NULL);
+        signal(SIGUSR2, SIG_IGN);
+        signal(SIGHUP, SIG_DFL);
+        if (write(ends[1], "!", 1) == 1)
+            for (;;)
+                pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_true(mishap_life_is_deaf(child, SIGUSR1));
+    assert_true(mishap_life_is_deaf(child, last));
+    assert_true(mishap_life_is_deaf(child, SIGUSR2));
+    assert_false(mishap_life_is_deaf(child, SIGHUP));
+    assert_false(mishap_life_is_deaf(child, last - 1));
+    end(child);
+    assert_false(mishap_life_is_deaf(child, SIGUSR1)); /* it is not there */
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -165,7 +165,7 @@ static void outlive_child(bool crashes)
  * processor with many others for the first second. */
 static void starve(void)
 {
-    enum { OTHERS = 250 };
+    enum { OTHERS = 120 };
     int64_t until = mishap_clock_monotonic_ns() + INT64_C(1000000000);
     int64_t from = until - INT64_C(700000000); /* when all of them are there */
     cpu_set_t one;
