@@ -321,19 +321,15 @@ static const struct use {
     { "openat", 2, O_TRUNC, 0 },
     { "openat", 2, O_ACCMODE, O_WRONLY },
     { "openat", 2, O_ACCMODE, O_RDWR },
-    /* F_SETOWN and F_SETSIG would send any signal to any process of the user. */
+    /* F_SETOWN and F_SETSIG would send any signal to any process of the user. Locks are memory of
+     * the system without a limit, one for each stretch of bytes, and to read is enough to have one
+     * on a library that is everybody's. */
     { "fcntl", 1, WORD, F_DUPFD },
     { "fcntl", 1, WORD, F_DUPFD_CLOEXEC },
     { "fcntl", 1, WORD, F_GETFD },
     { "fcntl", 1, WORD, F_SETFD },
     { "fcntl", 1, WORD, F_GETFL },
     { "fcntl", 1, WORD, F_SETFL },
-    { "fcntl", 1, WORD, F_GETLK },
-    { "fcntl", 1, WORD, F_SETLK },
-    { "fcntl", 1, WORD, F_SETLKW },
-    { "fcntl", 1, WORD, F_OFD_GETLK },
-    { "fcntl", 1, WORD, F_OFD_SETLK },
-    { "fcntl", 1, WORD, F_OFD_SETLKW },
     { "ioctl", 1, WORD, TCGETS },
     { "ioctl", 1, WORD, TIOCGWINSZ },
     { "ioctl", 1, WORD, FIONREAD },

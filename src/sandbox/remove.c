@@ -91,14 +91,16 @@ struct count {
 };
 
 /* False: there is more than was left. What lies deeper than anybody needs counts as too much; a
- * folder that the program has closed against reading is opened, as its other folders are. */
+ * folder that the program has closed against reading is opened, as its other folders are. The
+ * program still runs, and may put a link in the place of the folder meanwhile. */
 static bool count_in(int above, const char *name, int depth, struct count *left)
 {
     const struct dirent *entry;
     struct stat status;
     bool within = depth < DEEPEST;
     DIR *folder = open_folder(above, name);
-    if (!folder && errno == EACCES && fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0) == 0)
+    if (!folder && errno == EACCES &&
+        fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, AT_SYMLINK_NOFOLLOW) == 0)
         folder = open_folder(above, name);
     while (within && folder && (entry = readdir(folder))) {
         if (!is_entry(entry->d_name) ||

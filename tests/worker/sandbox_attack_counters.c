@@ -244,6 +244,17 @@ static unsigned file_locks(void)
     return flock(open(library, O_RDONLY | O_CLOEXEC), LOCK_SH) == 0;
 }
 
+static unsigned record_locks(void)
+{
+    int file = open(library, O_RDONLY | O_CLOEXEC), commands[] = { F_SETLK, F_OFD_SETLK };
+    unsigned locked = 0;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1 };
+        locked += fcntl(file, commands[i], &lock) == 0;
+    }
+    return locked;
+}
+
 static unsigned leases(void)
 {
     return fcntl(open(library, O_RDONLY | O_CLOEXEC), F_SETLEASE, F_RDLCK) == 0;

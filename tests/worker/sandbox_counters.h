@@ -39,6 +39,7 @@
     C(terminals,         0,    false, "terminals (/dev/ptmx)",                   "kernel.pty.max") \
     C(sent_files,        0,    true,  "descriptors on their way (SCM_RIGHTS)",   "RLIMIT_NOFILE") \
     C(file_locks,        0,    true,  "locks of a library's file (flock)",       "nothing") \
+    C(record_locks,      0,    true,  "locks of a library's bytes (fcntl)",      "nothing") \
     C(leases,            0,    false, "leases of a library's file (F_SETLEASE)", "nothing") \
     C(memory_files,      0,    true,  "files in memory (memfd_create)",          "nothing") \
     C(event_files,       64,   true,  "open files (eventfd)",                    "fs.file-max") \
