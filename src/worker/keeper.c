@@ -122,7 +122,16 @@ bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *number,
 uint64_t mishap_keeper_resident(uint32_t number)
 {
     const mishap_kept *worker = mishap_kept_by_number(number);
-    return worker ? worker->spawned.watch.resident : 0;
+    return worker && !worker->killed ? worker->spawned.watch.resident : 0;
+}
+
+void mishap_keeper_end_heavy(uint32_t number)
+{
+    mishap_kept *worker = mishap_kept_by_number(number);
+    if (!worker || worker->killed)
+        return;
+    worker->spawned.exceeded = MISHAP_EXCESS_MEMORY;
+    mishap_kept_kill(worker);
 }
 
 void mishap_keeper_set_user(uint32_t number, size_t loop, bool used)

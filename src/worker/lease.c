@@ -294,14 +294,15 @@ static void dismiss(struct session *s, mishap_session_reason reason)
     }
 }
 
-/* What the sessions of a caller hold together; those that are about to end do not count. */
-static uint64_t held_by(uint32_t group, uint64_t holder, struct session **largest)
+/* What the sessions of a caller hold together. `lasting`: those that are to end after their call do
+ * not count. */
+static uint64_t held_by(uint32_t group, uint64_t holder, bool lasting, struct session **largest)
 {
     uint64_t all = 0, most = 0;
     *largest = NULL;
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
-        if (!s->worker || s->dismissed || s->group != group || s->holder != holder)
+        if (!s->worker || (lasting && s->dismissed) || s->group != group || s->holder != holder)
             continue;
         uint64_t bytes = mishap_keeper_resident(s->worker);
         all += bytes;
@@ -313,7 +314,8 @@ static uint64_t held_by(uint32_t group, uint64_t holder, struct session **larges
     return all;
 }
 
-/* One at a time: the next look sees what is left. */
+/* One at a time: the next look sees what is left. A call may take minutes, and a caller may have
+ * many of them: above twice what it may hold, nobody waits for their end. */
 static void look_at_memory(int64_t now_ns)
 {
     if (now_ns - l.weighed_ns < WEIGH_MS * INT64_C(1000000))
@@ -323,8 +325,11 @@ static void look_at_memory(int64_t now_ns)
         const struct session *s = &l.all[i];
         struct session *largest;
         uint64_t most = s->worker ? foreign_of(s->group)->caller_bytes : 0;
-        if (s->worker && !s->dismissed && most && s->holder &&
-            held_by(s->group, s->holder, &largest) > most)
+        if (!s->worker || !most || !s->holder)
+            continue;
+        if (held_by(s->group, s->holder, false, &largest) > 2 * most)
+            mishap_keeper_end_heavy(largest->worker);
+        else if (!s->dismissed && held_by(s->group, s->holder, true, &largest) > most)
             dismiss(largest, MISHAP_SESSION_HEAVY);
     }
 }

@@ -41,8 +41,11 @@ void mishap_leases_stop(void);
 bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker, int32_t *pid,
                                  int *end);
 
-/* What a worker holds of memory, in bytes, as it was seen last. */
+/* What a worker holds of memory, in bytes, as it was seen last; 0: it was killed. */
 uint64_t mishap_keeper_resident(uint32_t worker);
+
+/* Kill it now, whatever it runs: its caller holds too much memory, and is told so. */
+void mishap_keeper_end_heavy(uint32_t worker);
 
 /* A loop uses a worker, and no more: then it hears of its end. */
 void mishap_keeper_set_user(uint32_t worker, size_t loop, bool uses);

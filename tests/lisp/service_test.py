@@ -393,6 +393,28 @@ def what_the_sessions_of_a_caller_hold_together_is_limited():
 
 
 @test
+def calls_that_run_hold_no_more_than_twice_the_limit_of_a_caller():
+    """A call can take minutes: nobody waits for its end then."""
+    with Server("--workers", "2", "--lisp-caller-mb", "64", "--lisp-heap-mb", "64", "--caller-share", "100") as found:
+        def take(_):
+            try:
+                return found.ask("POST", "/lisp/evaluate", {"code": TAKE % 36 + " (sleep 100)"})
+            except (OSError, server.Closed):
+                return None
+
+        with concurrent.futures.ThreadPoolExecutor(5) as threads:
+            calls = [threads.submit(take, i) for i in range(5)]  # 144 MB each, of 512
+            done, _ = concurrent.futures.wait(calls, timeout=110, return_when=concurrent.futures.FIRST_COMPLETED)
+            try:
+                expect(done, "all of them go on")
+                first = done.pop().result()
+                equal(first.status, 500, first.body)
+                expect("memory of the session is exhausted" in first.json["message"], first.json)
+            finally:
+                found.kill()
+
+
+@test
 def code_that_leaves_by_an_exit_code_of_ours_has_ended_its_process():
     with Server("--workers", "2") as found:
         expect(wait_for(lambda: found.ask("GET", "/ready").json["services"]["lisp"]["ready"]), "it is not ready")
