@@ -111,15 +111,19 @@ static bool takes_calls(const mishap_link *link, uint32_t generation)
            !link->opening_since_ns && link->generation == generation && !link->awaits_interrupt;
 }
 
-/* A worker that is alone and settles calls in batches gets all of them. Any other worker gets few
- * calls in advance: the order of calls in its socket cannot be changed any more. */
+/* The order of calls in the socket of a worker cannot be changed any more. So it gets few calls in
+ * advance if it is alone. Calls that are settled together cost far less than one by one: of these
+ * it gets all that are short, and for not more than MISHAP_LONG_MS of the others. */
 static bool has_room(const mishap_runner *r, const mishap_link *link, const mishap_run *run,
                      unsigned count)
 {
     if (!mishap_runner_is_alone(r, link->group))
         return count < (link->foreign ? 1U : (unsigned)BATCH);
-    return count < (unsigned)MISHAP_SLOTS && (!count || mishap_runner_is_settled(r, link->group) ||
-                                              link->ahead_us + *run->took_us <= AHEAD_MS * 1000);
+    bool settled = mishap_runner_is_settled(r, link->group);
+    uint64_t most_us = (settled ? MISHAP_LONG_MS : AHEAD_MS) * UINT64_C(1000);
+    bool brief = settled && *run->took_us <= MISHAP_SHORT_MS * 1000;
+    return count < (unsigned)MISHAP_SLOTS &&
+           (!count || brief || link->ahead_us + *run->took_us <= most_us);
 }
 
 static unsigned least(const mishap_link *link)
@@ -250,18 +254,21 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
 }
 
 /* A worker runs its calls one after the other: the time of one begins where that of the one before
- * ended. */
-void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool ran)
+ * ended. Of calls that are settled together it tells the times itself. */
+static int64_t time_of(mishap_link *link, unsigned i)
 {
     const mishap_link_slot *slot = &link->slots[i];
-    struct mishap_link_turn turn = slot->turn;
-    int64_t used_ns = 0;
-    if (ran) {
-        int64_t now = mishap_clock_monotonic_ns();
-        int64_t since = slot->handed_ns > link->freed_ns ? slot->handed_ns : link->freed_ns;
-        link->freed_ns = now;
-        used_ns = now - since;
-    }
+    int64_t now = mishap_clock_monotonic_ns();
+    int64_t since = slot->handed_ns > link->freed_ns ? slot->handed_ns : link->freed_ns;
+    int64_t told = atomic_load(&link->page->ran_us[i]) * INT64_C(1000);
+    link->freed_ns = now;
+    return !told ? now - since : told < now - slot->handed_ns ? told : now - slot->handed_ns;
+}
+
+void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool ran)
+{
+    struct mishap_link_turn turn = link->slots[i].turn;
+    int64_t used_ns = ran ? time_of(link, i) : 0;
     mishap_link_clear(link, i);
     mishap_runner_end_yield(r, link);
     if (!turn.caller)

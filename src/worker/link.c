@@ -99,6 +99,7 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     }
     atomic_store(&link->page->cancelled[slot],
                  run->cancelled ? MISHAP_CALLER_LEFT : MISHAP_CALLER_THERE);
+    atomic_store(&link->page->ran_us[slot], 0);
     atomic_store(&link->page->slots[slot],
                  mishap_slot_word(number, link->foreign ? MISHAP_SLOT_BEGUN : MISHAP_SLOT_HANDED));
     link->slots[slot] = (mishap_link_slot){

@@ -17,13 +17,14 @@
  * meant, and no other.
  *
  * Memory order: all atomics here are sequentially consistent. The worker writes `begun_ns` before
- * the slot becomes BEGUN, and the loop reads it after it has seen BEGUN. What last_words tells of
+ * the slot becomes BEGUN, and the loop reads it after it has seen BEGUN; so with `ran_us` and the
+ * answer. What last_words tells of
  * is written before last_words (a release), and read after it (an acquire). A frame that travels
  * over the socket is ordered by the kernel: the slot is HANDED before the call is sent, and DONE
  * before the answer is.
  *
  * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
- * nothing from it but states, and clamps the time.
+ * nothing from it but states, and clamps the times.
  */
 #ifndef MISHAP_WORKER_PAGE_H
 #define MISHAP_WORKER_PAGE_H
@@ -60,6 +61,7 @@ enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exi
 typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];      /* see mishap_slot_word() */
     atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
+    atomic_uint ran_us[MISHAP_SLOTS];     /* what its handler took; 0: it has not returned */
     atomic_int_least64_t begun_ns;        /* when the handler that runs began */
     atomic_int_least64_t settling_ns;     /* when it began to settle calls; 0: it does not */
     atomic_uint has_begun;                /* the worker has begun a call of anybody */

@@ -141,9 +141,19 @@ static void become_copy(void)
     mishap_words_for(NULL, 0);
 }
 
+/* Of calls that are settled together the answers come together, too: only this process knows what
+ * each of them took. */
+static void tell_time(mishap_worker_page *page, unsigned slot)
+{
+    int64_t us = (mishap_clock_monotonic_ns() - atomic_load(&page->begun_ns)) / 1000;
+    atomic_store(&page->ran_us[slot], us < 1 ? 1U : us < INT32_MAX ? (unsigned)us : INT32_MAX);
+}
+
 /* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
 static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, mishap_slot_state to)
 {
+    if (to == MISHAP_SLOT_RAN)
+        tell_time(user->page, slot);
     mishap_words_for(NULL, 0);
     mishap_reports_end();
     if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, to))

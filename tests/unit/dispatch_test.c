@@ -491,15 +491,16 @@ static void what_calls_took_is_known_for_each_group(void **state)
 
 /* -- one process ------------------------------------------------------------------------------- */
 
-/* What waits in the socket of a worker has had its turn: there is little of it, unless all of it is
- * settled together. */
+/* What waits in the socket of a worker has had its turn: there is little of it, unless it is short
+ * and settled together. */
 static void a_worker_that_is_alone_has_little_in_advance(void **state)
 {
     static const struct {
         const char *name;
         uint32_t ms;
         unsigned handed;
-    } rows[] = { { "lone", 20, 1 }, { "lone", 3, 3 }, { "lone", 0, 8 }, { "settled", 20, 8 } };
+    } rows[] = { { "lone", 20, 1 },    { "lone", 3, 3 },    { "lone", 0, 8 },
+                 { "settled", 20, 2 }, { "settled", 2, 8 }, { "settled", 0, 8 } };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ours all[8];
@@ -519,6 +520,40 @@ static void a_worker_that_is_alone_has_little_in_advance(void **state)
         assert_int_equal(handed, rows[i].handed);
         close_runner();
         for (size_t k = 0; k < 8; k++)
+            mishap_call_end(all[k].run.call);
+    }
+}
+
+/* They are answered together: the worker says what each of them took, and not more is believed than
+ * the time that it had. */
+static void of_calls_that_are_settled_together_the_worker_tells_the_time(void **state)
+{
+    static const struct {
+        uint32_t told_us;
+        int64_t since_ms;
+        uint32_t least, most;
+    } rows[] = { { 40000, 100000, 10000, 10000 },
+                 { 1, 100000, 0, 0 },
+                 { UINT32_MAX, 100, 25000, INT32_MAX } };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ours all[2];
+        open_runner(4, 100, 25);
+        they_took("settled", ADA, 0);
+        s.slow_to_begin = true;
+        add(&all[0], "settled", ADA);
+        add(&all[1], "settled", ADA);
+        mishap_link *link = NULL;
+        UNTIL((link = s.runner->links));
+        link->opening_since_ns = 0;
+        UNTIL(all[0].run.link && all[1].run.link);
+        unsigned slot = all[1].run.slot;
+        link->slots[slot].handed_ns -= rows[i].since_ms * INT64_C(1000000);
+        atomic_store(&link->page->ran_us[slot], rows[i].told_us);
+        mishap_runner_clear(s.runner, link, slot, true);
+        assert_in_range(*all[1].run.took_us, rows[i].least, rows[i].most);
+        close_runner();
+        for (size_t k = 0; k < 2; k++)
             mishap_call_end(all[k].run.call);
     }
 }
@@ -730,6 +765,7 @@ int main(void)
         TEST(what_calls_took_is_learned),
         TEST(what_calls_took_is_known_for_each_group),
         TEST(a_worker_that_is_alone_has_little_in_advance),
+        TEST(of_calls_that_are_settled_together_the_worker_tells_the_time),
         TEST(in_this_process_callers_take_turns_too),
         TEST(what_takes_long_yields_while_others_are_there),
         TEST(a_call_that_turns_out_to_take_long_yields),

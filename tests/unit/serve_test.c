@@ -536,6 +536,28 @@ static void every_loop_learns_that_calls_are_settled(void **state)
     finish(&loop);
 }
 
+/* Their answers come together, which says nothing of what each of them took. */
+static void what_calls_took_that_are_settled_together_is_told(void **state)
+{
+    struct loop loop;
+    struct ours quick = { 0 }, nap = { 0 };
+    (void)state;
+    begin(&loop);
+    meet(&loop, "till");
+    add_of(&loop, 0, &quick, "till", FINE);
+    add_of(&loop, 0, &nap, "till", NAP);
+    wait_until_handed(&loop, 0, &quick);
+    wait_until_handed(&loop, 0, &nap);
+    unsigned slots[] = { quick.run.slot, nap.run.slot };
+    wait_of(&loop, 0, &quick);
+    wait_of(&loop, 0, &nap);
+    assert_true(atomic_load(&page_of(0)->ran_us[slots[1]]) >= 100000);
+    assert_true(atomic_load(&page_of(0)->ran_us[slots[0]]) >= 1);
+    let_go(&quick);
+    let_go(&nap);
+    finish(&loop);
+}
+
 /* Calls that have run in a process that was killed, before they were settled: two of the first
  * loop, and two of the second, which has another one that waits at the gate then. */
 enum { AGAIN = 4 };
@@ -669,6 +691,7 @@ int main(void)
         TEST(progress_that_no_loop_reads_holds_up_no_handler),
         TEST(what_a_call_said_is_told_only_if_it_worked_and_was_settled),
         TEST(every_loop_learns_that_calls_are_settled),
+        TEST(what_calls_took_that_are_settled_together_is_told),
         TEST(a_call_that_is_run_again_is_settled_alone),
         TEST(a_handler_knows_how_much_time_it_has),
         TEST(a_thread_that_has_ended_is_not_counted),
