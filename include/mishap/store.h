@@ -129,8 +129,8 @@ mishap_store_open_service(const mishap_setup *setup, const mishap_store_schema *
 /* clang-format off */
 #define MISHAP_STORE_SETTING                                                                       \
     { .name = "store", .type = MISHAP_STRING, .length = { 1, 4000 },                               \
-      .help = "The database, as sqlite:PATH or postgresql://USER@HOST/DATABASE; by default an "    \
-              "SQLite file in the data folder",                                                    \
+      .help = "The database, as sqlite:PATH or postgresql://USER@HOST/DATABASE, or @FILE with "    \
+              "that in it; by default an SQLite file in the data folder",                          \
       .placeholder = "URL" }
 /* clang-format on */
 
