@@ -15,12 +15,19 @@
 #define CORE    "mishap-lisp.core"
 #define SOURCES "/usr/share/common-lisp/source" /* where Debian has the libraries of Lisp */
 
-/* Beside its heap, SBCL 2.2 reserves 210 MB of addresses when it starts on x86-64, and SBCL 2.5
- * 430 MB. Both reserve 30 MB on arm64. */
-enum { AROUND_MB = 400, RESERVED_MB = 620, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
-
 /* What it may really use beside its heap: the core, native memory and the temporary folder. */
-enum { BESIDE_MB = 192 };
+enum { BESIDE_MB = 192, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
+
+/* Private memory counts from where it is reserved. So it has what SBCL reserves and never uses, and
+ * native memory that the code can use, both beside the heap. */
+enum {
+    NATIVE_MB = BESIDE_MB - 32, /* the core is 24, and there are tables of pages */
+    UNUSED_MB = LISP_RESERVED_MB < 0 ? 400 - NATIVE_MB : LISP_RESERVED_MB,
+};
+
+/* Of addresses SBCL 2.2 reserves 210 MB beside its heap on x86-64, SBCL 2.5 430 MB. Both reserve
+ * 30 MB on arm64. */
+enum { ADDRESSES_MB = 620 };
 
 /* -- what an operator can set ------------------------------------------------------------------ */
 
@@ -124,8 +131,8 @@ static mishap *prepare(const mishap_setup *setup)
     }
     arguments[OPTIONS + 2 * count] = readable[PATHS + count] = NULL;
     snprintf(heap, sizeof heap, "%dMB", heap_mb);
-    profile.memory_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
-    profile.address_bytes = (uint64_t)(heap_mb + RESERVED_MB) << 20;
+    profile.memory_bytes = (uint64_t)(heap_mb + UNUSED_MB + NATIVE_MB) << 20;
+    profile.address_bytes = (uint64_t)(heap_mb + ADDRESSES_MB) << 20;
     profile.resident_bytes = (uint64_t)(heap_mb + BESIDE_MB) << 20;
     sbcl.caller_bytes = (uint64_t)mishap_integer(set, "caller_mb") << 20;
     if (sbcl.caller_bytes < profile.resident_bytes)
