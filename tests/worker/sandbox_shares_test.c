@@ -16,6 +16,7 @@
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,7 +27,7 @@
 #include "sandbox_counters.h"
 
 enum { STOPPED = 0, SUCCEEDED = 10, OWN_SOCKET = 3, DEADLINE_MS = 60000, LOOK_MS = 20 };
-enum { MB = 1 << 20, LARGE_MB = 320, NOBODY = 65534 };
+enum { MB = 1 << 20, LARGE_MB = 320, NOBODY = 65534, NOT_ENTERED = 99 };
 
 static char folder[] = "/tmp/mishap-shares-XXXXXX";
 static char readable_folder[100];
@@ -79,7 +80,7 @@ static void start(struct run *run, unsigned layers, const char *what, const char
         close_range(OWN_SOCKET + 1, ~0U, 0); /* of all the others: it may have 64 */
         const char *step = mishap_sandbox_exec(run->sandbox, &run->place, program);
         fprintf(stderr, "# the sandbox cannot be entered: %s: %s\n", step, strerror(errno));
-        _exit(99);
+        _exit(NOT_ENTERED);
     }
     assert_true(run->pid > 0);
     close(ends[1]);
@@ -114,6 +115,7 @@ static int finish(struct run *run)
     assert_true(run->pid > 0); /* -1 would be everybody */
     kill(run->pid, SIGKILL);
     assert_int_equal(waitpid(run->pid, &status, 0), run->pid);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == NOT_ENTERED);
     close(run->socket);
     mishap_sandbox_remove(&run->place);
     mishap_sandbox_release(run->sandbox);
@@ -514,6 +516,24 @@ static void an_ordinary_user_sees_the_same(void **state)
     assert_int_equal(status, 0);
 }
 
+/* An ordinary user may not be allowed to reach the folder that it was built in, such as root's. */
+static void copy_attacker(void)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/attacker", folder);
+    int from = open(attacker(), O_RDONLY | O_CLOEXEC);
+    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    ssize_t copied;
+    assert_true(from >= 0 && to >= 0);
+    while ((copied = sendfile(to, from, NULL, (size_t)16 * MB)) > 0)
+        continue;
+    assert_int_equal(copied, 0);
+    assert_int_equal(fchmod(to, 0755), 0);
+    close(from);
+    close(to);
+    assert_int_equal(setenv("ATTACKER_PROGRAM", path, 1), 0);
+}
+
 static int set_up(void **state)
 {
     char path[200];
@@ -522,6 +542,7 @@ static int set_up(void **state)
     snprintf(readable_folder, sizeof readable_folder, "%s/readable", folder);
     assert_int_equal(mkdir(readable_folder, 0755), 0);
     assert_int_equal(chmod(folder, 0755), 0);
+    copy_attacker();
     snprintf(path, sizeof path, "%s/large", readable_folder);
     int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     assert_int_equal(ftruncate(file, (off_t)LARGE_MB * MB), 0);
