@@ -75,6 +75,17 @@ static inline void fake_worker_start(int keeper, const mishap_keeper_message *as
     fake_worker_start_as(keeper, asked, w, number, false);
 }
 
+/* Answer START or LEASE: here is a foreign program, at the other end of what is returned. */
+static inline int fake_program_start(int keeper, mishap_keeper_message started)
+{
+    int ends[2];
+    MUST(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
+    started.word = MISHAP_KEEPER_STARTED;
+    MUST(mishap_keeper_send(keeper, &started, ends, 1));
+    close(ends[0]);
+    return ends[1];
+}
+
 /* The process is gone, and so is its end of the connection. */
 static inline void fake_worker_close(struct fake_worker *w)
 {
