@@ -1809,6 +1809,40 @@ static void what_is_told_of_a_dead_worker_has_its_stack_and_not_ours(void **stat
     }
 }
 
+/* The failure that stands for every other one without memory is not this call's to write to. */
+static void a_death_is_told_without_memory(void **state)
+{
+    enum { MOST = 100 };
+    mishap *taken[MOST];
+    size_t count = 0;
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    begin_next(&w, 0);
+    w.page->trace.count = 3;
+    atomic_store(&w.page->last_words, MISHAP_WORDS_CRASH);
+    mishap_use_allocator(&failing_allocator);
+    fail_at = 1;
+    do /* what is kept for this case is used up, too */
+        taken[count] = mishap_raise(INTERNAL_ERROR, "No memory.");
+    while (taken[count++] != mishap_out_of_memory() && count < MOST);
+    die(&s, &w);
+    fail_at = 0;
+    mishap_use_allocator(NULL);
+    assert_true(o.done);
+    assert_ptr_equal(o.failure, mishap_out_of_memory());
+    assert_int_equal(mishap_out_of_memory()->trace.count, 0);
+    while (count)
+        mishap_free(taken[--count]);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
 /* A handler that damages memory damages its page, too. */
 static void last_words_that_make_no_sense_do_no_harm(void **state)
 {
@@ -2198,6 +2232,248 @@ static void a_failure_comes_in_one_of_three_ways(void **state)
     mishap_free(m);
 }
 
+/* -- frames with all that they may have -------------------------------------------------------- */
+
+static mishap_text payload_of(const mishap_buffer *out)
+{
+    mishap_framed frame;
+    size_t size;
+    assert_false(out->failed);
+    assert_int_equal(mishap_frame_read(mishap_buffer_text(out), &frame, &size), MISHAP_FRAME_WHOLE);
+    assert_int_equal(size, out->length);
+    return frame.payload;
+}
+
+static bool is_text(mishap_text text, const char *expected)
+{
+    return expected ? mishap_text_equal(text, mishap_text_of(expected)) : !text.data;
+}
+
+static void pass_progress(const mishap_watcher *w, double done, double total, mishap_text words)
+{
+    (void)w, (void)done, (void)total, (void)words;
+}
+
+static void pass_log(const mishap_watcher *w, mishap_level level, mishap_text words)
+{
+    (void)w, (void)level, (void)words;
+}
+
+static bool pass_piece(const mishap_watcher *w, mishap_text piece)
+{
+    (void)w, (void)piece;
+    return true;
+}
+
+/* Each part is there or not, whatever the others are. */
+static void a_call_arrives_with_all_that_it_has(void **state)
+{
+    mishap_call *call;
+    (void)state;
+    assert_null(mishap_call_begin(&app, &operations[1], T("{}"), &call));
+    for (unsigned parts = 0; parts < 1024; parts++) {
+        mishap_buffer out = { 0 };
+        mishap_frame_call taken;
+        const char *caller = parts & 1 ? "a caller" : NULL, *type = parts & 2 ? "text/x" : NULL,
+                   *cursor = parts & 4 ? "a cursor" : NULL, *id = parts & 8 ? "an id" : NULL;
+        mishap_watcher watcher = { .progress = parts & 16 ? pass_progress : NULL,
+                                   .log = parts & 32 ? pass_log : NULL,
+                                   .piece = parts & 64 ? pass_piece : NULL };
+        call->caller = caller;
+        call->body_type = type;
+        call->body = type ? T("a \0 body") : (mishap_text){ NULL, 0 };
+        call->cursor = cursor;
+        call->id = id ? mishap_text_of(id) : (mishap_text){ NULL, 0 };
+        call->watcher = &watcher;
+        call->verbose = parts & 128;
+        call->repeated = parts & 256;
+        call->caller_is_free = parts & 512;
+        call->boundary = MISHAP_BY_MCP;
+        call->request_id = T("a request");
+        call->remote = T("an address");
+        call->headers = T("-\n");
+        mishap_frame_put_call(&out, 3, 77, call, 200);
+        assert_true(mishap_frame_take_call(payload_of(&out), &taken));
+        assert_int_equal(taken.number, 77);
+        assert_int_equal(taken.operation, 1);
+        assert_int_equal(taken.limit_ms, 200);
+        assert_true(is_text(taken.caller, caller) && is_text(taken.body_type, type) &&
+                    is_text(taken.cursor, cursor) && is_text(taken.id, id));
+        assert_true(mishap_text_equal(taken.body, call->body));
+        assert_int_equal(taken.wants_progress, (parts & 16) && !(parts & 256));
+        assert_int_equal(taken.wants_log, (parts & 32) != 0);
+        assert_int_equal(taken.wants_pieces, (parts & 64) != 0);
+        assert_int_equal(taken.verbose, (parts & 128) != 0);
+        assert_int_equal(taken.repeated, (parts & 256) != 0);
+        assert_int_equal(taken.caller_is_free, (parts & 512) != 0);
+        assert_int_equal(taken.boundary, MISHAP_BY_MCP);
+        assert_true(is_text(taken.request_id, "a request") && is_text(taken.remote, "an address") &&
+                    is_text(taken.headers, "-\n") && is_text(taken.arguments, "{}"));
+        mishap_buffer_release(&out);
+    }
+    call->caller = call->cursor = call->body_type = NULL;
+    call->watcher = NULL;
+    mishap_call_end(call);
+}
+
+/* One byte of a text is NUL: what follows it would be lost. */
+static bool spoil(const mishap_buffer *out, const char *text)
+{
+    char *at = memmem(out->data, out->length, text, strlen(text));
+    assert_non_null(at);
+    char before = at[1];
+    at[1] = '\0';
+    mishap_frame_call taken;
+    mishap_call *call;
+    mishap *failure;
+    bool is_call = out->data[4] == MISHAP_FRAME_CALL;
+    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+    bool refused = is_call ? !mishap_frame_take_call(payload_of(out), &taken)
+                           : !mishap_frame_take_outcome(payload_of(out), call, &failure);
+    mishap_call_end(call);
+    at[1] = before;
+    return refused;
+}
+
+static void text_in_a_frame_has_no_byte_that_would_end_it(void **state)
+{
+    static const char *const of_call[] = { "a caller", "text/x",     "a cursor", "an id",
+                                           "request",  "an address", "a header" },
+                             *const of_answer[] = { "place://1", "text/y", "thing://7", "at 12" };
+    mishap_buffer out = { 0 };
+    mishap_call *call;
+    (void)state;
+    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+    call->caller = "a caller";
+    call->body_type = "text/x";
+    call->body = T("a body");
+    call->cursor = "a cursor";
+    call->id = T("an id");
+    call->request_id = T("request");
+    call->remote = T("an address");
+    call->headers = T("+a header\n");
+    mishap_frame_put_call(&out, 0, 1, call, 0);
+    for (size_t i = 0; i < sizeof of_call / sizeof *of_call; i++)
+        if (!spoil(&out, of_call[i]))
+            fail_msg("%s", of_call[i]);
+    assert_false(spoil(&out, "a body"));
+    call->caller = call->body_type = call->cursor = NULL;
+    mishap_call_end(call);
+    mishap_buffer_reset(&out);
+    mishap_call answer = { .answer_kind = MISHAP_ANSWER_BYTES,
+                           .location = "place://1",
+                           .answer_type = "text/y",
+                           .resumed_by = "thing://7",
+                           .cursor = "at 12" };
+    mishap_frame_put_outcome(&out, 0, &answer, NULL);
+    for (size_t i = 0; i < sizeof of_answer / sizeof *of_answer; i++)
+        if (!spoil(&out, of_answer[i]))
+            fail_msg("%s", of_answer[i]);
+    mishap_buffer_release(&out);
+}
+
+static void an_answer_arrives_with_all_that_it_has(void **state)
+{
+    (void)state;
+    for (unsigned parts = 0; parts < 32; parts++) {
+        mishap_buffer out = { 0 };
+        mishap_call *call, answer = { .answer_kind = MISHAP_ANSWER_JSON,
+                                      .status = 201,
+                                      .listed = 3,
+                                      .total = 5,
+                                      .content = parts & 1,
+                                      .location = parts & 2 ? "place://1" : NULL,
+                                      .answer_type = parts & 4 ? "text/y" : NULL,
+                                      .resumed_by = parts & 8 ? "thing://7" : NULL,
+                                      .cursor = parts & 8 ? "at 12" : NULL };
+        mishap *failure;
+        MISHAP_PUT(&answer.answer, "{\"n\":1}");
+        MISHAP_PUT(&answer.warnings, "\"careful\"");
+        if (parts & 16)
+            MISHAP_PUT(&answer.text, "one \xFF"); /* no UTF-8: it is made to be some */
+        assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+        MISHAP_PUT(&call->text, "of an earlier answer");
+        mishap_frame_put_outcome(&out, 2, &answer, NULL);
+        assert_true(mishap_frame_take_outcome(payload_of(&out), call, &failure));
+        assert_null(failure);
+        assert_int_equal(call->answer_kind, MISHAP_ANSWER_JSON);
+        assert_int_equal(call->status, 201);
+        assert_int_equal(call->listed, 3);
+        assert_int_equal(call->total, 5);
+        assert_int_equal(call->content, parts & 1);
+        assert_true(is_text(mishap_text_of(call->location), answer.location) &&
+                    is_text(mishap_text_of(call->answer_type), answer.answer_type) &&
+                    is_text(mishap_text_of(call->resumed_by), answer.resumed_by) &&
+                    is_text(mishap_text_of(call->cursor), answer.cursor));
+        assert_true(is_text(mishap_buffer_text(&call->answer), "{\"n\":1}"));
+        assert_true(is_text(mishap_buffer_text(&call->warnings), "\"careful\""));
+        assert_int_equal(call->text.length, parts & 16 ? strlen("one \xEF\xBF\xBD") : 0);
+        if (parts & 16)
+            assert_memory_equal(call->text.data, "one \xEF\xBF\xBD", call->text.length);
+        mishap_call_end(call);
+        mishap_buffer_release(&out);
+        mishap_buffer_release(&answer.answer);
+        mishap_buffer_release(&answer.warnings);
+        mishap_buffer_release(&answer.text);
+    }
+}
+
+static void progress_arrives_with_words_or_without(void **state)
+{
+    static const char *const rows[] = { NULL, "", "half of it" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        mishap_buffer out = { 0 };
+        double done, total;
+        mishap_text words;
+        mishap_frame_put_progress(&out, 1, 0.5, 2, mishap_text_of(rows[i]));
+        mishap_text payload = payload_of(&out);
+        assert_true(mishap_frame_take_progress(payload, &done, &total, &words));
+        assert_true(done == 0.5 && total == 2 && is_text(words, rows[i]));
+        payload.length--;
+        assert_false(mishap_frame_take_progress(payload, &done, &total, &words));
+        out.data[MISHAP_FRAME_HEAD + 16] = 2; /* neither with nor without */
+        assert_false(mishap_frame_take_progress(payload_of(&out), &done, &total, &words));
+        mishap_buffer_release(&out);
+    }
+}
+
+static void an_identity_is_as_long_as_may_be_and_not_one_byte_more(void **state)
+{
+    char longest[MISHAP_IDENTITY_LIMIT + 1], room[MISHAP_IDENTITY_LIMIT];
+    (void)state;
+    memset(longest, 'x', sizeof longest);
+    for (size_t length = MISHAP_IDENTITY_LIMIT - 1; length <= MISHAP_IDENTITY_LIMIT; length++) {
+        mishap_buffer out = { 0 };
+        mishap *failure;
+        const char *identity;
+        bool fits = length < MISHAP_IDENTITY_LIMIT;
+        longest[length] = '\0';
+        mishap_frame_put_opened(&out, longest, NULL);
+        assert_int_equal(mishap_frame_take_opened(payload_of(&out), room, &failure), fits);
+        assert_string_equal(room, fits ? longest : "");
+        mishap_buffer_reset(&out);
+        mishap_frame_put_open(&out, longest);
+        assert_int_equal(mishap_frame_take_open(payload_of(&out), room, &identity), fits);
+        assert_string_equal(room, fits ? longest : "");
+        mishap_buffer_release(&out);
+        longest[length] = 'x';
+    }
+}
+
+static void a_frame_that_there_is_no_memory_for_is_not_begun(void **state)
+{
+    mishap_buffer out = { 0 };
+    (void)state;
+    MISHAP_PUT(&out, "before");
+    size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_DONE, 0);
+    out.failed = true;
+    mishap_frame_end(&out, begun);
+    assert_true(out.failed);
+    assert_true(is_text((mishap_text){ out.data, out.length }, "before"));
+    mishap_buffer_release(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -2250,6 +2526,7 @@ int main(void)
         TEST(an_address_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(an_answer_may_come_byte_by_byte),
         TEST(what_is_told_of_a_dead_worker_has_its_stack_and_not_ours),
+        TEST(a_death_is_told_without_memory),
         TEST(last_words_that_make_no_sense_do_no_harm),
         TEST(only_a_call_that_changes_nothing_is_worth_repeating_after_a_timeout),
         TEST(a_worker_that_was_refused_is_asked_for_again_later),
@@ -2262,6 +2539,12 @@ int main(void)
         TEST(a_log_message_has_a_level_that_exists),
         TEST(flags_that_do_not_exist_are_refused),
         TEST(a_failure_comes_in_one_of_three_ways),
+        TEST(a_call_arrives_with_all_that_it_has),
+        TEST(text_in_a_frame_has_no_byte_that_would_end_it),
+        TEST(an_answer_arrives_with_all_that_it_has),
+        TEST(progress_arrives_with_words_or_without),
+        TEST(an_identity_is_as_long_as_may_be_and_not_one_byte_more),
+        TEST(a_frame_that_there_is_no_memory_for_is_not_begun),
     };
     return RUN(tests);
 }

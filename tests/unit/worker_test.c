@@ -40,6 +40,7 @@ mishap *do_self(mishap_call *call);
 mishap *do_measure(mishap_call *call);
 mishap *do_stream(mishap_call *call);
 mishap *do_leave(mishap_call *call);
+mishap *do_add(mishap_call *call);
 mishap *do_join(mishap_call *call);
 
 mishap *do_echo(mishap_call *call)
@@ -387,13 +388,21 @@ static const mishap_service busy = { "busy", "Has a thread of its own", .open = 
 static const mishap_service knowing = { "knowing", "Its handlers leave threads",
                                         .open = open_with_thread, .threads = true };
 
-static mishap *settle_nothing(void *state)
+static int64_t unsettled; /* calls of `till.add` that ran since the last settlement */
+
+static mishap *settle_till(void *state)
 {
     (void)state;
+    unsettled = 0;
     return NULL;
 }
 
-static const mishap_settlement settlement = { .settle = settle_nothing };
+mishap *do_add(mishap_call *call)
+{
+    return mishap_answer_member(call, "before", unsettled++);
+}
+
+static const mishap_settlement settlement = { .settle = settle_till };
 static const mishap_service till = { "till", "Settles its calls", .settlement = &settlement };
 
 static mishap *open_service(const mishap_setup *setup, void **state)
@@ -495,6 +504,7 @@ static const mishap_operation operations[] = {
     { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
     { "leave", "Leave a thread", number, do_leave, .service = &shared },
     { "lonely.leave", "Leave a thread", number, do_leave, .service = &lonely },
+    { "till.add", "Add to a batch", NULL, do_add, .service = &till },
     { "till.leave", "Leave a thread", number, do_leave, .service = &till },
     { "join", "Join threads", NULL, do_join, .service = &shared },
     { "busy.join", "Join threads", NULL, do_join, .service = &busy },
@@ -1177,6 +1187,30 @@ static void calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread(void 
     end(&loop);
 }
 
+/* It may be its fault that a batch could not be settled: those before it are settled first, and
+ * those behind it later. */
+static void a_call_that_is_repeated_is_settled_alone(void **state)
+{
+    enum { MANY = 8, REPEATED = 3 };
+    static struct ours many[MANY];
+    struct loop loop;
+    struct ours first = { 0 };
+    (void)state;
+    begin_with_one(&loop);
+    call(&loop, &first, "till.add", "{}");
+    let_go(&first);
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(add(&loop, &many[i], "till.add", "{}"));
+    many[REPEATED].run.call->repeated = true;
+    for (size_t i = 0; i < MANY; i++)
+        wait_for(&loop, &many[i]);
+    assert_int_equal(member(&many[REPEATED], "before"), 0);
+    assert_int_equal(member(&many[REPEATED + 1], "before"), 0);
+    for (size_t i = 0; i < MANY; i++)
+        let_go(&many[i]);
+    end(&loop);
+}
+
 /* What it loses is said, too. */
 static void a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left(void **state)
 {
@@ -1720,6 +1754,7 @@ int main(void)
         TEST(nobody_waits_for_a_worker_that_does_not_end),
         TEST(a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left),
         TEST(calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread),
+        TEST(a_call_that_is_repeated_is_settled_alone),
         TEST(threads_that_were_joined_or_that_the_service_started_are_no_matter),
         TEST(a_service_may_say_that_its_handlers_leave_threads_and_the_incident_names_them),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
