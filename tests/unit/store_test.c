@@ -520,6 +520,21 @@ static void a_page_that_is_damaged_is_told_when_opened_and_when_open(void **stat
     }
 }
 
+/* What was written lies in the log, of which the end is gone. */
+static void a_log_that_ends_too_early_is_damage(void **state)
+{
+    char log[sizeof file + 4];
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(insert(store, 1, "one"));
+    snprintf(log, sizeof log, "%s-wal", file);
+    assert_int_equal(truncate(log, 32), 0); /* its head */
+    assert_failure(run(other, COUNT), MISHAP_CODE_NOT_CONFIGURED, false);
+    mishap_store_close(other);
+}
+
 static void a_full_disk_is_told_by_its_code_and_reading_goes_on(void **state)
 {
     (void)state;
@@ -2208,6 +2223,7 @@ int main(void)
         BOTH(a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told),
         BOTH(a_table_that_is_missing_is_damage),
         SQLITE(a_page_that_is_damaged_is_told_when_opened_and_when_open),
+        SQLITE(a_log_that_ends_too_early_is_damage),
         BOTH(a_full_disk_is_told_by_its_code_and_reading_goes_on),
         POSTGRESQL(locks_of_others_are_waited_for_and_then_it_is_busy),
         POSTGRESQL(a_transaction_in_which_it_was_busy_is_repeated_as_a_whole),
