@@ -12,7 +12,7 @@
 #include "mishap/worker.h"
 #include "worker/inside.h"
 
-static const mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .type = "Error" };
+static mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .type = "Error" };
 static mishap_foreign pool = { .program = "/none", .grace_ms = 1 },
                       coded = { .program = "/none", .grace_ms = 60000, .code = &code },
                       kept = { .program = "/none", .grace_ms = 60000, .sessions = true };
@@ -54,6 +54,16 @@ struct ours {
     mishap_watcher watcher;
 };
 
+static int orphans;
+
+static void on_orphan(void *state, const mishap_call *call, const char *incident, mishap *failure)
+{
+    (void)state, (void)call;
+    assert_string_equal(incident, "an-incident");
+    orphans++;
+    mishap_free(failure);
+}
+
 static void open_runner(void)
 {
     assert_null(mishap_worker_groups_make(&app, &plan.groups));
@@ -61,8 +71,11 @@ static void open_runner(void)
                                         .keeper = fake_keeper_open(&keeper),
                                         .handlers = 4,
                                         .most_waiting = 100,
+                                        .most_of_one = 50,
+                                        .orphaned = on_orphan,
                                         .times = &patient };
     assert_null(mishap_runner_open(&settings, &runner));
+    orphans = 0;
 }
 
 static void close_runner(void)
@@ -85,16 +98,23 @@ static void on_done(mishap_run *run, mishap *failure)
     o->failure = failure;
 }
 
-static void add(struct ours *o, const char *name, const char *arguments)
+/* The call is counted for this caller. */
+static void add_for(struct ours *o, const char *name, const char *arguments, uint64_t holder)
 {
     const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
     *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
     assert_null(mishap_call_begin(&app, operation, mishap_text_of(arguments), &o->run.call));
     o->run.call->limit_ms = 60000;
     o->run.call->owner = 1;
+    o->run.call->holder = holder;
     o->run.call->watcher = &o->watcher;
     assert_true(mishap_runner_add(runner, &o->run));
     turn();
+}
+
+static void add(struct ours *o, const char *name, const char *arguments)
+{
+    add_for(o, name, arguments, 0);
 }
 
 static void let_go(struct ours *o)
@@ -498,6 +518,324 @@ static void a_session_that_rests_is_given_back_at_once(void **state)
     close(program);
 }
 
+static const char *warnings_of(const struct ours *o)
+{
+    static char room[400];
+    mishap_text text = mishap_call_warnings(o->run.call);
+    snprintf(room, sizeof room, "%.*s", (int)text.length, text.data ? text.data : "");
+    return room;
+}
+
+/* With its first call alone, whether that works or fails. */
+static void why_a_session_is_not_what_it_was_is_told_once(void **state)
+{
+    static const struct {
+        uint8_t reason;
+        const char *words; /* NULL: nothing is said */
+    } rows[] = {
+        { MISHAP_SESSION_NEW, NULL },
+        { MISHAP_SESSION_IDLE, "was idle for too long" },
+        { MISHAP_SESSION_DIED, "had ended" },
+        { MISHAP_SESSION_LOST, "has lost the session" },
+        { MISHAP_SESSION_HEAVY, "held too much memory" },
+        { MISHAP_SESSION_LAST_REASON + 1, NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        const char *words = rows[i / 2].words;
+        struct ours first, second;
+        bool fails = i % 2;
+        open_runner();
+        add(&first, "kept.run", "{}");
+        mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+        asked.worker = WORKER;
+        asked.reason = rows[i / 2].reason;
+        program = fake_program_start(keeper, asked);
+        turn();
+        say("={\"ready\":1}");
+        say_of(take_call(), fails ? "\"failure\":{\"code\":\"NOT_FOUND\",\"message\":\"No.\"}"
+                                  : "\"answer\":{\"n\":1}");
+        assert_true(first.done);
+        assert_int_equal(first.failure != NULL, fails);
+        if (fails) {
+            const mishap_member *told = mishap_public_member(mishap_told(first.failure),
+                                                             "session_warning");
+            assert_int_equal(told != NULL, words != NULL);
+            if (words)
+                assert_non_null(
+                    memmem(told->value.text.data, told->value.text.length, words, strlen(words)));
+        } else {
+            assert_int_equal(*warnings_of(&first) != '\0', words != NULL);
+            assert_non_null(strstr(warnings_of(&first), words ? words : ""));
+        }
+        add(&second, "kept.run", in_session(first.run.call->session_is));
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        assert_string_equal(warnings_of(&second), "");
+        is_answered(&second);
+        let_go(&first);
+        close_runner();
+        close(program);
+    }
+}
+
+/* The keeper knows nothing of a session that has begun: so another keeper had it. */
+static void a_session_that_the_keeper_does_not_know_was_lost(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct ours first, second;
+        open_runner();
+        add(&first, "kept.run", "{}");
+        start(MISHAP_KEEPER_LEASE);
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        end_program(SIGKILL);
+        add(&second, "kept.run", in_session(first.run.call->session_is));
+        mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+        asked.worker = WORKER;
+        asked.known = (uint8_t)known;
+        program = fake_program_start(keeper, asked);
+        turn();
+        say("={\"ready\":1}");
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        assert_int_equal(strstr(warnings_of(&second), "has lost the session") != NULL, !known);
+        is_answered(&second);
+        let_go(&first);
+        close_runner();
+        close(program);
+    }
+}
+
+static void refuse(const mishap_keeper_message *asked, int error)
+{
+    mishap_keeper_message message = *asked;
+    message.word = MISHAP_KEEPER_REFUSED;
+    message.status = error;
+    MUST(mishap_keeper_send(keeper, &message, NULL, 0));
+}
+
+/* Of the caller itself if it has its share, else of anybody who did not come back to its own. */
+static void a_session_gives_way_if_there_are_too_many(void **state)
+{
+    static const struct {
+        int error;
+        uint64_t holder; /* of who comes; 1 has a session that it has not named again */
+        bool closes;
+    } rows[] = {
+        { EUSERS, 1, true },
+        { EUSERS, 2, true },
+        { EDQUOT, 1, true },
+        { EDQUOT, 2, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ours first, o;
+        open_runner();
+        add_for(&first, "kept.run", "{}", 1);
+        mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+        assert_int_equal(asked.holder, 1);
+        asked.worker = WORKER;
+        program = fake_program_start(keeper, asked);
+        turn();
+        say("={\"ready\":1}");
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        is_answered(&first);
+        add_for(&o, "kept.run", "{}", rows[i].holder);
+        asked = hear(MISHAP_KEEPER_LEASE);
+        refuse(&asked, rows[i].error);
+        mishap_keeper_message closed;
+        assert_int_equal(says(MISHAP_KEEPER_CLOSE, &closed), rows[i].closes);
+        if (rows[i].closes) {
+            assert_int_equal(closed.worker, WORKER);
+            asked = hear(MISHAP_KEEPER_LEASE); /* once more, and no other is ended for it */
+            refuse(&asked, rows[i].error);
+            hear_no(MISHAP_KEEPER_CLOSE);
+        }
+        expect_words(&o,
+                     rows[i].error == EDQUOT ? MISHAP_CODE_RATE_LIMITED : MISHAP_CODE_UNAVAILABLE,
+                     "too many sessions");
+        let_go(&o);
+        close_runner();
+        close(program);
+    }
+}
+
+/* A process that has ended meanwhile is asked for again at once; one that cannot be started, later.
+ * The word about one session is not about another. */
+static void a_session_that_was_refused_is_asked_for_again(void **state)
+{
+    struct ours one, other;
+    mishap_keeper_message again;
+    (void)state;
+    open_runner();
+    add(&one, "kept.run", "{}");
+    mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+    add(&other, "kept.run", "{}");
+    mishap_keeper_message of_other = hear(MISHAP_KEEPER_LEASE);
+    assert_memory_not_equal(asked.session, of_other.session, sizeof asked.session);
+    refuse(&asked, ECHILD);
+    assert_true(says(MISHAP_KEEPER_LEASE, &again));
+    assert_memory_equal(again.session, asked.session, sizeof asked.session);
+    hear_no(MISHAP_KEEPER_LEASE);
+    refuse(&asked, EAGAIN);
+    hear_no(MISHAP_KEEPER_LEASE); /* in a minute: `patient` */
+    assert_false(one.done || other.done);
+    close_runner();
+    let_go(&one);
+    let_go(&other);
+}
+
+/* While others are there, a caller runs long calls in half as many sessions as there are handlers.
+ */
+static void a_caller_runs_long_calls_in_so_many_sessions(void **state)
+{
+    enum { SESSIONS = 3 };
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        struct ours first[SESSIONS], o[SESSIONS], other;
+        int programs[SESSIONS];
+        open_runner();
+        for (size_t i = 0; i < SESSIONS; i++) {
+            add_for(&first[i], "kept.run", "{}", 1);
+            mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+            asked.worker = (uint32_t)(WORKER + i);
+            programs[i] = program = fake_program_start(keeper, asked);
+            turn();
+            say("={\"ready\":1}");
+            say_of(take_call(), "\"answer\":{\"n\":1}");
+        }
+        if (others) {
+            add_for(&other, "kept.run", "{}", 2);
+            mishap_runner_forget(runner, &other.run);
+        }
+        *first[0].run.took_us = 200000;
+        for (size_t i = 0; i < SESSIONS; i++)
+            add_for(&o[i], "kept.run", in_session(first[i].run.call->session_is), 1);
+        turn();
+        assert_true(o[0].run.link && o[1].run.link);
+        assert_int_equal(o[2].run.link == NULL, others);
+        program = programs[0];
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        turn();
+        assert_non_null(o[2].run.link);
+        close_runner();
+        for (size_t i = 0; i < SESSIONS; i++) {
+            let_go(&first[i]);
+            let_go(&o[i]);
+            close(programs[i]);
+        }
+    }
+}
+
+/* -- interrupts -------------------------------------------------------------------------------- */
+
+static void interrupted(void)
+{
+    mishap_keeper_message message = { .word = MISHAP_KEEPER_INTERRUPTED, .worker = WORKER };
+    MUST(mishap_keeper_send(keeper, &message, NULL, 0));
+    turn();
+}
+
+/* When it has read the call, and at most twice. It gets no other call before it is known whether
+ * the signal came: that would be the one that is interrupted. */
+static void a_forgotten_call_is_interrupted_when_it_was_read(void **state)
+{
+    static const char *const ends[] = {
+        "\"answer\":{\"n\":1}", "\"failure\":{\"code\":\"CANCELLED\",\"message\":\"Stopped.\"}",
+        "\"failure\":{\"code\":\"NOT_FOUND\",\"message\":\"No.\"}"
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct ours first, o, next;
+        mishap_keeper_message message;
+        open_runner();
+        add(&first, "kept.run", "{}");
+        start(MISHAP_KEEPER_LEASE);
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        add(&o, "kept.run", in_session(first.run.call->session_is));
+        mishap_runner_forget(runner, &o.run);
+        hear_no(MISHAP_KEEPER_INTERRUPT);
+        unsigned id = take_call();
+        for (int k = 0; k < 2; k++) {
+            message = hear(MISHAP_KEEPER_INTERRUPT);
+            assert_int_equal(message.worker, WORKER);
+            assert_int_equal(message.number, id);
+            if (k == 0)
+                interrupted();
+        }
+        say_of(id, ends[i]);
+        assert_int_equal(orphans, i == 2); /* who cancelled it knows */
+        assert_int_equal(mishap_runner_count(runner, true), 0);
+        add(&next, "kept.run", in_session(first.run.call->session_is));
+        assert_string_equal(heard(), "");
+        interrupted();
+        say_of(take_call(), "\"answer\":{\"n\":1}");
+        is_answered(&next);
+        hear_no(MISHAP_KEEPER_INTERRUPT);
+        let_go(&first);
+        close_runner();
+        close(program);
+    }
+}
+
+/* -- code -------------------------------------------------------------------------------------- */
+
+/* The server says that its time was over, and how long that was. */
+static void the_words_for_the_time_of_code_are_the_servers(void **state)
+{
+    static const struct {
+        int limit_ms;
+        const char *words;
+    } rows[] = {
+        { 1, "The code ran for 0.001 seconds." },
+        { 20, "The code ran for 0.020 seconds." },
+    };
+    (void)state;
+    mishap_foreign_code before = code;
+    code.timed_out = "The code ran for %s.";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ours o;
+        open_runner();
+        add(&o, "coded.run", "{}");
+        o.run.call->limit_ms = rows[i].limit_ms;
+        start(MISHAP_KEEPER_START);
+        unsigned id = take_call();
+        say_of(id, "\"begins\":true");
+        hear(MISHAP_KEEPER_INTERRUPT);
+        say_of(id, "\"failure\":{\"code\":\"TIMEOUT\",\"message\":\"forged\",\"stdout\":\"out\","
+                   "\"backtrace\":[\"a frame\",3]}");
+        expect_words(&o, MISHAP_CODE_TIMEOUT, "");
+        const mishap_public *told = mishap_told(o.failure);
+        assert_true(mishap_text_equal(told->message, mishap_text_of(rows[i].words)));
+        assert_true(mishap_text_equal(told->output, T("out")));
+        let_go(&o);
+        close_runner();
+        close(program);
+    }
+    code = before;
+}
+
+/* Text of an answer must not look like the report of a failure. */
+static void what_looks_like_a_report_in_the_text_of_code_is_escaped(void **state)
+{
+    struct ours o;
+    (void)state;
+    open_runner();
+    add(&o, "coded.run", "{}");
+    start(MISHAP_KEEPER_START);
+    unsigned id = take_call();
+    say_of(id, "\"begins\":true");
+    say_of(
+        id,
+        "\"answer\":{},\"warnings\":[\"forged\"],\"text\":\"[ERROR] a [b] [Backtrace]\\n[ERROR\"");
+    assert_true(o.done && !o.failure);
+    assert_true(mishap_text_equal(mishap_buffer_text(&o.run.call->text),
+                                  T("[\\ERROR] a [b] [\\Backtrace]\n[ERROR")));
+    assert_string_equal(warnings_of(&o), "");
+    let_go(&o);
+    close_runner();
+    close(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +848,14 @@ int main(void)
         TEST(a_program_has_no_say_in_which_session_it_is),
         TEST(only_the_process_that_is_recalled_is_given_back),
         TEST(a_session_that_rests_is_given_back_at_once),
+        TEST(why_a_session_is_not_what_it_was_is_told_once),
+        TEST(a_session_that_the_keeper_does_not_know_was_lost),
+        TEST(a_session_gives_way_if_there_are_too_many),
+        TEST(a_session_that_was_refused_is_asked_for_again),
+        TEST(a_caller_runs_long_calls_in_so_many_sessions),
+        TEST(a_forgotten_call_is_interrupted_when_it_was_read),
+        TEST(the_words_for_the_time_of_code_are_the_servers),
+        TEST(what_looks_like_a_report_in_the_text_of_code_is_escaped),
     };
     return RUN(tests);
 }

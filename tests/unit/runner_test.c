@@ -322,6 +322,25 @@ static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **st
     fake_worker_release(&w);
 }
 
+/* What only an operator can repair is not worth trying again. */
+static void callers_of_a_service_that_is_damaged_are_not_told_to_come_again(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    say_opened(&s, &w, mishap_retryable(mishap_raise(NOT_CONFIGURED, "MARKER-c0ffee"), false));
+    expect_words(&o, MISHAP_CODE_NOT_CONFIGURED, "The service store is not available.");
+    assert_false(mishap_told(o.failure)->retryable);
+    let_go(&o);
+    close_set(&s);
+    fake_worker_release(&w);
+}
+
 /* -- how many ---------------------------------------------------------------------------------- */
 
 static void no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be(void **state)
@@ -816,6 +835,34 @@ static void a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_
     close_set(&s);
 }
 
+/* A worker may write to its page what it likes: here, that it has not begun what it had. Nobody is
+ * there to have the call back. */
+static void a_forgotten_call_that_a_worker_denies_is_over(void **state)
+{
+    (void)state;
+    for (int dies = 0; dies < 2; dies++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "lone"));
+        start(&s, &w);
+        uint32_t number = begin_next(&w, 0);
+        mishap_runner_forget(s.runner, &o.run);
+        atomic_store(&w.page->slots[0], mishap_slot_word(number, MISHAP_SLOT_HANDED));
+        assert_int_equal(mishap_runner_count(s.runner, true), 1);
+        if (dies)
+            die(&s, &w);
+        int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+        while (mishap_runner_count(s.runner, true) && mishap_clock_monotonic_ns() < until)
+            turn_for(&s, 10);
+        assert_int_equal(mishap_runner_count(s.runner, true), 0);
+        assert_int_equal(mishap_runner_count(s.runner, false), 0);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
 /* Whether it waits or runs when its caller leaves. */
 static void a_call_whose_caller_may_have_left_is_told_and_comes_back(void **state)
 {
@@ -1045,6 +1092,28 @@ static void calls_that_had_run_are_run_again_with_the_same_id(void **state)
     }
     fake_worker_release(&w[0]);
     fake_worker_release(&w[1]);
+    close_set(&s);
+}
+
+/* It may be settled or not: nobody asks. */
+static void a_forgotten_call_that_had_run_is_not_run_again(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_RAN, id);
+    mishap_runner_forget(s.runner, &o.run);
+    die_of(&s, &w, SIGKILL);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    assert_int_equal(orphans, 0);
+    turn_for(&s, 20);
+    hear_nothing(&s);
+    fake_worker_release(&w);
     close_set(&s);
 }
 
@@ -2086,6 +2155,120 @@ static void handlers_run_in_this_process_if_that_is_wanted(void **state)
     mishap_runner_close(s.runner);
 }
 
+/* -- frames that are none ---------------------------------------------------------------------- */
+
+static void a_frame_that_is_none_ends_its_worker(void **state)
+{
+    static const struct {
+        mishap_frame_type type;
+        const char *payload, *words;
+    } rows[] = {
+        { MISHAP_FRAME_PROGRESS, "half", "progress that is none" },
+        { MISHAP_FRAME_LOG, "\x7Fwords", "a log message that is none" },
+        { MISHAP_FRAME_DONE, "x", "that it has not begun, or that was ended" },
+        { MISHAP_FRAME_OPENED, "x", "what it was not told to open" },
+        { MISHAP_FRAME_CALL, "x", "a frame that only loops send" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        mishap_buffer out = { 0 };
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "long"));
+        start(&s, &w);
+        begin_next(&w, 0);
+        size_t begun = mishap_frame_begin(&out, rows[i].type, 0);
+        mishap_buffer_put_text(&out, mishap_text_of(rows[i].payload));
+        mishap_frame_end(&out, begun);
+        fake_worker_sends(&w, out.data, out.length);
+        mishap_buffer_release(&out);
+        hear(&s, MISHAP_KEEPER_END, 60000);
+        assert_false(o.done); /* before it is known that it has ended */
+        die(&s, &w);
+        expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, rows[i].words);
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+/* … and one that says so in no way that is known has not opened its service. */
+static void a_worker_that_opens_in_no_known_way_is_ended(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_OPENED, 0);
+    MISHAP_PUT(&out, "x");
+    mishap_frame_end(&out, begun);
+    fake_worker_sends(&w, out.data, out.length);
+    mishap_buffer_release(&out);
+    hear(&s, MISHAP_KEEPER_END, 60000);
+    assert_int_equal(handed(&w), 0);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o);
+}
+
+/* With a worker come a socket and a page. */
+static void a_worker_without_its_page_is_none(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "long"));
+    mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 60000);
+    int socket = fake_program_start(s.keeper, asked);
+    start(&s, &w);                                              /* it is asked for again */
+    assert_int_equal(recv(socket, &asked, 1, MSG_DONTWAIT), 0); /* nobody has the other end */
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    close(socket);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* What its service has open is of no use, and it runs a call all the same. */
+static void a_worker_that_has_lost_its_service_is_ended_with_what_it_runs(void **state)
+{
+    struct set s;
+    struct ours o[2];
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    mishap *failure = mishap_raise(UNAVAILABLE, "Gone.");
+    mishap_call lost = { .lost = true };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(add(&s, &o[i], "settled"));
+    start_settled(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    begin_next(&w, 1);
+    mishap_frame_put_outcome(&out, 0, &lost, failure);
+    assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE));
+    fake_worker_sends(&w, out.data, out.length);
+    mishap_buffer_release(&out);
+    mishap_free(failure);
+    hear(&s, MISHAP_KEEPER_END, 60000);
+    assert_true(o[0].done && !o[1].done);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o[0]);
+    let_go(&o[1]);
+}
+
 /* -- frames at their bounds -------------------------------------------------------------------- */
 
 static void a_frame_is_as_long_as_may_be_and_not_one_byte_more(void **state)
@@ -2479,6 +2662,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_worker_gets_calls_when_it_has_opened_its_service),
         TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
+        TEST(callers_of_a_service_that_is_damaged_are_not_told_to_come_again),
         TEST(no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be),
         TEST(a_worker_has_as_many_calls_as_may_be_and_not_one_more),
         TEST(calls_that_come_together_are_spread),
@@ -2494,6 +2678,7 @@ int main(void)
         TEST(an_answer_is_due_when_its_handler_has_returned),
         TEST(a_forgotten_call_that_has_not_begun_is_gone_at_once),
         TEST(a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_not),
+        TEST(a_forgotten_call_that_a_worker_denies_is_over),
         TEST(a_call_whose_caller_may_have_left_is_told_and_comes_back),
         TEST(a_call_whose_caller_may_have_left_gives_way),
         TEST(a_call_that_has_not_begun_is_moved_once),
@@ -2501,6 +2686,7 @@ int main(void)
         TEST(a_call_that_has_begun_is_never_moved),
         TEST(calls_behind_one_that_died_are_moved_as_often_as_needed),
         TEST(calls_that_had_run_are_run_again_with_the_same_id),
+        TEST(a_forgotten_call_that_had_run_is_not_run_again),
         TEST(a_call_is_run_again_only_so_often),
         TEST(a_settlement_has_its_time),
         TEST(a_settlement_is_no_older_than_its_call_whatever_the_worker_says),
@@ -2534,6 +2720,10 @@ int main(void)
         TEST(idle_workers_are_put_away_but_not_the_last_and_not_one_that_is_alone),
         TEST(the_last_places_are_for_those_who_have_few),
         TEST(handlers_run_in_this_process_if_that_is_wanted),
+        TEST(a_frame_that_is_none_ends_its_worker),
+        TEST(a_worker_that_opens_in_no_known_way_is_ended),
+        TEST(a_worker_without_its_page_is_none),
+        TEST(a_worker_that_has_lost_its_service_is_ended_with_what_it_runs),
         TEST(a_frame_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(an_outcome_is_checked_at_its_bounds),
         TEST(a_log_message_has_a_level_that_exists),
