@@ -16,6 +16,18 @@ static mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .typ
 static mishap_foreign pool = { .program = "/none", .grace_ms = 1 },
                       coded = { .program = "/none", .grace_ms = 60000, .code = &code },
                       kept = { .program = "/none", .grace_ms = 60000, .sessions = true };
+static mishap *tell_end(const mishap_foreign_end *end)
+{
+    return end->timed_out ? mishap_raise(TIMEOUT, "It took %d ms.", end->limit_ms)
+                          : mishap_raise(RUNTIME_ERROR, "It has ended.");
+}
+
+static mishap_foreign timed = { .program = "/none",
+                                .grace_ms = 60000,
+                                .limit_param = "seconds",
+                                .untimed = true,
+                                .ended = tell_end };
+static const mishap_service service_timed = { "timed", .worker = &timed };
 static const mishap_service service_pool = { "pool", .worker = &pool },
                             service_coded = { "coded", .worker = &coded },
                             service_kept = { "kept", .worker = &kept };
@@ -24,6 +36,9 @@ static const mishap_operation operations[] = {
       .raises = MISHAP_RAISES(NOT_FOUND) },
     { "coded.run", "Run", .run = mishap_foreign_run, .service = &service_coded,
       .raises = MISHAP_RAISES(RUNTIME_ERROR) },
+    { "timed.run", "Run", .run = mishap_foreign_run, .service = &service_timed,
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
+      .params = MISHAP_PARAMS({ "seconds", MISHAP_NUMBER, .required = true }) },
     { "kept.run", "Run", .run = mishap_foreign_run, .service = &service_kept,
       .raises = MISHAP_RAISES(NOT_FOUND),
       .params = MISHAP_PARAMS({ "by", MISHAP_INTEGER, .initial = "1" }, MISHAP_SESSION_PARAM),
@@ -64,7 +79,7 @@ static void on_orphan(void *state, const mishap_call *call, const char *incident
     mishap_free(failure);
 }
 
-static void open_runner(void)
+static void open_runner_with(const mishap_runner_times *times)
 {
     assert_null(mishap_worker_groups_make(&app, &plan.groups));
     mishap_runner_settings settings = { .plan = &plan,
@@ -73,9 +88,14 @@ static void open_runner(void)
                                         .most_waiting = 100,
                                         .most_of_one = 50,
                                         .orphaned = on_orphan,
-                                        .times = &patient };
+                                        .times = times };
     assert_null(mishap_runner_open(&settings, &runner));
     orphans = 0;
+}
+
+static void open_runner(void)
+{
+    open_runner_with(&patient);
 }
 
 static void close_runner(void)
@@ -406,6 +426,127 @@ static void what_a_dead_program_had_sent_is_read_but_not_without_end(void **stat
     close_runner();
 }
 
+/* What it died of, as far as its keeper says so. */
+static void the_end_of_a_program_is_told(void **state)
+{
+    static const struct {
+        int status;
+        uint8_t exceeded;
+        const char *output, *words[2];
+    } rows[] = {
+        { SIGKILL, 0, "", { "was killed with SIGKILL", "" } },
+        { 7 << 8, 0, "last words", { "ended with status 7", "last words" } },
+        { SIGKILL, MISHAP_EXCESS_MEMORY, "", { "had more memory than it may", "exceeded" } },
+        { SIGKILL, UINT8_MAX, "", { "was killed with SIGKILL", "" } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ours o;
+        mishap_keeper_message ended = { .word = MISHAP_KEEPER_ENDED,
+                                        .worker = WORKER,
+                                        .status = rows[i].status,
+                                        .exceeded = rows[i].exceeded,
+                                        .output_bytes = (uint32_t)strlen(rows[i].output) };
+        memcpy(ended.output, rows[i].output, ended.output_bytes);
+        open_runner();
+        add(&o, "pool.run", "{}");
+        start(MISHAP_KEEPER_START);
+        take_call();
+        MUST(mishap_keeper_send(keeper, &ended, NULL, 0));
+        turn();
+        for (size_t k = 0; k < 2; k++)
+            expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, rows[i].words[k]);
+        let_go(&o);
+        close_runner();
+        close(program);
+    }
+}
+
+static void a_program_of_which_the_keeper_says_nothing_was_lost(void **state)
+{
+    mishap_runner_times hasty = patient;
+    struct ours o;
+    (void)state;
+    hasty.gone_ms = hasty.lost_ms = 1;
+    open_runner_with(&hasty);
+    add(&o, "pool.run", "{}");
+    start(MISHAP_KEEPER_START);
+    take_call();
+    close(program);
+    hear(MISHAP_KEEPER_END);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    while (!o.done && mishap_clock_monotonic_ns() < until)
+        turn();
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "was lost");
+    let_go(&o);
+    close_runner();
+}
+
+/* A line of the log has no control characters, whatever the program wrote. */
+static void the_end_of_an_idle_program_is_a_line_of_the_log(void **state)
+{
+    static const char expected[] =
+        "sample: a process of the service pool ended with status 3: a b  c\n";
+    mishap_keeper_message ended = { .word = MISHAP_KEEPER_ENDED,
+                                    .worker = WORKER,
+                                    .status = 3 << 8,
+                                    .output = "a\nb\x1B\x7F"
+                                              "c",
+                                    .output_bytes = 6 };
+    char line[400] = "";
+    struct ours o;
+    (void)state;
+    open_runner();
+    add(&o, "pool.run", "{}");
+    start(MISHAP_KEEPER_START);
+    say_of(take_call(), "\"answer\":{}");
+    is_answered(&o);
+    int kept_stderr = dup(STDERR_FILENO), log = memfd_create("log", MFD_CLOEXEC);
+    MUST(kept_stderr >= 0 && log >= 0 && dup2(log, STDERR_FILENO) >= 0);
+    MUST(mishap_keeper_send(keeper, &ended, NULL, 0));
+    turn();
+    MUST(dup2(kept_stderr, STDERR_FILENO) >= 0);
+    close(kept_stderr);
+    assert_true(pread(log, line, sizeof line - 1, 0) > 0);
+    close(log);
+    assert_string_equal(line, expected);
+    close_runner();
+    close(program);
+}
+
+/* A program that keeps no time says that it was told to stop. The server knows why. */
+static void the_time_that_a_call_asked_for_is_kept_for_the_program(void **state)
+{
+    static const struct {
+        const char *said;
+        const mishap_code *code;
+        const char *words;
+    } rows[] = {
+        { "CANCELLED", MISHAP_CODE_TIMEOUT, "It took 1001 ms." },
+        { "RUNTIME_ERROR", MISHAP_CODE_RUNTIME_ERROR, "Stopped." },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ours o;
+        char members[200];
+        open_runner();
+        add(&o, "timed.run", "{\"seconds\":0.001}");
+        start(MISHAP_KEEPER_START);
+        unsigned id = take_call();
+        assert_int_equal(o.run.call->limit_ms, 1001);
+        hear(MISHAP_KEEPER_INTERRUPT);
+        snprintf(members, sizeof members,
+                 "\"failure\":{\"code\":\"%s\",\"message\":\"Stopped.\",\"stdout\":\"out\"}",
+                 rows[i].said);
+        say_of(id, members);
+        expect_words(&o, rows[i].code, rows[i].words);
+        assert_true(mishap_text_equal(mishap_told(o.failure)->output, T("out")));
+        let_go(&o);
+        close_runner();
+        close(program);
+    }
+}
+
 /* -- sessions ---------------------------------------------------------------------------------- */
 
 /* The answer of the program, and the session that it was given. */
@@ -619,12 +760,11 @@ static void a_session_gives_way_if_there_are_too_many(void **state)
     static const struct {
         int error;
         uint64_t holder; /* of who comes; 1 has a session that it has not named again */
-        bool closes;
+        bool meek, closes;
     } rows[] = {
-        { EUSERS, 1, true },
-        { EUSERS, 2, true },
-        { EDQUOT, 1, true },
-        { EDQUOT, 2, false },
+        { EUSERS, 1, false, true }, { EUSERS, 2, false, true },
+        { EUSERS, 2, true, false }, /* nobody asked for it: it takes no place */
+        { EDQUOT, 1, false, true }, { EDQUOT, 2, false, false },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -640,6 +780,7 @@ static void a_session_gives_way_if_there_are_too_many(void **state)
         say_of(take_call(), "\"answer\":{\"n\":1}");
         is_answered(&first);
         add_for(&o, "kept.run", "{}", rows[i].holder);
+        o.run.meek = rows[i].meek;
         asked = hear(MISHAP_KEEPER_LEASE);
         refuse(&asked, rows[i].error);
         mishap_keeper_message closed;
@@ -724,6 +865,50 @@ static void a_caller_runs_long_calls_in_so_many_sessions(void **state)
             close(programs[i]);
         }
     }
+}
+
+/* While none can be started, those that live go on. */
+static void sessions_that_live_go_on_while_none_can_begin(void **state)
+{
+    struct ours first, o;
+    (void)state;
+    open_runner();
+    add(&first, "kept.run", "{}");
+    start(MISHAP_KEEPER_LEASE);
+    say_of(take_call(), "\"answer\":{\"n\":1}");
+    assert_true(first.done);
+    int living = program;
+    add(&o, "kept.run", "{}");
+    mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+    asked.worker = WORKER + 1;
+    program = fake_program_start(keeper, asked);
+    turn();
+    say("={\"failure\":{\"code\":\"NOT_CONFIGURED\",\"message\":\"There is no library.\"}}");
+    expect_words(&o, MISHAP_CODE_UNAVAILABLE, "The service kept is not available.");
+    let_go(&o);
+    close(program);
+    add(&o, "kept.run", "{}");
+    expect_words(&o, MISHAP_CODE_UNAVAILABLE, "The service kept is not available.");
+    let_go(&o);
+    program = living;
+    add(&o, "kept.run", in_session(first.run.call->session_is));
+    say_of(take_call(), "\"answer\":{\"n\":1}");
+    is_answered(&o);
+    /* One that is of no session shows whether any can be started, and has no other use. */
+    asked = hear(MISHAP_KEEPER_START);
+    asked.worker = WORKER + 2;
+    program = fake_program_start(keeper, asked);
+    turn();
+    say("={\"ready\":1}");
+    assert_int_equal(hear(MISHAP_KEEPER_PUT_AWAY).worker, WORKER + 2);
+    close(program);
+    add(&o, "kept.run", "{}");
+    hear(MISHAP_KEEPER_LEASE);
+    assert_false(o.done);
+    close_runner();
+    let_go(&first);
+    let_go(&o);
+    close(living);
 }
 
 /* -- interrupts -------------------------------------------------------------------------------- */
@@ -814,6 +999,28 @@ static void the_words_for_the_time_of_code_are_the_servers(void **state)
     code = before;
 }
 
+/* That its process ends is not for code to say, but for the operation that is there for it. */
+static void the_process_of_code_ends_after_the_operation_that_ends_it(void **state)
+{
+    (void)state;
+    for (int ends = 0; ends < 2; ends++) {
+        struct ours o;
+        mishap_keeper_message message;
+        code.ends = ends ? "coded.run" : "coded.reset";
+        open_runner();
+        add(&o, "coded.run", "{}");
+        start(MISHAP_KEEPER_START);
+        unsigned id = take_call();
+        say_of(id, "\"begins\":true");
+        say_of(id, ends ? "\"answer\":{}" : "\"answer\":{},\"last\":true");
+        is_answered(&o);
+        assert_int_equal(says(MISHAP_KEEPER_PUT_AWAY, &message), ends);
+        close_runner();
+        close(program);
+    }
+    code.ends = NULL;
+}
+
 /* Text of an answer must not look like the report of a failure. */
 static void what_looks_like_a_report_in_the_text_of_code_is_escaped(void **state)
 {
@@ -845,6 +1052,10 @@ int main(void)
         TEST(so_much_is_kept_of_what_a_call_tells_the_operator),
         TEST(an_answer_of_a_program_that_is_being_killed_does_not_count),
         TEST(what_a_dead_program_had_sent_is_read_but_not_without_end),
+        TEST(the_end_of_a_program_is_told),
+        TEST(a_program_of_which_the_keeper_says_nothing_was_lost),
+        TEST(the_end_of_an_idle_program_is_a_line_of_the_log),
+        TEST(the_time_that_a_call_asked_for_is_kept_for_the_program),
         TEST(a_program_has_no_say_in_which_session_it_is),
         TEST(only_the_process_that_is_recalled_is_given_back),
         TEST(a_session_that_rests_is_given_back_at_once),
@@ -853,8 +1064,10 @@ int main(void)
         TEST(a_session_gives_way_if_there_are_too_many),
         TEST(a_session_that_was_refused_is_asked_for_again),
         TEST(a_caller_runs_long_calls_in_so_many_sessions),
+        TEST(sessions_that_live_go_on_while_none_can_begin),
         TEST(a_forgotten_call_is_interrupted_when_it_was_read),
         TEST(the_words_for_the_time_of_code_are_the_servers),
+        TEST(the_process_of_code_ends_after_the_operation_that_ends_it),
         TEST(what_looks_like_a_report_in_the_text_of_code_is_escaped),
     };
     return RUN(tests);
