@@ -2601,6 +2601,54 @@ static void an_answer_arrives_with_all_that_it_has(void **state)
     }
 }
 
+/* Either all of it, or the failure that says so. */
+static void an_answer_without_memory_is_never_a_part_of_it(void **state)
+{
+    mishap_buffer out = { 0 };
+    bool whole = false;
+    mishap_call answer = { .answer_kind = MISHAP_ANSWER_JSON,
+                           .location = "place://1",
+                           .answer_type = "text/y",
+                           .resumed_by = "thing://7",
+                           .cursor = "at 12" };
+    (void)state;
+    MISHAP_PUT(&answer.answer, "[");
+    for (size_t i = 0; i < 5000; i++)
+        MISHAP_PUT(&answer.answer, "1,");
+    MISHAP_PUT(&answer.answer, "1]");
+    for (size_t i = 0; i < 5000; i++)
+        MISHAP_PUT(&answer.text, "one \xFF");
+    MISHAP_PUT(&answer.warnings, "\"careful\"");
+    mishap_frame_put_outcome(&out, 0, &answer, NULL);
+    for (size_t allowed = 1; !whole && allowed < 1000; allowed++) {
+        mishap_call *call;
+        mishap *failure;
+        assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+        mishap_use_allocator(&failing_allocator);
+        calls = 0;
+        fail_at = allowed;
+        fail_once = true;
+        bool taken = mishap_frame_take_outcome(payload_of(&out), call, &failure);
+        whole = taken && !failure;
+        fail_at = 0;
+        fail_once = false;
+        if (whole) {
+            assert_int_equal(call->answer.length, answer.answer.length);
+            assert_int_equal(call->text.length, 5000 * strlen("one \xEF\xBF\xBD"));
+            assert_int_equal(call->warnings.length, answer.warnings.length);
+            assert_true(call->location && call->answer_type && call->resumed_by && call->cursor);
+        }
+        mishap_free(failure);
+        mishap_call_end(call);
+        mishap_use_allocator(NULL);
+    }
+    assert_true(whole);
+    mishap_buffer_release(&out);
+    mishap_buffer_release(&answer.answer);
+    mishap_buffer_release(&answer.text);
+    mishap_buffer_release(&answer.warnings);
+}
+
 static void progress_arrives_with_words_or_without(void **state)
 {
     static const char *const rows[] = { NULL, "", "half of it" };
@@ -2732,6 +2780,7 @@ int main(void)
         TEST(a_call_arrives_with_all_that_it_has),
         TEST(text_in_a_frame_has_no_byte_that_would_end_it),
         TEST(an_answer_arrives_with_all_that_it_has),
+        TEST(an_answer_without_memory_is_never_a_part_of_it),
         TEST(progress_arrives_with_words_or_without),
         TEST(an_identity_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(a_frame_that_there_is_no_memory_for_is_not_begun),

@@ -41,6 +41,7 @@ mishap *do_measure(mishap_call *call);
 mishap *do_stream(mishap_call *call);
 mishap *do_leave(mishap_call *call);
 mishap *do_add(mishap_call *call);
+mishap *do_brood(mishap_call *call);
 mishap *do_join(mishap_call *call);
 
 mishap *do_echo(mishap_call *call)
@@ -356,6 +357,18 @@ mishap *do_leave(mishap_call *call)
     return mishap_answer_member(call, "pid", (int64_t)getpid());
 }
 
+/* A process that nothing of its worker's end reaches by itself. */
+mishap *do_brood(mishap_call *call)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        stay(NULL);
+    }
+    mishap_answer_member(call, "child", (int64_t)child);
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
 static void *end_at_once(void *unused)
 {
     return unused;
@@ -504,6 +517,7 @@ static const mishap_operation operations[] = {
     { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
     { "leave", "Leave a thread", number, do_leave, .service = &shared },
     { "lonely.leave", "Leave a thread", number, do_leave, .service = &lonely },
+    { "brood", "Leave a process", NULL, do_brood, .stateless = true },
     { "till.add", "Add to a batch", NULL, do_add, .service = &till },
     { "till.leave", "Leave a thread", number, do_leave, .service = &till },
     { "join", "Join threads", NULL, do_join, .service = &shared },
@@ -1165,6 +1179,24 @@ static void nobody_waits_for_a_worker_that_does_not_end(void **state)
     end(&loop);
 }
 
+static void what_a_worker_has_started_ends_with_it(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "brood", "{}");
+    pid_t child = (pid_t)member(&o, "child");
+    assert_int_equal(kill(child, 0), 0);
+    assert_int_equal(kill((pid_t)member(&o, "pid"), SIGKILL), 0);
+    let_go(&o);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    while (kill(child, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        turn(&loop, 10);
+    assert_int_equal(kill(child, 0), -1);
+    end(&loop);
+}
+
 /* What was settled with it is answered, too. */
 static void calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread(void **state)
 {
@@ -1755,6 +1787,7 @@ int main(void)
         TEST(a_worker_that_is_alone_is_replaced_for_all_loops_when_a_thread_was_left),
         TEST(calls_of_a_batch_are_settled_before_a_worker_ends_for_a_thread),
         TEST(a_call_that_is_repeated_is_settled_alone),
+        TEST(what_a_worker_has_started_ends_with_it),
         TEST(threads_that_were_joined_or_that_the_service_started_are_no_matter),
         TEST(a_service_may_say_that_its_handlers_leave_threads_and_the_incident_names_them),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
