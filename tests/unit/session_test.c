@@ -380,6 +380,7 @@ static void a_forgotten_call_is_interrupted_when_it_was_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct ours first, o, next;
+        bool acknowledged = i == 0;
         mishap_keeper_message message;
         open_runner();
         add(&first, "kept.run", "{}");
@@ -393,15 +394,21 @@ static void a_forgotten_call_is_interrupted_when_it_was_read(void **state)
             message = hear(MISHAP_KEEPER_INTERRUPT);
             assert_int_equal(message.worker, WORKER);
             assert_int_equal(message.number, id);
-            if (k == 0)
+            if (k == 0 || acknowledged)
                 interrupted();
+        }
+        for (int k = 0; k < 100 && acknowledged; k++) { /* the clock is looked at several times */
+            hear_no(MISHAP_KEEPER_INTERRUPT);
+            usleep(3000);
         }
         say_of(id, ends[i]);
         assert_int_equal(orphans, i == 2); /* who cancelled it knows */
         assert_int_equal(mishap_runner_count(runner, true), 0);
         add(&next, "kept.run", in_session(first.run.call->session_is));
-        assert_string_equal(heard(), "");
-        interrupted();
+        if (!acknowledged) {
+            assert_string_equal(heard(), "");
+            interrupted();
+        }
         say_of(take_call(), "\"answer\":{\"n\":1}");
         is_answered(&next);
         hear_no(MISHAP_KEEPER_INTERRUPT);
