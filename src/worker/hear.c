@@ -9,8 +9,6 @@
 
 /* -- what workers say -------------------------------------------------------------------------- */
 
-static const char *const not_its_call = "a frame about a call that it does not have";
-
 void mishap_runner_listen(const mishap_runner *r, mishap_link *link)
 {
     struct epoll_event event = { .events = (link->held_since_ns ? 0 : (uint32_t)EPOLLIN) |
@@ -111,9 +109,7 @@ static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_
     if (frame->type < MISHAP_FRAME_PROGRESS || frame->type > MISHAP_FRAME_DONE)
         return "a frame that only loops send";
     if (frame->slot >= MISHAP_SLOTS || !(link->used >> frame->slot & 1))
-        return not_its_call;
-    if (!mishap_link_call(&link->slots[frame->slot]))
-        return not_its_call;
+        return "a frame about a call that it does not have";
     return frame->type == MISHAP_FRAME_DONE ? take_outcome(r, link, frame)
                                             : take_report(link, frame);
 }

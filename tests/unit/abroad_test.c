@@ -149,6 +149,32 @@ static void an_answer_of_a_program_that_is_being_killed_does_not_count(void **st
     close_runner();
 }
 
+static void on_progress_lie(const mishap_watcher *watcher, double done, double total,
+                            mishap_text words)
+{
+    (void)watcher, (void)done, (void)total, (void)words;
+    MUST(send(program, "?", 1, MSG_NOSIGNAL) == 1);
+}
+
+/* Nothing more of it is waited for: neither its connection nor the keeper has another word. */
+static void a_lie_that_a_dead_program_had_sent_ends_its_call_at_once(void **state)
+{
+    struct ours o;
+    (void)state;
+    open_runner();
+    add(&o, "pool.run", "{}");
+    o.watcher.progress = on_progress_lie;
+    start(MISHAP_KEEPER_START);
+    unsigned id = take_call();
+    mishap_keeper_message ended = { .word = MISHAP_KEEPER_ENDED, .worker = WORKER, .status = 9 };
+    MUST(mishap_keeper_send(keeper, &ended, NULL, 0));
+    say_of(id, "\"progress\":1");
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "a packet that is none");
+    let_go(&o);
+    close(program);
+    close_runner();
+}
+
 static int reports;
 
 /* It has gone on meanwhile. */
@@ -390,6 +416,7 @@ int main(void)
         TEST(what_code_sends_beside_its_outcome_has_a_limit),
         TEST(so_much_is_kept_of_what_a_call_tells_the_operator),
         TEST(an_answer_of_a_program_that_is_being_killed_does_not_count),
+        TEST(a_lie_that_a_dead_program_had_sent_ends_its_call_at_once),
         TEST(what_a_dead_program_had_sent_is_read_but_not_without_end),
         TEST(the_end_of_a_program_is_told),
         TEST(a_program_of_which_the_keeper_says_nothing_was_lost),
