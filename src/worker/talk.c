@@ -71,8 +71,7 @@ int mishap_keeper_receive(int socket, mishap_keeper_message *message, int *files
     ssize_t length = recvmsg(socket, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (length < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
-    if (length > 0)
-        *count = take_files(&head, files);
+    *count = take_files(&head, files);
     if (length > 0 && (size_t)length == size_of(message) &&
         message->trace.count <= MISHAP_TRACE_MAX &&
         message->output_bytes <= MISHAP_FOREIGN_LAST_OUTPUT)

@@ -341,6 +341,23 @@ static void callers_of_a_service_that_is_damaged_are_not_told_to_come_again(void
     fake_worker_release(&w);
 }
 
+/* What only a command runs needs no process of a server, nor a place among its groups. */
+static void operations_of_commands_have_no_workers(void **state)
+{
+    static const mishap_operation some[] = {
+        { "local", "A command", NULL, do_run, .local = true },
+        { "resident", "Runs until it is stopped", NULL, do_run, .resident = true },
+        { "many", "In several processes", NULL, do_run, .stateless = true },
+        { 0 },
+    };
+    static const mishap_app other = { "other", "1.0", "Another", .operations = some };
+    mishap_worker_groups groups;
+    (void)state;
+    assert_null(mishap_worker_groups_make(&other, &groups));
+    assert_int_equal(groups.count, 1);
+    assert_int_equal(mishap_worker_group_of(&groups, &some[2]), 0);
+}
+
 /* -- how many ---------------------------------------------------------------------------------- */
 
 static void no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be(void **state)
@@ -2708,6 +2725,7 @@ int main(void)
         TEST(a_worker_gets_calls_when_it_has_opened_its_service),
         TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
         TEST(callers_of_a_service_that_is_damaged_are_not_told_to_come_again),
+        TEST(operations_of_commands_have_no_workers),
         TEST(no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be),
         TEST(a_worker_has_as_many_calls_as_may_be_and_not_one_more),
         TEST(calls_that_come_together_are_spread),

@@ -1560,6 +1560,21 @@ static void end_moody(struct loop *loop)
     end(loop);
 }
 
+static void a_server_does_not_listen_if_opening_a_service_ends_its_process(void **state)
+{
+    struct loop loop;
+    (void)state;
+    begin_moody(&loop, NULL);
+    set_mood(&loop, "dies", true);
+    mishap *failure = mishap_keeper_try_services(&loop.keeper, "moody", &loop.plan.groups);
+    assert_non_null(failure);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+    mishap_free(failure);
+    set_mood(&loop, "dies", false);
+    assert_null(mishap_keeper_try_services(&loop.keeper, "moody", &loop.plan.groups));
+    end_moody(&loop);
+}
+
 static void expect_refused(struct loop *loop)
 {
     struct ours o = { 0 };
@@ -1808,6 +1823,7 @@ int main(void)
         TEST(a_worker_has_the_loop_that_asked_for_it),
         TEST(a_worker_that_is_alone_ends_itself_when_the_call_of_a_lost_loop_hangs),
         TEST(services_are_tried_before_a_server_listens),
+        TEST(a_server_does_not_listen_if_opening_a_service_ends_its_process),
     };
     return RUN(tests);
 }
