@@ -122,16 +122,30 @@ static inline void on_done(mishap_run *run, mishap *failure)
     o->failure = failure;
 }
 
-/* The call is counted for this caller. */
-static inline void add_for(struct ours *o, const char *name, const char *arguments, uint64_t holder)
+/* Begin a call, and do not hand it over yet. */
+static inline void begin_call(struct ours *o, const char *name, const char *arguments)
 {
     const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
     *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
     assert_null(mishap_call_begin(&app, operation, mishap_text_of(arguments), &o->run.call));
     o->run.call->limit_ms = 60000;
     o->run.call->owner = 1;
-    o->run.call->holder = holder;
     o->run.call->watcher = &o->watcher;
+}
+
+/* The call is counted for this caller. */
+static inline void add_for(struct ours *o, const char *name, const char *arguments, uint64_t holder)
+{
+    begin_call(o, name, arguments);
+    o->run.call->holder = holder;
+    assert_true(mishap_runner_add(runner, &o->run));
+    turn();
+}
+
+static inline void add_to_conversation(struct ours *o, const char *name, mishap_text conversation)
+{
+    begin_call(o, name, "{}");
+    o->run.call->conversation = conversation;
     assert_true(mishap_runner_add(runner, &o->run));
     turn();
 }

@@ -341,6 +341,30 @@ static void callers_of_a_service_that_is_damaged_are_not_told_to_come_again(void
     fake_worker_release(&w);
 }
 
+/* A keeper that was asked and has ended meanwhile starts nothing. */
+static void a_closed_service_is_tried_again_if_the_keeper_does_not_answer(void **state)
+{
+    mishap_runner_times times = patient;
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    times.start_ms = 10;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    say_opened(&s, &w, mishap_raise(NOT_CONFIGURED, "MARKER-c0ffee"));
+    assert_true(o.done);
+    hear(&s, MISHAP_KEEPER_PUT_AWAY, 60000);
+    mishap_keeper_message first = hear(&s, MISHAP_KEEPER_START, 60000);
+    mishap_keeper_message second = hear(&s, MISHAP_KEEPER_START, 60000);
+    assert_int_not_equal(first.number, second.number);
+    let_go(&o);
+    close_set(&s);
+    fake_worker_release(&w);
+}
+
 /* What only a command runs needs no process of a server, nor a place among its groups. */
 static void operations_of_commands_have_no_workers(void **state)
 {
@@ -2725,6 +2749,7 @@ int main(void)
         TEST(a_worker_gets_calls_when_it_has_opened_its_service),
         TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
         TEST(callers_of_a_service_that_is_damaged_are_not_told_to_come_again),
+        TEST(a_closed_service_is_tried_again_if_the_keeper_does_not_answer),
         TEST(operations_of_commands_have_no_workers),
         TEST(no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be),
         TEST(a_worker_has_as_many_calls_as_may_be_and_not_one_more),

@@ -274,6 +274,22 @@ static void a_session_that_was_refused_is_asked_for_again(void **state)
     let_go(&other);
 }
 
+/* One that it need not name is refused like any other. */
+static void the_session_of_a_conversation_can_be_refused(void **state)
+{
+    struct ours o;
+    (void)state;
+    open_runner();
+    add_to_conversation(&o, "kept.run", T("a conversation"));
+    mishap_keeper_message asked = hear(MISHAP_KEEPER_LEASE);
+    refuse(&asked, EDQUOT);
+    turn();
+    expect_words(&o, MISHAP_CODE_RATE_LIMITED, "too many sessions");
+    assert_null(o.run.call->session_is);
+    let_go(&o);
+    close_runner();
+}
+
 /* While others are there, a caller runs long calls in half as many sessions as there are handlers.
  */
 static void a_caller_runs_long_calls_in_so_many_sessions(void **state)
@@ -428,6 +444,7 @@ int main(void)
         TEST(a_session_that_the_keeper_does_not_know_was_lost),
         TEST(a_session_gives_way_if_there_are_too_many),
         TEST(a_session_that_was_refused_is_asked_for_again),
+        TEST(the_session_of_a_conversation_can_be_refused),
         TEST(a_caller_runs_long_calls_in_so_many_sessions),
         TEST(sessions_that_live_go_on_while_none_can_begin),
         TEST(a_forgotten_call_is_interrupted_when_it_was_read),
