@@ -357,15 +357,28 @@ mishap *do_leave(mishap_call *call)
     return mishap_answer_member(call, "pid", (int64_t)getpid());
 }
 
-/* A process that nothing of its worker's end reaches by itself. */
+/* A process that nothing of its worker's end reaches by itself: neither its parent nor the leader
+ * of its group is there any more. */
 mishap *do_brood(mishap_call *call)
 {
+    int ends[2];
+    pid_t left = 0;
+    if (pipe(ends) != 0)
+        return mishap_raise(INTERNAL_ERROR, "There is no pipe.");
     pid_t child = fork();
     if (child == 0) {
         setsid();
-        stay(NULL);
+        left = fork();
+        if (left == 0)
+            stay(NULL);
+        _exit(write(ends[1], &left, sizeof left) != sizeof left);
     }
-    mishap_answer_member(call, "child", (int64_t)child);
+    waitpid(child, NULL, 0);
+    if (read(ends[0], &left, sizeof left) != sizeof left)
+        return mishap_raise(INTERNAL_ERROR, "There is no process.");
+    close(ends[0]);
+    close(ends[1]);
+    mishap_answer_member(call, "left", (int64_t)left);
     return mishap_answer_member(call, "pid", (int64_t)getpid());
 }
 
@@ -1191,14 +1204,15 @@ static void what_a_worker_has_started_ends_with_it(void **state)
     (void)state;
     begin(&loop);
     call(&loop, &o, "brood", "{}");
-    pid_t child = (pid_t)member(&o, "child");
-    assert_int_equal(kill(child, 0), 0);
+    pid_t left = (pid_t)member(&o, "left");
+    assert_true(left > 0);
+    assert_int_equal(kill(left, 0), 0);
     assert_int_equal(kill((pid_t)member(&o, "pid"), SIGKILL), 0);
     let_go(&o);
     int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
-    while (kill(child, 0) == 0 && mishap_clock_monotonic_ns() < until)
+    while (kill(left, 0) == 0 && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
-    assert_int_equal(kill(child, 0), -1);
+    assert_int_equal(kill(left, 0), -1);
     end(&loop);
 }
 
