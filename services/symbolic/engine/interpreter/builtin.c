@@ -44,6 +44,8 @@ static bool all_known(machine *m, const arguments *given)
     return true;
 }
 
+enum { MOST_ROUNDED = 10000 }; /* digits before the point */
+
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 static value *to_int(machine *m, arguments *given, int line)
@@ -84,13 +86,23 @@ static value *to_float(machine *m, arguments *given, int line)
     return throw(m, "TypeError", line);
 }
 
+static bool is_below_zero(machine *m, const value *concrete)
+{
+    return Z3_get_numeral_string(m->solver->z, value_int_term(m, concrete))[0] == '-';
+}
+
 static value *rounded(machine *m, arguments *given, int line)
 {
     if (given->names.count)
         path_unsupported(m, line, "give the digits without their name", "round() with keywords");
     if (!fits(m, given, 1, 2, line))
         return NULL;
-    value *v = given->places.at[0];
+    value *v = given->places.at[0], *digits = given->places.count == 2 ? given->places.at[1] : NULL;
+    int64_t places;
+    /* Python would compute the power of ten. */
+    if (digits && value_is_integral(v) && digits->kind == V_INT && value_is_concrete(m, digits) &&
+        (value_whole(digits, &places) ? places < -MOST_ROUNDED : is_below_zero(m, digits)))
+        path_bound(m, "the size of an int");
     if (all_known(m, given))
         return by_python(m, given->places.count == 1 ? "round(a)" : "round(a, b)", given, line);
     if (value_is_integral(v) && (given->places.count == 1 || given->places.at[1]->kind == V_NONE))
@@ -140,6 +152,31 @@ static bool is_ordered_set(const value *v)
     return v->kind == V_SET;
 }
 
+/* Items that are taken one by one: what is called for one of them may change where the others come
+ * from, and an exception leaves the rest where it is. */
+typedef struct taking {
+    value *of; /* NULL: from `items` */
+    cursor at;
+    values items;
+    size_t turn;
+} taking;
+
+static bool begin_taking(machine *m, taking *t, value *of, int line)
+{
+    *t = (taking){ 0 };
+    if (is_ordered_set(of))
+        return items_of(m, of, true, &t->items, line);
+    t->of = of;
+    return is_iterable(m, of, line);
+}
+
+static value *take(machine *m, taking *t, int line)
+{
+    if (t->of)
+        return item_next(m, t->of, &t->at, line);
+    return t->turn < t->items.count ? t->items.at[t->turn++] : NULL;
+}
+
 static value *extreme(machine *m, arguments *given, bool greatest, int line)
 {
     value *key = keyword(given, "key"), *otherwise = keyword(given, "default");
@@ -147,15 +184,20 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
         key = NULL;
     if (!fits(m, given, 1, otherwise ? 1 : MOST_ITEMS, line))
         return NULL;
-    values items = given->places;
-    if (items.count == 1 && !items_of(m, given->places.at[0],
-                                      !key && is_ordered_set(given->places.at[0]), &items, line))
-        return NULL;
-    if (items.count == 0)
-        return otherwise ? otherwise : throw(m, "ValueError", line);
-    value *best = items.at[0], *best_key = key ? call_with(m, key, best, line) : best;
-    for (size_t i = 1; best_key && i < items.count; i++) {
-        value *item = items.at[i], *its = key ? call_with(m, key, item, line) : item;
+    taking from = { .items = given->places };
+    value *of = given->places.at[0];
+    if (given->places.count == 1) {
+        if (key && of->kind == V_SET && of->in.items.count > 1)
+            path_unsupported(m, line, "sort the items first", "the order of the items of a set");
+        if (!begin_taking(m, &from, of, line))
+            return NULL;
+    }
+    value *best = take(m, &from, line), *item;
+    if (!best)
+        return m->raised ? NULL : otherwise ? otherwise : throw(m, "ValueError", line);
+    value *best_key = key ? call_with(m, key, best, line) : best;
+    while (best_key && (item = take(m, &from, line))) {
+        value *its = key ? call_with(m, key, item, line) : item;
         value *better = its ? compare(m, greatest ? OP_GT : OP_LT, its, best_key, line) : NULL;
         better = better ? truth_of(m, better) : NULL;
         if (!better)
@@ -174,7 +216,7 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
             best_key = its;
         }
     }
-    return best_key ? best : NULL;
+    return best_key && !m->raised ? best : NULL;
 }
 
 static value *total(machine *m, arguments *given, int line)
@@ -185,24 +227,28 @@ static value *total(machine *m, arguments *given, int line)
     value *sum = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
     if (sum->kind == V_STR)
         return throw(m, "TypeError", line);
-    values items;
-    if (!items_of(m, given->places.at[0], is_ordered_set(given->places.at[0]), &items, line))
+    taking from;
+    value *item;
+    if (!begin_taking(m, &from, given->places.at[0], line))
         return NULL;
-    bool floats = sum->kind == V_FLOAT;
-    for (size_t i = 0; i < items.count; i++)
-        floats = floats || items.at[i]->kind == V_FLOAT;
-    if (floats && items.count > 0) { /* from 3.12 on Python adds floats with a correction */
-        value *list = value_new(m, V_LIST);
-        list->in.items = items;
+    while (sum && (item = take(m, &from, line))) {
+        if (sum->kind != V_FLOAT && item->kind != V_FLOAT) {
+            sum = binary(m, OP_ADD, sum, item, line);
+            continue;
+        }
+        value *list = value_new(m, V_LIST); /* from 3.12 on Python adds floats with a correction */
+        do
+            values_add(m, &list->in.items, item);
+        while ((item = take(m, &from, line)));
+        if (m->raised)
+            return NULL;
         if (!value_is_concrete(m, list) || !value_is_concrete(m, sum) ||
             given->places.at[0]->kind == V_SET)
             path_unsupported(m, line, "add in a loop", "sum() of floats that are not known");
         values both_given = { (value *[]){ list, sum }, 2, 2 };
         return bridge(m, "sum(a, b)", &both_given, line);
     }
-    for (size_t i = 0; sum && i < items.count; i++)
-        sum = binary(m, OP_ADD, sum, items.at[i], line);
-    return sum;
+    return m->raised ? NULL : sum;
 }
 
 /* any() and all() stop at the first item that decides. */
@@ -264,7 +310,9 @@ static value *collected(machine *m, arguments *given, const char *name, int line
     value *made = value_new(m, kind);
     made->frozen = strcmp(name, "frozenset") == 0;
     values items = { 0 };
-    if (given->places.count && !items_of(m, given->places.at[0], kind == V_SET, &items, line))
+    value *of = given->places.count ? given->places.at[0] : NULL;
+    if (of && ((kind != V_SET && !has_length_hint(m, of, line)) ||
+               !items_of(m, of, kind == V_SET, &items, line)))
         return NULL;
     for (size_t i = 0; i < items.count; i++)
         if (kind != V_SET)
@@ -274,36 +322,44 @@ static value *collected(machine *m, arguments *given, const char *name, int line
     return made;
 }
 
+/* Pairs one by one: where they come from may look at the dict that they go to. */
+static bool add_pairs(machine *m, value *dict, value *of, int line)
+{
+    cursor at = { 0 };
+    value *pair;
+    if (!is_iterable(m, of, line))
+        return false;
+    while ((pair = item_next(m, of, &at, line))) {
+        if ((pair->kind != V_TUPLE && pair->kind != V_LIST) || value_is_lazy(pair))
+            path_unsupported(m, line, "give pairs", "dict() of these items");
+        if (pair->in.items.count != 2)
+            throw(m, "ValueError", line);
+        if (m->raised || !set_key(m, dict, pair->in.items.at[0], pair->in.items.at[1], line))
+            return false;
+    }
+    return !m->raised;
+}
+
+bool update_dict(machine *m, value *dict, arguments *given, int line)
+{
+    if (given->places.count > 1)
+        return throw(m, "TypeError", line) != NULL;
+    value *of = given->places.count ? given->places.at[0] : NULL;
+    for (size_t i = 0; of && of->kind == V_DICT && i < of->in.items.count; i++)
+        if (!set_key(m, dict, of->in.items.at[i], of->in.others.at[i], line))
+            return false;
+    if (of && of->kind != V_DICT && !add_pairs(m, dict, of, line))
+        return false;
+    for (size_t i = 0; i < given->names.count; i++)
+        if (!set_key(m, dict, given->names.at[i], given->keywords.at[i], line))
+            return false;
+    return true;
+}
+
 static value *to_dict(machine *m, arguments *given, int line)
 {
     value *made = value_new(m, V_DICT);
-    if (given->places.count > 1)
-        return throw(m, "TypeError", line);
-    if (given->places.count == 1) {
-        value *of = given->places.at[0];
-        values items;
-        if (of->kind == V_DICT) {
-            for (size_t i = 0; i < of->in.items.count; i++)
-                if (!set_key(m, made, of->in.items.at[i], of->in.others.at[i], line))
-                    return NULL;
-        } else if (!items_of(m, of, false, &items, line)) {
-            return NULL;
-        } else {
-            for (size_t i = 0; i < items.count; i++) {
-                value *pair = items.at[i];
-                if ((pair->kind != V_TUPLE && pair->kind != V_LIST) || value_is_lazy(pair))
-                    path_unsupported(m, line, "give pairs", "dict() of these items");
-                if (pair->in.items.count != 2)
-                    return throw(m, "ValueError", line);
-                if (!set_key(m, made, pair->in.items.at[0], pair->in.items.at[1], line))
-                    return NULL;
-            }
-        }
-    }
-    for (size_t i = 0; i < given->names.count; i++)
-        if (!set_key(m, made, given->names.at[i], given->keywords.at[i], line))
-            return NULL;
-    return made;
+    return update_dict(m, made, given, line) ? made : NULL;
 }
 
 static value *iterating(machine *m, arguments *given, const char *name, int line)
@@ -344,13 +400,37 @@ static value *iterating(machine *m, arguments *given, const char *name, int line
     return v;
 }
 
+static value *iterator_of(machine *m, arguments *given, int line)
+{
+    if (given->places.count == 2)
+        path_unsupported(m, line, "use a while loop", "iter() with a sentinel");
+    if (!fits(m, given, 1, 1, line) || !is_iterable(m, given->places.at[0], line))
+        return NULL;
+    if (given->places.at[0]->kind == V_ITERATOR)
+        return given->places.at[0];
+    values sources = { 0 };
+    values_add(m, &sources, given->places.at[0]);
+    return iterator_from(m, BY_SOURCE, sources);
+}
+
 static value *reversed(machine *m, arguments *given, int line)
 {
     if (!fits(m, given, 1, 1, line))
         return NULL;
     value *of = given->places.at[0];
-    values items, turned = { 0 };
-    if (of->kind != V_LIST && of->kind != V_TUPLE && of->kind != V_STR && of->kind != V_RANGE)
+    values items, sources = { 0 }, turned = { 0 };
+    if (of->kind == V_LIST) {
+        values_add(m, &sources, of);
+        value *v = iterator_from(m, BY_REVERSED, sources);
+        v->iterator.function = binary(m, OP_SUB, length_of(m, of, line), value_int(m, 1), line);
+        return v;
+    }
+    if (of->kind == V_RANGE) {
+        value *range = range_reversed(m, of, line);
+        values_add(m, &sources, range);
+        return iterator_from(m, BY_SOURCE, sources);
+    }
+    if (of->kind != V_TUPLE && of->kind != V_STR)
         path_unsupported(m, line, "make a list of it", "reversed() of a %s", value_type(of));
     if (!items_of(m, of, false, &items, line))
         return NULL;
@@ -366,11 +446,14 @@ static value *in_order(machine *m, arguments *given, int line)
     if (!fits(m, given, 1, 1, line))
         return NULL;
     bool any_order = (!key || key->kind == V_NONE) && is_ordered_set(given->places.at[0]);
-    if (!items_of(m, given->places.at[0], any_order, &items, line))
+    if (!has_length_hint(m, given->places.at[0], line) ||
+        !items_of(m, given->places.at[0], any_order, &items, line))
         return NULL;
+    bool comparing = false;
     int turned = reverse ? decide_truth(m, reverse, false) : 0;
     return turned < 0 ? NULL
-                      : sorted(m, items, key && key->kind != V_NONE ? key : NULL, turned, line);
+                      : sorted(m, items, key && key->kind != V_NONE ? key : NULL, turned,
+                               &comparing, line);
 }
 
 static value *next_of(machine *m, arguments *given, int line)
@@ -535,6 +618,8 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
     if (strcmp(name, "enumerate") == 0 || strcmp(name, "zip") == 0 || strcmp(name, "map") == 0 ||
         strcmp(name, "filter") == 0)
         return iterating(m, given, name, line);
+    if (strcmp(name, "iter") == 0)
+        return iterator_of(m, given, line);
     if (strcmp(name, "reversed") == 0)
         return reversed(m, given, line);
     if (strcmp(name, "sorted") == 0)

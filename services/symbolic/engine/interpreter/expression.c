@@ -144,7 +144,7 @@ static value *eval_conditional(machine *m, scope *s, const node *n)
 
 /* -- displays and comprehensions --------------------------------------------------------------- */
 
-static bool add_elements(machine *m, scope *s, nodes elements, values *to)
+static bool add_elements(machine *m, scope *s, nodes elements, bool hint, values *to)
 {
     for (size_t i = 0; i < elements.count; i++) {
         const node *e = elements.at[i];
@@ -156,7 +156,7 @@ static bool add_elements(machine *m, scope *s, nodes elements, values *to)
             continue;
         }
         values more;
-        if (!items_of(m, v, false, &more, e->line))
+        if ((hint && !has_length_hint(m, v, e->line)) || !items_of(m, v, false, &more, e->line))
             return false;
         for (size_t j = 0; j < more.count; j++)
             values_add(m, to, more.at[j]);
@@ -167,7 +167,7 @@ static bool add_elements(machine *m, scope *s, nodes elements, values *to)
 static value *eval_display(machine *m, scope *s, const node *n)
 {
     values items = { 0 };
-    if (!add_elements(m, s, n->x, &items))
+    if (!add_elements(m, s, n->x, n->kind != N_SET, &items))
         return NULL;
     value *made = value_new(m, n->kind == N_LIST ? V_LIST : n->kind == N_TUPLE ? V_TUPLE : V_SET);
     if (made->kind != V_SET) {

@@ -113,6 +113,34 @@ static value *text_next(machine *m, value *of, cursor *c)
     return value_of_str(m, Z3_mk_seq_at(z, of->term, at));
 }
 
+/* reversed() of a list keeps a place in it and no copy: it gives what is there now, and ends where
+ * the list no longer reaches. */
+static value *backwards(machine *m, value *of, int line)
+{
+    Z3_context z = m->solver->z;
+    value *list = of->iterator.sources.at[0];
+    if (of->iterator.ended)
+        return NULL;
+    value *turn = value_int(m, (int64_t)of->iterator.turn++);
+    value *place = binary(m, OP_SUB, of->iterator.function, turn, line);
+    value *length = length_of(m, list, line);
+    int64_t at, count;
+    bool inside;
+    if (value_whole(place, &at) && value_whole(length, &count)) {
+        inside = at >= 0 && at < count;
+    } else {
+        Z3_ast term = value_int_term(m, place);
+        Z3_ast within[] = { Z3_mk_ge(z, term, m->solver->zero),
+                            Z3_mk_lt(z, term, value_int_term(m, length)) };
+        inside = goes_on(m, Z3_mk_and(z, 2, within), &of->iterator.cursors->undecided);
+    }
+    of->iterator.ended = !inside;
+    if (inside && value_is_lazy(list))
+        return value_of(m, list->lazy.of,
+                        Z3_mk_select(z, list->lazy.array, value_int_term(m, place)));
+    return inside ? item_get(m, list, place, line) : NULL;
+}
+
 /* StopIteration in a generator is an error of it (PEP 479). */
 static value *generator_raised(machine *m, value *of, int line)
 {
@@ -178,6 +206,10 @@ static value *iterator_next(machine *m, value *of, int line)
         return of->iterator.turn < of->iterator.sources.count
                    ? of->iterator.sources.at[of->iterator.turn++]
                    : NULL;
+    case BY_SOURCE:
+        return item_next(m, of->iterator.sources.at[0], of->iterator.cursors, line);
+    case BY_REVERSED:
+        return backwards(m, of, line);
     case BY_GENERATOR:
         return of->iterator.ended ? NULL : generated(m, of, line);
     case BY_ZIP:
@@ -300,9 +332,29 @@ bool items_of(machine *m, value *v, bool any_order, values *out, int line)
     return !m->raised;
 }
 
+bool has_length_hint(machine *m, value *v, int line)
+{
+    size_t turn = 0;
+    if (v->kind == V_ITERATOR && v->iterator.how == BY_SOURCE) {
+        turn = v->iterator.cursors->turn;
+        v = v->iterator.sources.at[0];
+    }
+    if (v->kind != V_RANGE)
+        return true;
+    int64_t few;
+    value *left = range_size(m, v, line);
+    left = left ? binary(m, OP_SUB, left, value_int(m, (int64_t)turn), line) : NULL;
+    if (!left || value_whole(left, &few))
+        return left != NULL;
+    Z3_ast most = Z3_mk_int64(m->solver->z, INT64_MAX, m->solver->ints);
+    if (path_decide(m, Z3_mk_gt(m->solver->z, value_int_term(m, left), most), false))
+        throw(m, "OverflowError", line);
+    return !m->raised;
+}
+
 bool extend(machine *m, value *list, value *with, int line)
 {
-    if (!is_iterable(m, with, line))
+    if (!is_iterable(m, with, line) || !has_length_hint(m, with, line))
         return false;
     settle(m, list);
     path_touch(m, list->serial);
@@ -367,7 +419,7 @@ static bool has_order(const value *v)
     return v->kind != V_SET && !(value_is_lazy(v) && v->lazy.of == V_FLOAT);
 }
 
-value *sorted(machine *m, values items, value *key, bool reverse, int line)
+value *sorted(machine *m, values items, value *key, bool reverse, bool *comparing, int line)
 {
     value *made = value_sequence(m, V_LIST, items.count);
     for (size_t i = 0; i < items.count; i++)
@@ -386,6 +438,7 @@ value *sorted(machine *m, values items, value *key, bool reverse, int line)
                              "sorting by floats that may be NaN, or by sets");
         values_add(m, &keys, k);
     }
+    *comparing = true;
     /* By insertion, which is stable. `reverse` keeps the order of equal items, too. */
     for (size_t i = 1; i < items.count; i++)
         for (size_t j = i; j > 0; j--) {

@@ -67,6 +67,8 @@ static value *insert(machine *m, value *list, value *at, value *item, int line)
 {
     if (!value_is_integral(at))
         return throw(m, "TypeError", line);
+    if (!is_index(m, at, line))
+        return NULL;
     settle(m, list);
     path_touch(m, list->serial);
     int64_t first, stride;
@@ -85,14 +87,30 @@ static value *insert(machine *m, value *list, value *at, value *item, int line)
 
 static value *pop(machine *m, value *list, arguments *given, int line)
 {
-    settle(m, list);
     value *index = given->places.count ? given->places.at[0] : value_int(m, -1);
+    if (value_is_integral(index) && !is_index(m, index, line))
+        return NULL;
+    settle(m, list);
     path_touch(m, list->serial);
-    int64_t at;
-    if (!value_whole(index, &at) && value_is_integral(index))
-        path_unsupported(m, line, "pop at a constant index", "pop() at a place that is not known");
     value *item = item_get(m, list, index, line);
     return item && item_delete(m, list, index, line) ? item : NULL;
+}
+
+/* While it is sorted Python leaves the list empty, which the key function can see. */
+static value *sort(machine *m, value *list, value *key, bool reverse, int line)
+{
+    settle(m, list);
+    path_touch(m, list->serial);
+    values items = list->in.items;
+    bool comparing = false;
+    list->in.items = (values){ 0 };
+    value *made = sorted(m, items, key, reverse, &comparing, line);
+    if (list->in.items.at)
+        path_unsupported(m, line, "sort a copy", "a list that changes while it is sorted");
+    if (!made && comparing && items.count > 2)
+        path_unsupported(m, line, "use sorted()", "the order of a list after a sort that raised");
+    list->in.items = made ? made->in.items : items;
+    return made ? value_none(m) : NULL;
 }
 
 static value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
@@ -111,14 +129,8 @@ static value *list_method(machine *m, value *self, const char *name, arguments *
                 return throw(m, "TypeError", line);
         if (first)
             return throw(m, "TypeError", line);
-        settle(m, self);
-        path_touch(m, self->serial);
         int turned = reverse ? decide_truth(m, reverse, false) : 0;
-        value *made = turned < 0 ? NULL : sorted(m, self->in.items, key, turned, line);
-        if (!made)
-            return NULL;
-        self->in.items = made->in.items;
-        return value_none(m);
+        return turned < 0 ? NULL : sort(m, self, key, turned, line);
     }
     if (is(name, "pop"))
         return count_is(m, given, 0, 1, line) ? pop(m, self, given, line) : NULL;
@@ -191,17 +203,6 @@ static value *view_of(machine *m, value *dict, char part)
     return v;
 }
 
-static value *dict_update(machine *m, value *self, arguments *given, int line)
-{
-    value *other = call_builtin(m, "dict", given, line);
-    if (!other && given->places.count && given->places.at[0]->kind != V_NONE)
-        path_unsupported(m, line, "set the keys one by one", "dict.update() that raises");
-    for (size_t i = 0; other && i < other->in.items.count; i++)
-        if (!set_key(m, self, other->in.items.at[i], other->in.others.at[i], line))
-            return NULL;
-    return other ? value_none(m) : NULL;
-}
-
 static value *dict_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -210,7 +211,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
         count_is(m, given, 0, 0, line))
         return view_of(m, self, name[0]);
     if (is(name, "update"))
-        return dict_update(m, self, given, line);
+        return update_dict(m, self, given, line) ? value_none(m) : NULL;
     if (is(name, "copy") && count_is(m, given, 0, 0, line)) {
         arguments same = { 0 };
         values_add(m, &same.places, self);
@@ -254,6 +255,37 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
+/* Are all of these items in the set (`wanted`), or none of them? The first one that is not as
+ * wanted decides: an iterator keeps those after it. */
+static value *has_items(machine *m, value *set, value *of, bool wanted, int line)
+{
+    values items = { 0 };
+    cursor at = { 0 };
+    value *item, *result = value_bool(m, true);
+    bool iterator = of->kind == V_ITERATOR;
+    if (!is_iterable(m, of, line) || (!iterator && !items_of(m, of, true, &items, line)))
+        return NULL;
+    for (size_t i = 0; i < items.count; i++) {
+        value *one = contains(m, set, items.at[i], line);
+        if (!one && i > 0 && decide_truth(m, result, true) == 0) {
+            m->raised = NULL; /* Python did not come that far */
+            return result;
+        }
+        if (!one)
+            return NULL;
+        result = both(m, result, wanted ? one : negated(m, one));
+    }
+    while (iterator && (item = item_next(m, of, &at, line))) {
+        value *one = contains(m, set, item, line);
+        int is = one ? decide_truth(m, one, wanted) : -1;
+        if (is < 0)
+            return NULL;
+        if (is != wanted)
+            return value_bool(m, false);
+    }
+    return m->raised ? NULL : result;
+}
+
 static value *set_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     static const struct {
@@ -268,26 +300,21 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
     for (size_t i = 0; first && i < sizeof like / sizeof *like; i++) {
         if (!is(name, like[i].name))
             continue;
+        if (is(name, "issuperset") && first->kind != V_SET)
+            return has_items(m, self, first, true, line);
+        unsigned version = self->version;
         value *other = call_builtin(m, "set", given, line);
         if (!other)
             return NULL;
+        if (self->version != version)
+            path_unsupported(m, line, "make a set of the items first",
+                             "a set that changes while it is compared or joined");
         return like[i].op == OP_LTE || like[i].op == OP_GTE
                    ? compare(m, like[i].op, self, other, line)
                    : binary(m, like[i].op, self, other, line);
     }
-    if (is(name, "isdisjoint") && first) {
-        values items;
-        if (!items_of(m, first, true, &items, line))
-            return NULL;
-        value *shared = value_bool(m, false);
-        for (size_t i = 0; i < items.count; i++) {
-            value *one = contains(m, self, items.at[i], line);
-            if (!one)
-                return NULL;
-            shared = either(m, shared, one);
-        }
-        return negated(m, shared);
-    }
+    if (is(name, "isdisjoint") && first)
+        return has_items(m, self, first, false, line);
     if (is(name, "copy") && !first)
         return binary(m, OP_BITOR, self, value_new(m, V_SET), line);
     if (self->frozen)
@@ -295,13 +322,20 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
     if (is(name, "add") && first)
         return add_item(m, self, first, line) ? value_none(m) : NULL;
     if (is(name, "update") && first) {
-        values items;
-        bool good = items_of(m, first, true, &items, line);
-        for (size_t i = 0; good && i < items.count; i++)
-            good = add_item(m, self, items.at[i], line);
-        if (!good && first->kind == V_ITERATOR) /* what came before is in it */
-            path_unsupported(m, line, "add the items one by one", "set.update() that raises");
-        return good ? value_none(m) : NULL;
+        values items = { 0 };
+        cursor at = { 0 };
+        value *item;
+        bool one_by_one = first->kind != V_SET; /* they may come from a look at this very set */
+        if (!is_iterable(m, first, line) ||
+            (!one_by_one && !items_of(m, first, true, &items, line)))
+            return NULL;
+        for (size_t i = 0; i < items.count; i++)
+            if (!add_item(m, self, items.at[i], line))
+                return NULL;
+        while (one_by_one && (item = item_next(m, first, &at, line)))
+            if (!add_item(m, self, item, line))
+                return NULL;
+        return m->raised ? NULL : value_none(m);
     }
     if ((is(name, "remove") || is(name, "discard")) && first) {
         long place = find_key(m, self, first, line);

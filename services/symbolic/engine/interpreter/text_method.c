@@ -178,6 +178,17 @@ static value *stripped(machine *m, value *self, value *which, bool left, bool ri
     return made;
 }
 
+/* The most cuts or replacements; a negative one is no limit. False: raised, or it is not known. */
+static bool is_limit(machine *m, value *v, int64_t *most, int line)
+{
+    if (!value_is_integral(v) || !is_index(m, v, line))
+        return false;
+    value *few = settled_int(m, v);
+    if (!few && path_decide(m, Z3_mk_lt(m->solver->z, value_int_term(m, v), m->solver->zero), true))
+        few = value_int(m, -1);
+    return few && value_whole(few, most);
+}
+
 /* Methods that look for occurrences of their first argument. NULL without `raised`: it is none. */
 static value *by_occurrence(machine *m, value *self, const char *name, arguments *given, int line)
 {
@@ -191,9 +202,12 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
         return NULL;
     if (given->places.count < needed || given->places.count > needed + 1)
         return throw(m, "TypeError", line);
+    bool limited = given->places.count > needed;
+    if (limited && split && !is_limit(m, last, &most, line)) /* it comes first */
+        return NULL;
     if (part->kind != V_STR || (replace && given->places.at[1]->kind != V_STR))
         return split && part->kind == V_NONE ? NULL : throw(m, "TypeError", line);
-    if (given->places.count > needed && !value_whole(last, &most))
+    if (limited && replace && !is_limit(m, last, &most, line))
         return NULL;
     if (decide_truth(m, text_compare(m, OP_EQ, part, value_ascii(m, "")), false)) {
         if (split || is(name, "partition"))

@@ -107,6 +107,8 @@ value *call(machine *m, value *callee, arguments *given, int line);
 value *call_with(machine *m, value *callee, value *argument, int line); /* one argument */
 value *make_function(machine *m, scope *s, const node *n);              /* NULL: raised */
 value *call_builtin(machine *m, const char *name, arguments *given, int line);
+/* dict() and dict.update(): what came before an exception is in it. False: raised. */
+bool update_dict(machine *m, value *dict, arguments *given, int line);
 value *call_math(machine *m, const char *name, arguments *given, int line);
 value *call_method(machine *m, value *self, const char *name, arguments *given, int line);
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line);
@@ -149,9 +151,17 @@ value *is_instance(machine *m, value *v, value *class, int line);
  */
 value *length_of(machine *m, value *v, int line);
 value *item_get(machine *m, value *of, value *index, int line);
+/* Where CPython makes a Py_ssize_t of an int: beyond 64 bits it raises OverflowError, before it
+ * looks at anything else. False: raised. The table at its definition says what does so. */
+bool is_index(machine *m, value *v, int line);
 bool item_set(machine *m, value *of, value *index, value *v, int line);
 bool item_delete(machine *m, value *of, value *index, int line);
 value *slice_get(machine *m, value *of, value *from, value *to, value *step, int line);
+/* How many items a range has, which may be more than len() can say; whether it has any; and the
+ * same items from its end. */
+value *range_size(machine *m, const value *range, int line);
+value *range_truth(machine *m, const value *range);
+value *range_reversed(machine *m, const value *range, int line);
 /* The list gets a known shape: the path forks on its length. */
 void settle(machine *m, value *list);
 /* Where a key is in a dict or set: its index, -1: it is not there, -2: it raised. */
@@ -168,11 +178,15 @@ bool is_iterable(machine *m, const value *v, int line);
 value *iterator_over(machine *m, values items);
 /* An iterator that takes from these sources. */
 value *iterator_from(machine *m, int how, values sources);
+/* list(), tuple() and the like ask how many items there are: of a range, or an iterator over one,
+ * with more than len() can say that raises. False: raised. */
+bool has_length_hint(machine *m, value *v, int line);
 /* Items that are appended to a list one by one, as they come: one that raises keeps those before.
  */
 bool extend(machine *m, value *list, value *with, int line);
 value *repeat(machine *m, value *sequence, value *times, int line);
-value *sorted(machine *m, values items, value *key, bool reverse, int line);
+/* `*comparing` is set when the first items are compared: an order that is half done may raise. */
+value *sorted(machine *m, values items, value *key, bool reverse, bool *comparing, int line);
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
 value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
 value *text_item(machine *m, value *of, value *index, int line);

@@ -79,14 +79,24 @@ struct value {
             values others; /* of a dict: its values */
         } in;
         struct { /* what gives its items one by one, and only once */
-            enum { BY_ITEMS, BY_GENERATOR, BY_MAP, BY_FILTER, BY_ZIP, BY_ENUMERATE } how;
+            enum {
+                BY_ITEMS,
+                BY_SOURCE,   /* those of its one source */
+                BY_REVERSED, /* those of a list from the end, as they are when they are asked for */
+                BY_GENERATOR,
+                BY_MAP,
+                BY_FILTER,
+                BY_ZIP,
+                BY_ENUMERATE
+            } how;
             values sources;  /* what it takes from; BY_ITEMS: the items themselves */
             cursor *cursors; /* one for each of these, unless BY_ITEMS */
             size_t turn;
             bool ended;
             const node *node; /* BY_GENERATOR: the expression, */
             scope *scope;     /* … where its names are */
-            value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
+            value *function;  /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number;
+                               * BY_REVERSED: the first place */
         } iterator;
         struct { /* a list that is a parameter, while `length` is there */
             values items;

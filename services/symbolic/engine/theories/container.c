@@ -33,7 +33,7 @@ void settle(machine *m, value *list)
 
 /* -- len() ------------------------------------------------------------------------------------- */
 
-static value *range_length(machine *m, const value *v, int line)
+value *range_size(machine *m, const value *v, int line)
 {
     Z3_context z = m->solver->z;
     int64_t step;
@@ -44,9 +44,8 @@ static value *range_length(machine *m, const value *v, int line)
         __int128 size = step > 0 ? (__int128)to - from : (__int128)from - to;
         __int128 stride = step > 0 ? step : -(__int128)step;
         __int128 count = size <= 0 ? 0 : (size + stride - 1) / stride;
-        if (count > INT64_MAX)
-            return throw(m, "OverflowError", line);
-        return value_int(m, (int64_t)count);
+        if (count <= INT64_MAX)
+            return value_int(m, (int64_t)count);
     }
     Z3_ast low = value_int_term(m, step > 0 ? v->range.from : v->range.to);
     Z3_ast high = value_int_term(m, step > 0 ? v->range.to : v->range.from);
@@ -55,9 +54,39 @@ static value *range_length(machine *m, const value *v, int line)
         z, 2, (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
     Z3_ast count = Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero,
                              Z3_mk_div(z, size, number(m, stride)));
-    if (path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false))
-        return throw(m, "OverflowError", line);
     return value_of_int(m, count);
+}
+
+value *range_truth(machine *m, const value *v)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast from = value_int_term(m, v->range.from), to = value_int_term(m, v->range.to);
+    Z3_ast step = value_int_term(m, v->range.step);
+    return value_of_bool(m, Z3_mk_ite(z, Z3_mk_gt(z, step, m->solver->zero), Z3_mk_lt(z, from, to),
+                                      Z3_mk_gt(z, from, to)));
+}
+
+value *range_reversed(machine *m, const value *v, int line)
+{
+    value *from = v->range.from, *step = v->range.step;
+    value *before = binary(m, OP_SUB, from, step, line);
+    value *away = binary(m, OP_MULT, range_size(m, v, line), step, line);
+    value *made = value_new(m, V_RANGE);
+    made->range.from = binary(m, OP_ADD, before, away, line);
+    made->range.to = before;
+    made->range.step = unary(m, OP_USUB, step, line);
+    return made;
+}
+
+/* Only len() has to be an index: a range may have more items than it can say. */
+static value *range_length(machine *m, const value *v, int line)
+{
+    Z3_context z = m->solver->z;
+    value *size = range_size(m, v, line);
+    Z3_ast count = value_int_term(m, size);
+    return path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false)
+               ? throw(m, "OverflowError", line)
+               : size;
 }
 
 value *length_of(machine *m, value *v, int line)
@@ -89,6 +118,36 @@ value *length_of(machine *m, value *v, int line)
     default:
         return throw(m, "TypeError", line);
     }
+}
+
+/* -- ints as indexes -------------------------------------------------------------------------- */
+
+/*
+ * What CPython does with an int beyond -2**63 … 2**63 - 1:
+ *
+ *   OverflowError   insert(), pop(), sequence * int, the counts of split(), rsplit() and replace(),
+ *                   the widths of zfill(), ljust(), rjust() and center(), expandtabs(), chr(),
+ *                   len() of a range, and list(), tuple(), sorted() and extend() of one
+ *   IndexError      an item of a list, tuple or str, also when it is set or deleted
+ *   clamped         bounds and steps of slices, bounds of find(), rfind(), index(), rindex(),
+ *                   count(), startswith() and endswith()
+ *   as any int      index, truth, `in` and iteration of a range, the start of enumerate(), the
+ *                   digits of round(), shifts (a negative number of bits is a ValueError)
+ *
+ * cases/indexes.py has one case for each of these that is modelled.
+ */
+bool is_index(machine *m, value *v, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t whole;
+    if (value_whole(v, &whole))
+        return true;
+    Z3_ast term = value_int_term(m, v);
+    Z3_ast outside[] = { Z3_mk_gt(z, term, number(m, INT64_MAX)),
+                         Z3_mk_lt(z, term, number(m, INT64_MIN)) };
+    if (path_decide(m, Z3_mk_or(z, 2, outside), false))
+        throw(m, "OverflowError", line);
+    return !m->raised;
 }
 
 /* -- items ------------------------------------------------------------------------------------- */
@@ -144,9 +203,8 @@ static value *sequence_item(machine *m, value *of, value *index, int line)
 
 static value *range_item(machine *m, value *of, value *index, int line)
 {
-    value *length = range_length(m, of, line);
     Z3_context z = m->solver->z;
-    Z3_ast place = length ? place_of(m, index, value_int_term(m, length), line) : NULL;
+    Z3_ast place = place_of(m, index, value_int_term(m, range_size(m, of, line)), line);
     if (!place)
         return NULL;
     Z3_ast away = Z3_mk_mul(z, 2, (Z3_ast[]){ place, value_int_term(m, of->range.step) });
@@ -261,6 +319,11 @@ bool item_delete(machine *m, value *of, value *index, int line)
 
 /* -- slices ------------------------------------------------------------------------------------ */
 
+static bool is_negative(machine *m, const value *concrete)
+{
+    return Z3_get_numeral_string(m->solver->z, value_int_term(m, concrete))[0] == '-';
+}
+
 /* A bound that is not known: the path forks on where it lies, as far as it matters. */
 static int64_t bound_of(machine *m, value *bound, int64_t length)
 {
@@ -268,6 +331,8 @@ static int64_t bound_of(machine *m, value *bound, int64_t length)
     int64_t at;
     if (value_whole(bound, &at))
         return at;
+    if (value_is_concrete(m, bound)) /* too big for the other test, so beyond any length */
+        return is_negative(m, bound) ? INT64_MIN : INT64_MAX;
     Z3_ast term = value_int_term(m, bound);
     if (path_decide(m, Z3_mk_le(z, term, number(m, -length)), false))
         return -length;
@@ -289,14 +354,16 @@ bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *ste
             return false;
         }
     *stride = 1;
-    if (step->kind != V_NONE && !value_whole(step, stride))
+    if (step->kind != V_NONE && !value_whole(step, stride) && value_is_concrete(m, step))
+        *stride = is_negative(m, step) ? -INT64_MAX : INT64_MAX;
+    else if (step->kind != V_NONE && !value_whole(step, stride))
         path_unsupported(m, line, "use a constant step", "a slice whose step is not known");
     if (*stride == 0) {
         throw(m, "ValueError", line);
         return false;
     }
     bool up = *stride > 0;
-    if (!up && ((from->kind != V_NONE && !from->known) || (to->kind != V_NONE && !to->known)))
+    if (!up && (!value_is_concrete(m, from) || !value_is_concrete(m, to)))
         path_unsupported(m, line, "use constant bounds",
                          "a slice with a negative step whose bounds are not known");
     int64_t low = up ? 0 : -1, high = up ? length : length - 1;
@@ -339,12 +406,20 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
 value *repeat(machine *m, value *sequence, value *times, int line)
 {
     int64_t count;
+    if (!is_index(m, times, line))
+        return NULL;
+    settle(m, sequence);
+    bool is_text = sequence->kind == V_STR;
+    if (is_text ? sequence->known && !sequence->str.count : !sequence->in.items.count)
+        return is_text ? sequence : value_new(m, sequence->kind);
     value *few = settled_int(m, times);
+    if (!few &&
+        path_decide(m, Z3_mk_le(m->solver->z, value_int_term(m, times), m->solver->zero), true))
+        few = value_int(m, 0);
     if (!few || !value_whole(few, &count))
         path_unsupported(m, line, "repeat by a constant", "a repetition (*) that is not known");
     count = count < 0 ? 0 : count;
-    settle(m, sequence);
-    if (sequence->kind == V_STR) {
+    if (is_text) {
         if (!sequence->known && count > 64)
             path_bound(m, "the size of a str");
         if (sequence->known && sequence->str.count &&

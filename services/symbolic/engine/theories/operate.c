@@ -79,8 +79,9 @@ value *truth_of(machine *m, value *v)
     case V_DICT:
     case V_SET:
         return value_bool(m, v->in.items.count != 0);
-    case V_VIEW:
-    case V_RANGE: {
+    case V_RANGE:
+        return range_truth(m, v);
+    case V_VIEW: {
         value *length = length_of(m, v, m->line);
         return length ? truth_of(m, length) : NULL;
     }
