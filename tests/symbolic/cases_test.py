@@ -93,11 +93,13 @@ def compare(code, words, verdict, rest):
     assert answer["status"] == verdict, answer
     if verdict == "different":
         make = maker(call_of(answer["distinguishing_input"]))
-        assert not same(outcome(code, words[0], make), outcome(code, words[1], make)), answer
+        assert same(outcome(code, words[0], make), outcome(code, words[1], make)) is False, answer
+        shown = answer["distinguishing_input"]
+        assert shown["result_a"] != shown["result_b"], answer
     elif verdict == "equivalent":
         for call in domain(code, words[0]) or []:
             make = maker(call)
-            assert same(outcome(code, words[0], make), outcome(code, words[1], make)), call
+            assert same(outcome(code, words[0], make), outcome(code, words[1], make)) is True, call
     else:
         assert all(word in answer["message"] + answer["error_type"] for word in rest), answer
 

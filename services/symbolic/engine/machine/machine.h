@@ -137,6 +137,9 @@ value *ratio_compare(machine *m, operator_kind op, value *l, value *r, int line)
 value *equal(machine *m, value *l, value *r, int line);
 /* … as the items of containers are compared: the same object is equal to itself, NaN included. */
 value *same_or_equal(machine *m, value *l, value *r, int line);
+/* Are two results of functions the same (alike.c)? A bool, maybe symbolic. It may fork. */
+value *alike(machine *m, value *l, value *r);
+bool classes_alike(machine *m, value *l, value *r);
 value *contains(machine *m, value *in, value *item, int line);
 value *negated(machine *m, value *truth);
 value *both(machine *m, value *l, value *r);

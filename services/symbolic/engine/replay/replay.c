@@ -171,6 +171,7 @@ static void read_answer(arena *a, const char *bytes, size_t length, replay_resul
     out->other_message = field[12];
     out->other_result = field[13];
     out->same = strcmp(field[14], "same") == 0;
+    out->incomparable = strcmp(field[14], "unknown") == 0;
 }
 
 void replay_read(arena *a, const char *said, replay_result *out)

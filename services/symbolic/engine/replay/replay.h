@@ -36,6 +36,7 @@ typedef struct replay_result {
     const char *post_words; /* how: "False", or an exception */
     /* Of the second function. */
     bool other_raised, same;
+    bool incomparable; /* nobody can tell whether they are the same */
     const char *other_type, *other_message, *other_result;
 } replay_result;
 

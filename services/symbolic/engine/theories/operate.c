@@ -24,7 +24,10 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
         return made;
     }
     Z3_ast a = value_term(m, yes), b = value_term(m, no);
-    return a == b ? yes : value_of(m, yes->kind, Z3_mk_ite(m->solver->z, condition, a, b));
+    /* Two floats of one term are two objects, which a container tells apart if they are NaN. */
+    return a == b && yes->kind != V_FLOAT
+               ? yes
+               : value_of(m, yes->kind, Z3_mk_ite(m->solver->z, condition, a, b));
 }
 
 value *negated(machine *m, value *truth)

@@ -1,7 +1,7 @@
 /*
- * compare: do two functions do the same? For equal arguments they must return equal values, or
- * raise exceptions of one class. NaN counts as equal to NaN here; messages and changed arguments do
- * not count.
+ * compare: do two functions do the same? For equal arguments they must return the same values
+ * (theories/alike.c says what that is), or raise exceptions of one class. Messages of these, and
+ * changed arguments, do not count.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void add_difference(analysis *a, const witness *w)
 
 static bool is_confirmed(const replay_result *got)
 {
-    return got->ran && got->pre && got->other_result && !got->same;
+    return got->ran && got->pre && got->other_result && !got->same && !got->incomparable;
 }
 
 static void suspect(analysis *a)
@@ -43,7 +43,11 @@ static void suspect(analysis *a)
         a->unsure++;
     else if (is_confirmed(&w.replayed))
         add_difference(a, &w);
-    else {
+    else if (w.replayed.incomparable) {
+        path_unsupported(&a->m, a->function->line, "return what == can compare",
+                         "results that are not comparable: %s and %s", w.replayed.result,
+                         w.replayed.other_result);
+    } else {
         path_unconfirmed(&a->m);
         a->unreplayed++;
     }
@@ -54,20 +58,6 @@ static void salvage(analysis *a)
     witness w;
     if (path_witness(a, &w) && is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed))
         add_difference(a, &w);
-}
-
-/* Equal, or both NaN. */
-static value *same(machine *m, value *l, value *r)
-{
-    if (l->kind == V_FLOAT && r->kind == V_FLOAT && !value_is_quotient(l) &&
-        !value_is_quotient(r)) {
-        Z3_context z = m->solver->z;
-        Z3_ast a = value_term(m, l), b = value_term(m, r);
-        Z3_ast nan[] = { Z3_mk_fpa_is_nan(z, a), Z3_mk_fpa_is_nan(z, b) };
-        Z3_ast either_of[] = { Z3_mk_fpa_eq(z, a, b), Z3_mk_and(z, 2, nan) };
-        return value_of_bool(m, Z3_mk_or(z, 2, either_of));
-    }
-    return equal(m, l, r, m->line);
 }
 
 static void compare_path(analysis *a)
@@ -94,14 +84,13 @@ static void compare_path(analysis *a)
         a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
     }
     if (!first || !second) {
-        if (!first && !second && raised->object.class == other->object.class)
+        if (!first && !second && classes_alike(m, raised->object.class, other->object.class))
             a->good++;
         else
             suspect(a);
         return;
     }
-    value *is = same(m, first, second);
-    if (is && decide_truth(m, is, true) == 1)
+    if (decide_truth(m, alike(m, first, second), true) == 1)
         a->good++;
     else
         suspect(a);
