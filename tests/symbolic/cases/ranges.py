@@ -159,3 +159,10 @@ def all_listed(n: int):
     if kind == 4:
         return sorted(r)
     return list(reversed(r))
+
+#: check great_strides = verified
+def great_strides(n: int):
+    """
+    post: _ == [-2 ** 63, -2 ** 62, 0, 2 ** 62]
+    """
+    return [i for i in range(-2 ** 63, 2 ** 63 - 1, 2 ** 62)]

@@ -76,13 +76,12 @@ static bool goes_on(machine *m, Z3_ast condition, unsigned *undecided)
 static value *range_next(machine *m, value *of, cursor *c, int line)
 {
     Z3_context z = m->solver->z;
-    int64_t from, to, step, at, turn = (int64_t)c->turn;
+    int64_t from, to, step, turn = (int64_t)c->turn;
     if (!value_whole(of->range.step, &step))
         path_unsupported(m, line, "use a constant step", "a range whose step is not known");
     if (value_whole(of->range.from, &from) && value_whole(of->range.to, &to)) {
-        if (__builtin_mul_overflow(turn, step, &at) || __builtin_add_overflow(at, from, &at))
-            return NULL;
-        return (step > 0 ? at < to : at > to) ? value_int(m, at) : NULL;
+        __int128 at = from + (__int128)turn * step; /* which may leave 64 bits on its way to `to` */
+        return (step > 0 ? at < to : at > to) ? value_int(m, (int64_t)at) : NULL;
     }
     Z3_ast factors[] = { Z3_mk_int64(z, turn, m->solver->ints),
                          Z3_mk_int64(z, step, m->solver->ints) };
