@@ -166,3 +166,21 @@ def great_strides(n: int):
     post: _ == [-2 ** 63, -2 ** 62, 0, 2 ** 62]
     """
     return [i for i in range(-2 ** 63, 2 ** 63 - 1, 2 ** 62)]
+
+#: check compared = verified
+#: compare compared both_empty = different
+def compared(a: int, b: int):
+    """
+    post: _ == ((a == b) or (a <= 0 and b <= 0))
+    """
+    return range(a) == range(b) and not range(a) != range(b)
+def both_empty(a: int, b: int):
+    return a <= 0 and b <= 0
+
+#: check of_one_item = verified
+def of_one_item(a: int, b: int):
+    """
+    pre: a > 0 and b > 0
+    post: _ == (True, True, a != b)
+    """
+    return range(5, 6, 7) == range(5, 7, 3), range(a, a, 5) == range(0), range(a, b + a * 2) != range(b, b + a * 2)

@@ -165,7 +165,7 @@ value *equal(machine *m, value *l, value *r, int line)
     case V_DICT:
         return keyed_equal(m, l, r, line);
     case V_RANGE:
-        path_unsupported(m, line, "compare lists", "a comparison of ranges");
+        return alike(m, l, r);
     case V_BUILTIN:
         return value_bool(m, strcmp(l->builtin.name, r->builtin.name) == 0);
     case V_METHOD:
