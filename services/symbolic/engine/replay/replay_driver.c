@@ -2,8 +2,9 @@
 #include "replay_driver.h" /* from beside: two programs are built with it */
 
 const char replay_driver[] =
-    /* True, False (then `found` says where), or None: nobody can tell. The rules are those of the
-     * engine, in theories/alike.c. */
+    /* Compiled only where two results are compared: True, False (then `found` says where), or None:
+     * nobody can tell. The rules are those of the engine, in theories/alike.c. */
+    "alike_source, alike_names = '''\n"
     "def alike(a, b, shown, found):\n"
     "    if type(a) is type(b) and type(a) in (int, str, bool):\n"
     "        return a == b\n"
@@ -177,6 +178,7 @@ const char replay_driver[] =
     "            return None\n"
     "        return named(parts(x), parts(y), where)\n"
     "    return same(a, b, '')\n"
+    "''', {}\n"
     "def replay_fields(chance, code, function, arguments, names, pre, post, other):\n"
     "    allowed = set('''math random string collections itertools functools operator typing re "
     "json\n"
@@ -294,6 +296,9 @@ const char replay_driver[] =
     "    f, w, after = tried(other, space)\n"
     "    def told(e, v):\n"
     "        return (type(e).__name__, shown(v) if e is None else '')\n"
+    "    if not alike_names:\n"
+    "        exec(alike_source, alike_names)\n"
+    "    alike = alike_names['alike']\n"
     "    def judge(f, w, found):\n"
     "        try:\n"
     "            if e is None and f is None:\n"
