@@ -314,3 +314,17 @@ class Never:
         return False
 def never_equal(n: int):
     return Never(n)
+
+#: compare counts_globally counts_globally = error global
+#: compare counts_globally counts_more = different
+#: compare counts_not counts_beside = equivalent
+SEEN = []
+def counts_globally(n: int):
+    return (SEEN.append(i) or len(SEEN) for i in [1, 2])
+def counts_more(n: int):
+    return (SEEN.append(i) or len(SEEN) + 1 for i in [1, 2])
+def counts_not(n: int):
+    return n
+def counts_beside(n: int):
+    SEEN.append(n)
+    return n

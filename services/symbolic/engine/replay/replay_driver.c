@@ -5,7 +5,7 @@ const char replay_driver[] =
     /* Compiled only where two results are compared: True, False (then `found` says where), or None:
      * nobody can tell. The rules are those of the engine, in theories/alike.c. */
     "alike_source, alike_names = '''\n"
-    "def alike(a, b, shown, found):\n"
+    "def alike(a, b, shown, found, asked):\n"
     "    if type(a) is type(b) and type(a) in (int, str, bool):\n"
     "        return a == b\n"
     "    function, builtin = type(alike), type(len)\n"
@@ -40,6 +40,7 @@ const char replay_driver[] =
     "        except BaseException as e:\n"
     "            return type(e).__name__, e\n"
     "    def drained(x, y, where):\n"
+    "        asked.append(x)\n"
     "        result = True\n"
     "        for i in range(10000):\n"
     "            (how, p), (other, q) = took(x), took(y)\n"
@@ -302,12 +303,18 @@ const char replay_driver[] =
     "    def judge(f, w, found):\n"
     "        try:\n"
     "            if e is None and f is None:\n"
-    "                return alike(v, w, shown, found)\n"
-    "            return e is not None and f is not None and alike(type(e), type(f), shown, [])\n"
+    "                return alike(v, w, shown, found, asked)\n"
+    "            return e is not None and f is not None and alike(type(e), type(f), shown, [], "
+    "[])\n"
     "        except BaseException:\n"
     "            return None\n"
-    "    found = []\n"
+    "    found, asked = [], []\n"
     "    is_same = judge(f, w, found)\n"
+    "    if is_same is False and asked:\n" /* iterators ran beside each other: now each alone */
+    "        (e, v, after), (f, w, after), found = tried(function, loaded()), tried(other, "
+    "loaded()), "
+    "[]\n"
+    "        is_same = judge(f, w, found)\n"
     /* What the first call left behind does not count. Classes are made anew with the space. */
     "    alone, its, after = tried(other, loaded())\n"
     "    if told(alone, its) != told(f, w):\n"

@@ -25,9 +25,9 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
     }
     Z3_ast a = value_term(m, yes), b = value_term(m, no);
     /* Two floats of one term are two objects, which a container tells apart if they are NaN. */
-    return a == b && yes->kind != V_FLOAT
-               ? yes
-               : value_of(m, yes->kind, Z3_mk_ite(m->solver->z, condition, a, b));
+    bool nan = yes->kind == V_FLOAT &&
+               (yes->known ? yes->real != yes->real : !value_is_quotient(yes));
+    return a == b && !nan ? yes : value_of(m, yes->kind, Z3_mk_ite(m->solver->z, condition, a, b));
 }
 
 value *negated(machine *m, value *truth)
