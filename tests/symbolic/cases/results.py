@@ -328,3 +328,14 @@ def counts_not(n: int):
 def counts_beside(n: int):
     SEEN.append(n)
     return n
+
+#: compare keeps_all keeps_all = error outlives
+#: compare keeps_all keeps_last = error outlives
+ALL = []
+def keeps_all(n: int):
+    ALL.append(n)
+    return ALL
+def keeps_last(n: int):
+    ALL.clear()
+    ALL.append(n)
+    return ALL

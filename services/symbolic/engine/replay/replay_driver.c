@@ -5,7 +5,7 @@ const char replay_driver[] =
     /* Compiled only where two results are compared: True, False (then `found` says where), or None:
      * nobody can tell. The rules are those of the engine, in theories/alike.c. */
     "alike_source, alike_names = '''\n"
-    "def alike(a, b, shown, found, asked):\n"
+    "def alike(a, b, shown, found):\n"
     "    if type(a) is type(b) and type(a) in (int, str, bool):\n"
     "        return a == b\n"
     "    function, builtin = type(alike), type(len)\n"
@@ -40,7 +40,6 @@ const char replay_driver[] =
     "        except BaseException as e:\n"
     "            return type(e).__name__, e\n"
     "    def drained(x, y, where):\n"
-    "        asked.append(x)\n"
     "        result = True\n"
     "        for i in range(10000):\n"
     "            (how, p), (other, q) = took(x), took(y)\n"
@@ -126,8 +125,7 @@ const char replay_driver[] =
     "        except BaseException:\n"
     "            if '<replayed>' in (made_by(s), made_by(t)):\n"
     "                return None\n"
-    "        if '<replayed>' in (made_by(s), made_by(t)):\n" /* or is it identity that it asks for?
-                                                              */
+    "        if '<replayed>' in (made_by(s), made_by(t)):\n" /* or does it ask for identity? */
     "            return kinds(s, t) and same(parts(x), parts(y), None) and None\n"
     "        if hasattr(s, '__next__') and hasattr(t, '__next__'):\n"
     "            return drained(x, y, where)\n"
@@ -303,21 +301,17 @@ const char replay_driver[] =
     "    def judge(f, w, found):\n"
     "        try:\n"
     "            if e is None and f is None:\n"
-    "                return alike(v, w, shown, found, asked)\n"
-    "            return e is not None and f is not None and alike(type(e), type(f), shown, [], "
-    "[])\n"
+    "                return alike(v, w, shown, found)\n"
+    "            return e is not None and f is not None and alike(type(e), type(f), shown, [])\n"
     "        except BaseException:\n"
     "            return None\n"
-    "    found, asked = [], []\n"
+    "    found = []\n"
     "    is_same = judge(f, w, found)\n"
-    "    if is_same is False and asked:\n" /* iterators ran beside each other: now each alone */
-    "        (e, v, after), (f, w, after), found = tried(function, loaded()), tried(other, "
-    "loaded()), "
-    "[]\n"
-    "        is_same = judge(f, w, found)\n"
-    /* What the first call left behind does not count. Classes are made anew with the space. */
+    /* What the first call left behind does not count, nor what iterators do to each other. Classes
+     * are made anew with the space. */
     "    alone, its, after = tried(other, loaded())\n"
-    "    if told(alone, its) != told(f, w):\n"
+    "    if is_same is False or told(alone, its) != told(f, w):\n"
+    "        e, v, after = tried(function, loaded())\n"
     "        f, w, found = alone, its, []\n"
     "        is_same = judge(f, w, found)\n"
     "    words = shown(w) if f is None else ''\n"
