@@ -109,6 +109,13 @@ value *make_function(machine *m, scope *s, const node *n);              /* NULL:
 value *call_builtin(machine *m, const char *name, arguments *given, int line);
 /* dict() and dict.update(): what came before an exception is in it. False: raised. */
 bool update_dict(machine *m, value *dict, arguments *given, int line);
+/* Those of them that go over items (builtin_items.c). False: it is none of these. */
+bool call_over_items(machine *m, const char *name, arguments *given, value **result, int line);
+/* The keyword argument of this name, which is taken out; NULL: there is none. */
+value *keyword_argument(arguments *given, const char *name);
+/* Between `least` and `most` arguments, and no keywords but those that were taken. False: raised.
+ */
+bool arguments_fit(machine *m, const arguments *given, size_t least, size_t most, int line);
 value *call_math(machine *m, const char *name, arguments *given, int line);
 value *call_method(machine *m, value *self, const char *name, arguments *given, int line);
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line);
