@@ -28,6 +28,12 @@
 #define TIME NUMBER("time_seconds", "Seconds that the analysis took")
 #define ASSUMED                                                                                    \
     { "assumptions", MISHAP_STRING, .help = "What was taken for granted, if anything was" }
+#define VACUOUS                                                                                    \
+    { "vacuous", MISHAP_BOOLEAN,                                                                   \
+      .help = "True if no input satisfies the preconditions, so that nothing is said of any call" }
+#define WITHDRAWN                                                                                  \
+    { "withdrawn", MISHAP_STRING,                                                                  \
+      .help = "Why no path counts as verified, if CPython did not confirm an input of one" }
 #define EXAMPLES(...) (const mishap_example[]){ __VA_ARGS__, { 0 } }
 #define OF_SERVICE .service = &symbolic_service, .group = "Symbolic analysis"
 #define BY_ENGINE                                                                                  \
@@ -92,6 +98,8 @@ static const mishap_param checked[] = {
     TIME,
     NUMBER("coverage_estimate", "Explored paths as a fraction of all known ones"),
     ASSUMED,
+    VACUOUS,
+    WITHDRAWN,
     { 0 },
 };
 
@@ -111,6 +119,8 @@ static const mishap_param found[] = {
     COUNT("total_paths_explored", "Paths of the function that were explored"),
     TIME,
     ASSUMED,
+    VACUOUS,
+    WITHDRAWN,
     { 0 },
 };
 
@@ -131,6 +141,8 @@ static const mishap_param compared[] = {
       .help = "What the answer rests on: a proof, or a call" },
     TIME,
     ASSUMED,
+    VACUOUS,
+    WITHDRAWN,
     { 0 },
 };
 
@@ -156,6 +168,8 @@ static const mishap_param branched[] = {
     COUNT("cyclomatic_complexity", "1 + ifs + loops + one for each further operand of and, or"),
     TIME,
     ASSUMED,
+    VACUOUS,
+    WITHDRAWN,
     { 0 },
 };
 

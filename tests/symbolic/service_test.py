@@ -457,9 +457,24 @@ def what_is_told_is_what_the_second_process_said():
         for way in ("die", "babble", "hang", "memory"):
             code = "def %s(a: int, b: int) -> int:\n    return a // b\n" % way
             status, answer = http(found, "check", {"code": code, "function_name": way, "timeout_seconds": 3 if way == "hang" else 60})
-            equal((status, answer["error_type"], answer["message"]),
-                  (500, "RuntimeError", "An input was found that real Python does not confirm, so it is not reported"), way)
+            equal((status, answer["error_type"]), (500, "RuntimeError"), way)
+            expect(answer["message"].startswith("An input was found, but its call in real Python gave no answer ("), way, answer)
         equal(len(http(found, "check", GIVEN["check"])[1]["counterexamples"]), 1, "afterwards")
+
+
+@test
+def an_input_that_python_does_not_confirm_is_an_incident_with_the_reason():
+    code = "def contradicted(a: int, b: int) -> int:\n    secret_name = a // b\n    return secret_name\n"
+    with server.Server("--workers", "1", program=stage("contradicting", "python")) as found:
+        status, answer = http(found, "check", {"code": code, "function_name": "contradicted"})
+        equal((status, answer["error_type"], answer["paths_verified"]), (500, "RuntimeError", 0), answer)
+        expect("real Python does not confirm (contradicted(0, 0))" in answer["message"] and "engine expected" not in str(answer), answer)
+
+        def noted():
+            log = found.read(found.log)
+            return all(words in log for words in (answer["incident"].encode(), b'severity = "critical"', b"the engine expected that it raises "
+                                                  b"ZeroDivisionError", b"secret_name"))
+        expect(wait_for(noted), "the incident", found.read(found.log))
 
 
 @test

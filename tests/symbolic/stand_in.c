@@ -27,23 +27,15 @@ static void put_hex(char *to, size_t size, const char *word)
         used += (size_t)snprintf(to + used, size - used, "%02x", (unsigned char)*word);
 }
 
-/* What the driver would say of a call that raised an exception which no code has. */
-static void forge(long id)
+enum { FIELDS = 10 };
+
+/* What the driver would say of a call. */
+static void say_replayed(long id, const char *const *fields)
 {
-    static const char *const fields[] = { "ran",
-                                          "yes",
-                                          "raised",
-                                          "ForgedError",
-                                          ",ForgedError,ZeroDivisionError,Exception,",
-                                          "by the second process",
-                                          "7",
-                                          "",
-                                          "-1",
-                                          "" };
     char hex[1000] = "", words[2000];
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < FIELDS; i++) {
         put_hex(hex, sizeof hex, fields[i]);
-        if (i + 1 < sizeof fields / sizeof *fields)
+        if (i + 1 < FIELDS)
             strcat(hex, ",");
     }
     snprintf(
@@ -52,6 +44,30 @@ static void forge(long id)
         "\"literal\":true,\"stdout\":\"\"}}",
         id, hex);
     send_words(words);
+}
+
+/* It returned, and nothing is wrong with that. */
+static void contradict(long id)
+{
+    static const char *const fields[FIELDS] = { "ran", "yes", "returned", "",   "",
+                                                "",    "0",   "5",        "-1", "" };
+    say_replayed(id, fields);
+}
+
+/* It raised an exception which no code has. */
+static void forge(long id)
+{
+    static const char *const fields[FIELDS] = { "ran",
+                                                "yes",
+                                                "raised",
+                                                "ForgedError",
+                                                ",ForgedError,ZeroDivisionError,Exception,",
+                                                "by the second process",
+                                                "7",
+                                                "",
+                                                "-1",
+                                                "" };
+    say_replayed(id, fields);
 }
 
 _Noreturn static void die(const char *last_words)
@@ -90,7 +106,9 @@ static void serve(const char *call, bool engine)
                  "\"type\":\"RuntimeError\",\"suggestion\":\"Nothing.\"}}",
                  id);
         send_words(words);
-    } else
+    } else if (strstr(call, "contradicted"))
+        contradict(id);
+    else
         forge(id);
 }
 

@@ -106,7 +106,10 @@ static void *work(void *context)
     solver_open(&s);
     if (o->worker)
         serve(&s);
-    yyjson_mut_doc *doc = tools_answer(&s, &o->request);
+    yyjson_mut_doc *private = NULL, *doc = tools_answer(&s, &o->request, &private);
+    char *noted = private ? yyjson_mut_write(private, YYJSON_WRITE_PRETTY, NULL) : NULL;
+    if (noted)
+        fprintf(stderr, "mishap-symbolic: real Python contradicts the engine: %s\n", noted);
     char *words = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, NULL);
     if (words)
         puts(words);

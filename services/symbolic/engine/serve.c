@@ -135,7 +135,7 @@ static const char *code_of(const char *error_type)
 }
 
 /* An answer whose status is an error is a failure: its members are told as context. */
-static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
+static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, yyjson_mut_doc *private, int64_t id)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -160,7 +160,29 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
     if (yyjson_mut_equals_str(yyjson_mut_obj_get(answer_root, "status"), "error"))
         yyjson_mut_obj_remove_str(answer_root, "status");
     yyjson_mut_obj_add_val(doc, failure, "context", answer_root);
+    if (private)
+        yyjson_mut_obj_add_val(doc, root, "notes",
+                               yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(private)));
     return doc;
+}
+
+/* What the operator must know of an answer that is no failure, which has no notes. */
+static void tell_operator(yyjson_mut_doc *private, int64_t id)
+{
+    yyjson_mut_val *notes = yyjson_mut_doc_get_root(private);
+    const char *what = yyjson_mut_get_str(yyjson_mut_obj_get(notes, "contradiction"));
+    const char *code = yyjson_mut_get_str(yyjson_mut_obj_get(notes, "code"));
+    arena a = { 0 };
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_sint(doc, root, "id", id);
+    yyjson_mut_obj_add_str(doc, root, "log", "operator");
+    yyjson_mut_obj_add_strcpy(
+        doc, root, "words",
+        arena_print(&a, "critical: the engine is contradicted by real Python: %s\n%s", what, code));
+    send_document(doc);
+    arena_free(&a);
 }
 
 /* -- replays ----------------------------------------------------------------------------------- */
@@ -235,10 +257,13 @@ static void handle(solver *s, const char *words, size_t length)
         q.seconds = limit;
     current = yyjson_get_sint(yyjson_obj_get(root, "id"));
     running = 1;
-    yyjson_mut_doc *answered = tools_answer(s, &q);
+    yyjson_mut_doc *private = NULL, *answered = tools_answer(s, &q, &private);
     running = 0;
-    send_document(as_message(answered, current));
+    if (private && !yyjson_mut_obj_get(yyjson_mut_doc_get_root(answered), "error_type"))
+        tell_operator(private, current);
+    send_document(as_message(answered, private, current));
     yyjson_mut_doc_free(answered);
+    yyjson_mut_doc_free(private);
     yyjson_doc_free(doc);
     if (!second_is_there())
         _exit(0); /* a solver was lost, and has left this process in an unknown state */

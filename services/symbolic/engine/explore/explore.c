@@ -75,8 +75,8 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
         (other && !find_function(a, other, &a->other, wrong)) ||
         !contract_read(&a->tree, a->function, &a->contract, wrong))
         return false;
-    return input_parameters(&a->tree, a->function, guess, a->parameters, &a->parameter_count, wrong,
-                            &a->assumed);
+    return input_parameters(&a->tree, a->function, a->other, guess, a->parameters,
+                            &a->parameter_count, wrong, &a->assumed, &a->guessed);
 }
 
 void analysis_close(analysis *a)
@@ -315,7 +315,16 @@ fault explore_fault(analysis *a)
     arena *to = &a->tree_arena;
     const stop *why = &a->first_stop;
     size_t left = a->left + a->stopped + a->unsure;
-    if (a->exhausted && a->unreplayed == 0)
+    if (a->contradicted)
+        return (
+            fault){ "RuntimeError",
+                    arena_print(to,
+                                "An input was found that real Python does not confirm (%.200s): "
+                                "the engine is wrong about something in this code, so no "
+                                "path of it counts as verified",
+                                a->contradicted_call),
+                    0 };
+    if (a->exhausted && a->unanswered == 0)
         return a->m.left_out ? load_fault(a) : (fault){ 0 };
     switch (why->kind) {
     case STOP_UNSUPPORTED:
@@ -344,10 +353,12 @@ fault explore_fault(analysis *a)
     default:
         break;
     }
-    if (a->unreplayed)
+    if (a->unanswered)
         return (fault){ "RuntimeError",
-                        "An input was found that real Python does not confirm, so it is not "
-                        "reported",
+                        arena_print(to,
+                                    "An input was found, but its call in real Python gave no "
+                                    "answer (%.200s), so it is not reported",
+                                    a->unanswered_why),
                         0 };
     return (fault){ "TimeoutError",
                     arena_print(to,
@@ -359,6 +370,8 @@ fault explore_fault(analysis *a)
 double explore_coverage(const analysis *a)
 {
     size_t open = a->left + a->stopped + a->unsure;
+    if (a->contradicted)
+        return 0.0;
     if (a->exhausted)
         return 1.0;
     return a->paths + open == 0 ? 0.0 : (double)a->paths / (double)(a->paths + open);
@@ -440,98 +453,4 @@ value *path_post(analysis *a, const node *post, values *after, value *result)
     scope_set(m, s, tree_name(&a->tree, "__old__"), old);
     m->line = a->function->line;
     return eval_truth(m, s, post);
-}
-
-/* -- witnesses --------------------------------------------------------------------------------- */
-
-bool model_arguments(analysis *a, Z3_model model, values *out)
-{
-    *out = (values){ 0 };
-    for (size_t i = 0; i < a->inputs.count; i++) {
-        value *v = input_concrete(&a->m, model, a->inputs.at[i]);
-        if (!v)
-            return false;
-        values_add(&a->m, out, v);
-    }
-    return true;
-}
-
-static const char *python_list(arena *to, const char *const *items, size_t count, bool quote)
-{
-    text words = { .a = to };
-    text_say(&words, "(");
-    for (size_t i = 0; i < count; i++) {
-        text_say(&words, quote ? "'" : "");
-        for (const char *at = items[i]; *at; at++)
-            text_print(&words, "%s%c", *at == '\'' || *at == '\\' ? "\\" : "", *at);
-        text_say(&words, quote ? "'," : ",");
-    }
-    text_say(&words, ")");
-    return words.data;
-}
-
-/* "((1,), {'k': 2})", and the call as a person would write it. */
-static bool write_call(analysis *a, const values *given, const char **arguments_text,
-                       const char **call_text)
-{
-    arena *to = &a->path_arena;
-    text places = { .a = to }, keywords = { .a = to }, shown = { .a = to };
-    text_say(&places, "");
-    text_say(&keywords, "");
-    text_print(&shown, "%s(", a->function->name);
-    for (size_t i = 0; i < given->count; i++) {
-        text one = { .a = to };
-        if (!input_write(&a->m, given->at[i], &one))
-            return false;
-        const parameter *p = &a->parameters[i];
-        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
-                   p->keyword ? "=" : "", one.data);
-        if (p->keyword)
-            text_print(&keywords, "'%s': %s, ", p->name, one.data);
-        else
-            text_print(&places, "%s, ", one.data);
-    }
-    text_say(&shown, ")");
-    *arguments_text = arena_print(to, "((%s), {%s})", places.data, keywords.data);
-    *call_text = shown.data;
-    return true;
-}
-
-bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
-{
-    const char *names[MOST_PARAMETERS];
-    for (size_t i = 0; i < a->parameter_count; i++)
-        names[i] = a->parameters[i].name;
-    out->names = python_list(a->m.arena, names, a->parameter_count, true);
-    out->pre = python_list(a->m.arena, a->contract.pre, a->contract.pre_count, true);
-    return write_call(a, given, &out->arguments, shown);
-}
-
-bool path_witness(analysis *a, witness *out)
-{
-    machine *m = &a->m;
-    *out = (witness){ 0 };
-    Z3_model model = NULL;
-    Z3_ast wishes = input_wishes(m, a->inputs);
-    int most = m->solver->check_ms;
-    m->solver->check_ms = 500;
-    if (wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
-        model = NULL;
-    m->solver->check_ms = most;
-    if (!model)
-        model = path_model(m);
-    bool good = model && model_arguments(a, model, &out->arguments);
-    solver_drop(m->solver, model);
-    if (!good)
-        return false;
-    out->condition = path_condition(m, &a->tree_arena);
-    replay_call c = { .code = a->tree.source, .function = a->function->name };
-    c.post = python_list(m->arena, a->contract.post, a->contract.post_count, true);
-    c.other = a->other ? a->other->name : NULL;
-    if (!call_words(a, &out->arguments, &c, &out->call))
-        return false;
-    /* The path has ended, so the call will, too; one that was left may not. */
-    int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
-    replay(&a->tree_arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
-    return true;
 }

@@ -38,7 +38,8 @@ struct analysis {
     contract contract;
     parameter parameters[MOST_PARAMETERS];
     size_t parameter_count;
-    const char *assumed; /* what was taken for parameters without annotation */
+    const char *assumed; /* what was taken for parameters, where the code does not say it */
+    bool guessed;        /* … of which other types may be tried */
     const char *exception_type;
 
     /* Of the path: its inputs as they were made. */
@@ -52,9 +53,14 @@ struct analysis {
     bool done;          /* the tool needs no more paths */
     size_t paths, good; /* explored; of those, without a finding */
     size_t unsure;      /* ended without a witness that the solver could give */
-    size_t unreplayed;  /* witnesses that real Python did not confirm */
-    size_t stopped;     /* left before their end */
-    size_t left;        /* sides that were not explored */
+    size_t unanswered;  /* witnesses whose call in real Python gave no answer */
+    const char *unanswered_why;
+    /* Real Python did not do what a path says: the model is wrong, and no path counts. Private:
+     * "f(3): the engine expected …; real Python …". NULL: that did not happen. */
+    const char *contradicted;
+    const char *contradicted_call;
+    size_t stopped; /* left before their end */
+    size_t left;    /* sides that were not explored */
     stop first_stop;
     bool exhausted;
     int64_t found_ns; /* when the first finding was made; 0: none */
@@ -93,6 +99,14 @@ typedef struct witness {
 
 /* False: the solver gives no model that can be written down. */
 bool path_witness(analysis *a, witness *out);
+/* Real Python did not confirm the witness of a path that ends as `expected` (private words) says.
+ * What rests on a guess ends here; a replay without an answer is no more than that; anything else
+ * contradicts the model. */
+void path_refuted(analysis *a, const witness *w, const char *expected);
+void path_contradicted(analysis *a, const char *call, const char *expected, const char *did);
+/* How the path ended, in private words: what was raised, or `otherwise`. */
+const char *path_ending(analysis *a, const value *raised, const char *otherwise);
+
 /* The words of a call with these arguments, for a replay: `arguments`, `names` and `pre` are set,
  * and
  * `*shown` is the call as a person would write it. False: it has none. */

@@ -135,9 +135,10 @@ static const char *noting(survey *s)
     return out.data;
 }
 
-/* Which conditions does this call pass in real Python, and how? NULL: it does not say. `until`: it
- * may end as soon as this bit is noted. */
-static const char *noted(survey *s, const values *given, int until)
+/* Which conditions does this call pass in real Python, and how? NULL: it does not say, or, if
+ * `*refused`, a precondition does not hold there. `until`: it may end as soon as this bit is noted.
+ */
+static const char *noted(survey *s, const values *given, int until, bool *refused)
 {
     analysis *a = s->a;
     const char *shown;
@@ -149,6 +150,7 @@ static const char *noted(survey *s, const values *given, int until)
     int64_t most_ns = clock_ns() + 400000000;
     replay_result got = { 0 };
     replay(a->m.arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &got);
+    *refused = got.ran && !got.pre;
     return got.ran && got.pre && !got.raised ? got.result : NULL;
 }
 
@@ -161,16 +163,24 @@ static bool has_bit(const char *bits, size_t bit)
 /* An example is told if real Python goes that way. It may go other ways that have none yet. */
 static bool confirm(survey *s, const values *given, const char *words, size_t wanted)
 {
-    const char *bits = noted(s, given, -1);
-    if (!bits) /* it may never end */
-        bits = noted(s, given, (int)wanted);
+    bool refused = false;
+    const char *bits = noted(s, given, -1, &refused);
+    if (!bits && !refused) /* it may never end */
+        bits = noted(s, given, (int)wanted, &refused);
     for (size_t i = 0; i < s->count; i++)
         for (int way = 0; way < 2; way++)
             if (!s->branches[i].example[way] && has_bit(bits, 2 * i + (size_t)way)) {
                 s->branches[i].reached[way] = true;
                 s->branches[i].example[way] = words;
             }
-    return has_bit(bits, wanted);
+    bool went = has_bit(bits, wanted), guessed = s->a->m.path.guessed.kind != STOP_NONE;
+    if (!went && !guessed && (bits || refused))
+        path_contradicted(s->a, words ? words : "",
+                          arena_print(s->a->m.arena, "that the condition at line %d is %s",
+                                      s->branches[wanted / 2].n->line,
+                                      wanted % 2 ? "true" : "false"),
+                          refused ? "says that a precondition does not hold" : "goes another way");
+    return went;
 }
 
 static const char *example_words(survey *s, values given)
@@ -211,7 +221,6 @@ void survey_branch(machine *m, const node *n, Z3_ast condition)
         if (possible == ANSWER_SAT && model && model_arguments(s->a, model, &given)) {
             size_t wanted = 2 * (size_t)(b - s->branches) + (size_t)way;
             unsure = !confirm(s, &given, example_words(s, given), wanted);
-            s->a->unreplayed += unsure && m->path.guessed.kind == STOP_NONE;
         } else if (possible == ANSWER_SAT) {
             unsure = m->path.guessed.kind != STOP_NONE;
             b->reached[way] = !unsure;

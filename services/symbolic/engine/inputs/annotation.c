@@ -207,14 +207,54 @@ static const type *read_type(reading *r, const node *n)
     }
 }
 
-static const char *type_word(type_kind kind)
+/* -- as words ---------------------------------------------------------------------------------- */
+
+static void put_type(const tree *t, const type *of, text *out);
+
+static void put_parts(const tree *t, const type *of, const char *between, text *out)
 {
-    return kind == T_INT     ? "int"
-           : kind == T_STR   ? "str"
-           : kind == T_LIST  ? "list[int]"
-           : kind == T_FLOAT ? "float"
-                             : "bool";
+    for (size_t i = 0; i < of->count; i++) {
+        text_say(out, i ? between : "");
+        put_type(t, of->parts[i], out);
+    }
 }
+
+/* A type as an annotation would say it. */
+static void put_type(const tree *t, const type *of, text *out)
+{
+    static const char *const names[] = {
+        [T_INT] = "int",   [T_BOOL] = "bool", [T_FLOAT] = "float",         [T_STR] = "str",
+        [T_NONE] = "None", [T_LIST] = "list", [T_TUPLE] = "tuple",         [T_TUPLE_OF] = "tuple",
+        [T_DICT] = "dict", [T_SET] = "set",   [T_FROZENSET] = "frozenset",
+    };
+    switch (of->kind) {
+    case T_UNION:
+        put_parts(t, of, " | ", out);
+        return;
+    case T_LITERAL:
+        text_print(out, "Literal[%s]", tree_source(t, out->a, of->node));
+        return;
+    case T_OBJECT:
+        text_say(out, of->node->name);
+        return;
+    default:
+        text_say(out, names[of->kind]);
+        if (of->count == 0)
+            return;
+        text_say(out, "[");
+        put_parts(t, of, ", ", out);
+        text_say(out, of->kind == T_TUPLE_OF ? ", ...]" : "]");
+    }
+}
+
+static const char *type_words(const tree *t, const type *of)
+{
+    text words = { .a = t->arena };
+    put_type(t, of, &words);
+    return words.data;
+}
+
+/* -- parameters -------------------------------------------------------------------------------- */
 
 /* The default of parameter `i` of a list; NULL: it has none. */
 static const node *default_of(const node *a, size_t list, size_t i)
@@ -260,13 +300,63 @@ static const type *with_default(reading *r, const type *of, const node *otherwis
     return t;
 }
 
-bool input_parameters(tree *t, const node *function, type_kind guess, parameter *out, size_t *count,
-                      fault *wrong, const char **assumed)
+/* The parameter of another function that gets the same argument. NULL: it has none. */
+static const node *counterpart(const node *function, size_t place, const char *keyword)
+{
+    const node *a = function->a;
+    for (size_t i = 0; keyword && i < a->z.count; i++)
+        if (strcmp(a->z.at[i]->name, keyword) == 0)
+            return a->z.at[i];
+    if (keyword)
+        return NULL;
+    return place < a->x.count                ? a->x.at[place]
+           : place < a->x.count + a->y.count ? a->y.at[place - a->x.count]
+                                             : NULL;
+}
+
+static void add_assumption(text *all, const char *words)
+{
+    text_print(all, "%s%s", all->length ? "; " : "", words);
+}
+
+/* Two functions that are compared get the same arguments. If one of them does not say of which
+ * type, the other one does; if both do and disagree, the first one counts, and that is told. */
+static const node *agreed(reading *r, const node *p, const node *twin, const node *function,
+                          const node *other, text *assumed)
+{
+    tree *t = r->t;
+    if (!twin || !twin->a)
+        return p->a;
+    reading its = *r;
+    const type *declared = read_type(&its, twin->a);
+    if (!p->a) {
+        if (!declared || its.assumed)
+            return p->a;
+        add_assumption(assumed, arena_print(t->arena, "%s is taken as %s, as %s declares it",
+                                            p->name, type_words(t, declared), other->name));
+        return twin->a;
+    }
+    reading own = *r;
+    const type *first = read_type(&own, p->a);
+    const char *theirs = declared ? type_words(t, declared) : tree_source(t, t->arena, twin->a);
+    if (first && strcmp(type_words(t, first), theirs) != 0)
+        add_assumption(assumed, arena_print(t->arena,
+                                            "%s is taken as %s, as %s declares it, though %s "
+                                            "declares %s",
+                                            p->name, type_words(t, first), function->name,
+                                            other->name, theirs));
+    return p->a;
+}
+
+bool input_parameters(tree *t, const node *function, const node *other, type_kind guess,
+                      parameter *out, size_t *count, fault *wrong, const char **assumed,
+                      bool *guessed_any)
 {
     const node *a = function->a;
     nodes lists[] = { a->x, a->y, a->z };
     text words = { .a = t->arena };
     *count = 0;
+    *guessed_any = false;
     if (a->a || a->b) {
         *wrong = (fault){ "RuntimeError",
                           arena_print(t->arena,
@@ -280,7 +370,9 @@ bool input_parameters(tree *t, const node *function, type_kind guess, parameter 
         for (size_t i = 0; i < lists[l].count; i++) {
             const node *p = lists[l].at[i];
             reading r = { .t = t, .guess = guess };
-            const type *of = with_default(&r, read_type(&r, p->a), default_of(a, l, i));
+            const node *twin = other ? counterpart(other, *count, l == 2 ? p->name : NULL) : NULL;
+            const node *annotation = agreed(&r, p, twin, function, other, &words);
+            const type *of = with_default(&r, read_type(&r, annotation), default_of(a, l, i));
             if (!of || *count == MOST_PARAMETERS) {
                 *wrong = (fault){
                     "RuntimeError",
@@ -298,8 +390,9 @@ bool input_parameters(tree *t, const node *function, type_kind guess, parameter 
                 return false;
             }
             if (r.assumed)
-                text_print(&words, "%s%s is taken as %s%s", words.length ? "; " : "", p->name,
-                           p->a ? "a container of " : "", type_word(p->a ? T_INT : guess));
+                add_assumption(
+                    &words, arena_print(t->arena, "%s is taken as %s", p->name, type_words(t, of)));
+            *guessed_any |= r.assumed;
             out[(*count)++] = (parameter){ p->name, of, l == 2 };
         }
     *assumed = words.length ? words.data : NULL;

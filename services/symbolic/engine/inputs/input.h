@@ -43,9 +43,11 @@ typedef struct parameter {
 enum { MOST_PARAMETERS = 16 };
 
 /* The parameters of a function; false: `wrong` says which one is not supported. `guess` is taken
- * where there is no annotation. */
-bool input_parameters(tree *t, const node *function, type_kind guess, parameter *out, size_t *count,
-                      fault *wrong, const char **assumed);
+ * where there is no annotation, and `guessed` says whether that was so. `other`: a function that is
+ * called with the same arguments; NULL: none. */
+bool input_parameters(tree *t, const node *function, const node *other, type_kind guess,
+                      parameter *out, size_t *count, fault *wrong, const char **assumed,
+                      bool *guessed);
 
 /* A fresh symbol of a type; it may fork. */
 value *input_make(machine *m, const type *t, const char *name);

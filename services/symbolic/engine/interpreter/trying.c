@@ -30,6 +30,7 @@ static outcome run_handlers(machine *m, scope *s, const node *n)
     for (size_t i = 0; i < n->y.count; i++) {
         const node *handler = n->y.at[i];
         m->handling = raised;
+        survey_line(m, handler->line); /* it runs, whether it handles this one or not */
         int is = handles(m, s, handler, raised);
         if (is < 0) {
             m->handling = outer;
@@ -37,7 +38,6 @@ static outcome run_handlers(machine *m, scope *s, const node *n)
         }
         if (!is)
             continue;
-        survey_line(m, handler->line);
         if (handler->name)
             scope_set(m, s, handler->name, raised);
         outcome end = run(m, s, handler->x);

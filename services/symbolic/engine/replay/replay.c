@@ -181,6 +181,12 @@ void replay_read(arena *a, const char *said, replay_result *out)
     read_answer(a, quoted ? said + 1 : said, quoted ? length - 2 : 0, out);
 }
 
+bool is_out_of_memory(const replay_result *got)
+{
+    return (got->raised && strcmp(got->type, "MemoryError") == 0) ||
+           (got->other_raised && strcmp(got->other_type, "MemoryError") == 0);
+}
+
 /* -- in a child -------------------------------------------------------------------------------- */
 
 _Noreturn static void be_child(int to, const replay_call *c, int seconds)

@@ -40,6 +40,9 @@ typedef struct replay_result {
     const char *other_type, *other_message, *other_result;
 } replay_result;
 
+/* Was it the memory limit of the replay? That says nothing of the code. */
+bool is_out_of_memory(const replay_result *got);
+
 typedef void replay_function(arena *a, const replay_call *call, int64_t deadline_ns,
                              replay_result *out);
 

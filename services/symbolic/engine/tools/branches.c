@@ -88,7 +88,7 @@ void tool_branches(reply *r)
     if (ran && !c.fits) {
         wrong = (fault){ "ValueError", "The function has more than 256 conditions", 0 };
         ran = false;
-    } else if (ran && asked && !survey_complete(&s)) {
+    } else if (ran && asked && (a.contradicted || !survey_complete(&s))) {
         wrong = explore_fault(&a);
         if (!wrong.type && !survey_decided(&s))
             wrong = (fault){ "TimeoutError",
@@ -105,5 +105,6 @@ void tool_branches(reply *r)
     reply_seconds(r, began);
     if (ran)
         reply_assumed(r, &a);
+    reply_withdrawn(r, &a);
     analysis_close(&a);
 }

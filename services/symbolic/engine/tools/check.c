@@ -81,7 +81,7 @@ static void add_counterexample(analysis *a, const witness *w, const char *words)
 }
 
 /* A path that ends in a violation, as far as the interpreter knows. */
-static void suspect(analysis *a)
+static void suspect(analysis *a, const char *expected)
 {
     witness w;
     if (!path_witness(a, &w)) {
@@ -91,10 +91,8 @@ static void suspect(analysis *a)
     const char *words = violation(a, &w.replayed);
     if (words)
         add_counterexample(a, &w, words);
-    else {
-        path_unconfirmed(&a->m);
-        a->unreplayed++;
-    }
+    else
+        path_refuted(a, &w, expected);
 }
 
 static void check_path(analysis *a)
@@ -112,14 +110,16 @@ static void check_path(analysis *a)
         if (contract_allows(&a->contract, m, m->raised))
             a->good++;
         else
-            suspect(a);
+            suspect(a, path_ending(a, m->raised, NULL));
         return;
     }
     for (size_t i = 0; i < a->contract.post_count; i++) {
         value *truth = path_post(a, a->contract.post_nodes[i], &after, result);
         int is = truth ? decide_truth(m, truth, true) : -1;
         if (is != 1) {
-            suspect(a);
+            suspect(a, path_ending(
+                           a, truth ? NULL : m->raised,
+                           arena_print(m->arena, "that this is false: %s", a->contract.post[i])));
             return;
         }
     }
@@ -166,10 +166,11 @@ void tool_check(reply *r)
     }
     yyjson_mut_obj_add_val(r->doc, r->root, "counterexamples", c.found);
     yyjson_mut_obj_add_uint(r->doc, r->root, "paths_explored", ran ? a.paths : 0);
-    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified", ran ? a.good : 0);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified", ran && !a.contradicted ? a.good : 0);
     reply_seconds(r, began);
     yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate", ran ? explore_coverage(&a) : 0.0);
     if (ran)
         reply_assumed(r, &a);
+    reply_withdrawn(r, &a);
     analysis_close(&a);
 }

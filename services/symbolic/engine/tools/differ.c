@@ -43,14 +43,12 @@ static void suspect(analysis *a)
         a->unsure++;
     else if (is_confirmed(&w.replayed))
         add_difference(a, &w);
-    else if (w.replayed.incomparable) {
+    else if (w.replayed.incomparable)
         path_unsupported(&a->m, a->function->line, "return what == can compare",
                          "results that are not comparable: %s and %s", w.replayed.result,
                          w.replayed.other_result);
-    } else {
-        path_unconfirmed(&a->m);
-        a->unreplayed++;
-    }
+    else
+        path_refuted(a, &w, "that the functions differ");
 }
 
 static void salvage(analysis *a)
@@ -148,5 +146,6 @@ void tool_compare(reply *r)
     reply_seconds(r, began);
     if (ran)
         reply_assumed(r, &a);
+    reply_withdrawn(r, &a);
     analysis_close(&a);
 }

@@ -71,8 +71,7 @@ static void find_path(analysis *a)
         current->paths++;
         add_trigger(a, &w);
     } else {
-        path_unconfirmed(m);
-        a->unreplayed++;
+        path_refuted(a, &w, path_ending(a, m->raised, NULL));
     }
 }
 
@@ -127,5 +126,6 @@ void tool_find(reply *r)
     reply_seconds(r, began);
     if (ran)
         reply_assumed(r, &a);
+    reply_withdrawn(r, &a);
     analysis_close(&a);
 }

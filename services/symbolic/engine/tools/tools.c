@@ -6,6 +6,8 @@
 #include "tools/tools.h"
 #include "tree/validate.h"
 
+enum { MOST_NOTED = 4000 }; /* bytes of code, for the operator */
+
 void reply_status(reply *r, const char *status)
 {
     yyjson_mut_obj_add_strcpy(r->doc, r->root, "status", status);
@@ -30,13 +32,55 @@ void reply_seconds(reply *r, int64_t began_ns)
     yyjson_mut_obj_add_real(r->doc, r->root, "time_seconds", (double)(clock_ns() - began_ns) / 1e9);
 }
 
+/* All paths were explored, and there was none: no input is one that the function is for. */
+static bool is_vacuous(const analysis *a)
+{
+    return a->exhausted && a->paths == 0;
+}
+
 void reply_assumed(reply *r, const analysis *a)
 {
-    const char *digits = "ints that become text or are made of it have at most 4300 digits";
-    if (a->assumed && a->m.digits_assumed)
-        reply_text(r, r->root, "assumptions", arena_print(a->m.kept, "%s; %s", a->assumed, digits));
-    else if (a->assumed || a->m.digits_assumed)
-        reply_text(r, r->root, "assumptions", a->assumed ? a->assumed : digits);
+    const char *words[] = {
+        is_vacuous(a) ? "no input satisfies the preconditions, so nothing is said of any call"
+                      : NULL,
+        a->assumed,
+        a->m.digits_assumed ? "ints that become text or are made of it have at most 4300 digits"
+                            : NULL,
+    };
+    text all = { .a = a->m.kept };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i])
+            text_print(&all, "%s%s", all.length ? "; " : "", words[i]);
+    if (all.length)
+        reply_text(r, r->root, "assumptions", all.data);
+    if (is_vacuous(a))
+        yyjson_mut_obj_add_bool(r->doc, r->root, "vacuous", true);
+}
+
+/* The code is what an engineer needs to mend the engine. */
+static const char *cut_code(analysis *a)
+{
+    size_t length = a->tree.length < MOST_NOTED ? a->tree.length : MOST_NOTED;
+    while (length > 0 && length < a->tree.length &&
+           ((unsigned char)a->tree.source[length] >> 6) == 2)
+        length--; /* a character stays whole */
+    return arena_copy(&a->tree_arena, a->tree.source, length);
+}
+
+void reply_withdrawn(reply *r, analysis *a)
+{
+    if (!a->contradicted)
+        return;
+    if (!yyjson_mut_obj_get(r->root, "error_type"))
+        reply_text(r, r->root, "withdrawn", explore_fault(a).message);
+    r->private = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *notes = yyjson_mut_obj(r->private);
+    yyjson_mut_doc_set_root(r->private, notes);
+    yyjson_mut_obj_add_str(r->private, notes, "severity", "critical");
+    yyjson_mut_obj_add_strcpy(r->private, notes, "contradiction", a->contradicted);
+    yyjson_mut_obj_add_strcpy(r->private, notes, "tool", r->request->tool);
+    yyjson_mut_obj_add_strcpy(r->private, notes, "function", r->request->function);
+    yyjson_mut_obj_add_strcpy(r->private, notes, "code", cut_code(a));
 }
 
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)
@@ -57,12 +101,6 @@ const char *raised_words(arena *a, const char *class, const char *message, int l
     return arena_print(a, "%s%s%s%s", class, *message ? ": " : "", message, at);
 }
 
-bool is_out_of_memory(const replay_result *got)
-{
-    return (got->raised && strcmp(got->type, "MemoryError") == 0) ||
-           (got->other_raised && strcmp(got->other_type, "MemoryError") == 0);
-}
-
 bool with_guesses(reply *r, analysis *a, const char *function, const char *other, double seconds,
                   attempt_function *attempt, void *context, fault *wrong)
 {
@@ -76,8 +114,9 @@ bool with_guesses(reply *r, analysis *a, const char *function, const char *other
                            i < most ? guesses[i] : T_INT, wrong))
             return false;
         attempt(a, context);
-        bool fits = !a->assumed || a->paths == 0 || a->type_errors < a->paths;
-        if (fits || i == most)
+        /* A precondition that raises for each value of a type says that it is another one. */
+        bool fits = !a->guessed || (a->paths == 0 ? !is_vacuous(a) : a->type_errors < a->paths);
+        if (fits || a->contradicted || i == most)
             return true;
         analysis_close(a);
     }
@@ -111,7 +150,7 @@ static void tool_rules(reply *r)
     add_list(r, "blocked_attributes", validate_blocked_attributes);
 }
 
-yyjson_mut_doc *tools_answer(solver *s, const request *q)
+yyjson_mut_doc *tools_answer(solver *s, const request *q, yyjson_mut_doc **private)
 {
     static const struct {
         const char *name;
@@ -130,6 +169,7 @@ yyjson_mut_doc *tools_answer(solver *s, const request *q)
             if (asked.seconds <= 0)
                 asked.seconds = tools[i].seconds;
             tools[i].run(&r);
+            *private = r.private;
             return r.doc;
         }
     reply_fault(&r, "error", &(fault){ "ValueError", "There is no such tool", 0 });

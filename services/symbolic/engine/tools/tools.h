@@ -17,8 +17,9 @@ typedef struct request {
     bool reachability;     /* branches: ask the solver */
 } request;
 
-/* Answer a request. The document is the caller's. */
-yyjson_mut_doc *tools_answer(solver *s, const request *r);
+/* Answer a request. The document is the caller's. `*private` is an object for the operator alone,
+ * and the caller's as well; NULL: there is nothing that the operator must know. */
+yyjson_mut_doc *tools_answer(solver *s, const request *r, yyjson_mut_doc **private);
 
 /* Each tool fills in its members. */
 typedef struct reply {
@@ -26,6 +27,7 @@ typedef struct reply {
     yyjson_mut_val *root;
     const request *request;
     solver *solver;
+    yyjson_mut_doc *private; /* what the operator is to know; NULL: nothing */
 } reply;
 
 void tool_check(reply *r);
@@ -41,15 +43,15 @@ void reply_status(reply *r, const char *status);
 void reply_fault(reply *r, const char *status, const fault *wrong);
 void reply_text(reply *r, yyjson_mut_val *to, const char *name, const char *words);
 void reply_seconds(reply *r, int64_t began_ns);
-/* What was assumed, if anything. */
+/* What a verdict rests on beside the code: `assumptions`, `vacuous`. */
 void reply_assumed(reply *r, const analysis *a);
+/* … and why paths do not count, if real Python contradicted one: `withdrawn`, for what was found
+ * and confirmed is told all the same; and for the operator what happened. */
+void reply_withdrawn(reply *r, analysis *a);
 /* The members `args`, `kwargs` and `call` of a witness. */
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w);
 /* "ValueError: bad (line 3)" */
 const char *raised_words(arena *a, const char *class, const char *message, int line);
-
-/* Was it the memory limit of the replay? That says nothing of the code. */
-bool is_out_of_memory(const replay_result *got);
 
 /* Parameters without annotation are taken as int, and as others if every path is a TypeError:
  * `run` is called with each in turn until one fits. */

@@ -1,0 +1,144 @@
+/* Witnesses: a call that leads to the end of a path, what real Python makes of it, and what it
+ * means if that is not what the path says. */
+#include <string.h>
+
+#include "explore/explore.h"
+
+/* -- witnesses --------------------------------------------------------------------------------- */
+
+bool model_arguments(analysis *a, Z3_model model, values *out)
+{
+    *out = (values){ 0 };
+    for (size_t i = 0; i < a->inputs.count; i++) {
+        value *v = input_concrete(&a->m, model, a->inputs.at[i]);
+        if (!v)
+            return false;
+        values_add(&a->m, out, v);
+    }
+    return true;
+}
+
+static const char *python_list(arena *to, const char *const *items, size_t count, bool quote)
+{
+    text words = { .a = to };
+    text_say(&words, "(");
+    for (size_t i = 0; i < count; i++) {
+        text_say(&words, quote ? "'" : "");
+        for (const char *at = items[i]; *at; at++)
+            text_print(&words, "%s%c", *at == '\'' || *at == '\\' ? "\\" : "", *at);
+        text_say(&words, quote ? "'," : ",");
+    }
+    text_say(&words, ")");
+    return words.data;
+}
+
+/* "((1,), {'k': 2})", and the call as a person would write it. */
+static bool write_call(analysis *a, const values *given, const char **arguments_text,
+                       const char **call_text)
+{
+    arena *to = &a->path_arena;
+    text places = { .a = to }, keywords = { .a = to }, shown = { .a = to };
+    text_say(&places, "");
+    text_say(&keywords, "");
+    text_print(&shown, "%s(", a->function->name);
+    for (size_t i = 0; i < given->count; i++) {
+        text one = { .a = to };
+        if (!input_write(&a->m, given->at[i], &one))
+            return false;
+        const parameter *p = &a->parameters[i];
+        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
+                   p->keyword ? "=" : "", one.data);
+        if (p->keyword)
+            text_print(&keywords, "'%s': %s, ", p->name, one.data);
+        else
+            text_print(&places, "%s, ", one.data);
+    }
+    text_say(&shown, ")");
+    *arguments_text = arena_print(to, "((%s), {%s})", places.data, keywords.data);
+    *call_text = shown.data;
+    return true;
+}
+
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
+{
+    const char *names[MOST_PARAMETERS];
+    for (size_t i = 0; i < a->parameter_count; i++)
+        names[i] = a->parameters[i].name;
+    out->names = python_list(a->m.arena, names, a->parameter_count, true);
+    out->pre = python_list(a->m.arena, a->contract.pre, a->contract.pre_count, true);
+    return write_call(a, given, &out->arguments, shown);
+}
+
+bool path_witness(analysis *a, witness *out)
+{
+    machine *m = &a->m;
+    *out = (witness){ 0 };
+    Z3_model model = NULL;
+    Z3_ast wishes = input_wishes(m, a->inputs);
+    int most = m->solver->check_ms;
+    m->solver->check_ms = 500;
+    if (wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
+        model = NULL;
+    m->solver->check_ms = most;
+    if (!model)
+        model = path_model(m);
+    bool good = model && model_arguments(a, model, &out->arguments);
+    solver_drop(m->solver, model);
+    if (!good)
+        return false;
+    out->condition = path_condition(m, &a->tree_arena);
+    replay_call c = { .code = a->tree.source, .function = a->function->name };
+    c.post = python_list(m->arena, a->contract.post, a->contract.post_count, true);
+    c.other = a->other ? a->other->name : NULL;
+    if (!call_words(a, &out->arguments, &c, &out->call))
+        return false;
+    /* The path has ended, so the call will, too; one that was left may not. */
+    int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
+    replay(&a->tree_arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
+    return true;
+}
+
+/* -- what real Python does not confirm --------------------------------------------------------- */
+
+const char *path_ending(analysis *a, const value *raised, const char *otherwise)
+{
+    return raised ? arena_print(a->m.arena, "that it raises %s", value_type(raised)) : otherwise;
+}
+
+void path_contradicted(analysis *a, const char *call, const char *expected, const char *did)
+{
+    arena *to = &a->tree_arena;
+    if (a->contradicted)
+        return;
+    a->contradicted_call = arena_print(to, "%s", call);
+    a->contradicted = arena_print(to, "%.2000s: the engine expected %.500s; real Python %.1000s",
+                                  call, expected, did);
+}
+
+static const char *done_words(arena *a, bool raised, const char *class, const char *message,
+                              const char *result)
+{
+    return raised ? arena_print(a, "raised %s: %s", class, message)
+                  : arena_print(a, "returned %s", result ? result : "something");
+}
+
+void path_refuted(analysis *a, const witness *w, const char *expected)
+{
+    const replay_result *got = &w->replayed;
+    arena *to = a->m.arena;
+    path_unconfirmed(&a->m);
+    if (!got->ran || is_out_of_memory(got)) {
+        a->unanswered++;
+        a->unanswered_why = arena_print(&a->tree_arena, "%s",
+                                        got->ran ? "it needs more memory than it may have"
+                                                 : got->message);
+        return;
+    }
+    const char *did = got->pre ? done_words(to, got->raised, got->type, got->message, got->result)
+                               : "says that a precondition does not hold";
+    if (got->pre && got->other_result)
+        did = arena_print(to, "%s, and %s %s", did, a->other ? a->other->name : "the other",
+                          done_words(to, got->other_raised, got->other_type, got->other_message,
+                                     got->other_result));
+    path_contradicted(a, w->call, expected, did);
+}
