@@ -6,8 +6,10 @@
 /* The lists are those of the validator itself, which is a part of the engine. */
 mishap *symbolic_security(mishap_call *call)
 {
-    static const char *const lists[] = { "allowed_modules", "blocked_modules", "blocked_builtins",
-                                         "blocked_attributes" };
+    static const char *const lists[] = { "allowed_modules",     "blocked_modules",
+                                         "blocked_builtins",    "blocked_attributes",
+                                         "blocked_names",       "blocked_members",
+                                         "allowed_dunder_names" };
     mishap_answered *answered;
     MISHAP_TRY(symbolic_analyse(call, "rules", &answered));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -15,6 +17,11 @@ mishap *symbolic_security(mishap_call *call)
     mishap_answered_free(answered);
     mishap_answer_member(call, "imports",
                          "Modules that are not allowed are refused, wherever they are imported.");
+    mishap_answer_member(call, "builtins",
+                         "The code may have names of its own that are those of blocked builtins.");
+    mishap_answer_member(call, "names",
+                         "Blocked names are refused as names and as attributes, and so are names "
+                         "with two underscores on both sides that are not allowed.");
     mishap_answer_object(call, "limits");
     mishap_answer_member(call, "code_bytes", (int)SYMBOLIC_MOST_CODE);
     mishap_answer_member(call, "memory_mb", (int)SYMBOLIC_MOST_MEMORY_MB);

@@ -11,7 +11,7 @@
       .placeholder = shown, .help = what }
 #define SECONDS(usual)                                                                             \
     { "timeout_seconds", MISHAP_NUMBER, .range = { 0.1, SYMBOLIC_MOST_SECONDS }, .initial = usual, \
-      .help = "Seconds after which the analysis gives up" }
+      .help = "Seconds after which the analysis gives up; null is the default" }
 #define INPUT                                                                                      \
     { "args", MISHAP_OBJECT, .required = true, .help = "The arguments by their names" },           \
     { "kwargs", MISHAP_OBJECT, .required = true, .help = "Those that can be given by name only" }, \

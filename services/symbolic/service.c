@@ -103,11 +103,27 @@ static void fill_in(const struct blank *blank, mishap *failure)
                         mishap_value_of_json(blank->members[i].json));
 }
 
+/* Code that is too long is the one wrong argument that a caller may not see at a glance. */
+static void tell_size(mishap *failure)
+{
+    char words[120];
+    for (const mishap_field *f = mishap_told(failure)->fields; f; f = f->next)
+        if (mishap_text_equal(f->field, mishap_text_of("code")) &&
+            mishap_text_equal(f->error, mishap_text_of("invalid_length")) &&
+            f->actual.integer > SYMBOLIC_MOST_CODE) {
+            snprintf(words, sizeof words, "The code has %lld characters; at most %d are allowed.",
+                     (long long)f->actual.integer, SYMBOLIC_MOST_CODE);
+            mishap_message(failure, mishap_text_of(words));
+        }
+}
+
 /* A wrong argument is a ValueError: ValidationError is for code that is refused. */
 static void amend(const mishap_operation *operation, mishap *failure)
 {
-    if (mishap_told(failure)->fields)
+    if (mishap_told(failure)->fields) {
         mishap_type(failure, "ValueError");
+        tell_size(failure);
+    }
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
         if (strcmp(blanks[i].operation, operation->name) == 0)
             fill_in(&blanks[i], failure);

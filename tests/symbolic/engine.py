@@ -134,7 +134,7 @@ def violated(code, name, make):
     names = parameters(function)
     known = dict(zip(names, make(space)))
     try:
-        if not all(eval(words, space, dict(known)) for words in agreed["pre"]):
+        if not all(eval(words, {**space, **known}) for words in agreed["pre"]):
             return None
     except Exception:
         return None

@@ -69,7 +69,27 @@ ATTEMPTS.update({
     "eval as a keyword's value": (body("print(end=eval)"), "eval"),
     "eval deleted": (body("del eval"), "eval"),
     "global eval": (body("global eval"), "eval"),
-    "eval as a parameter": ("def f(eval: int) -> int:\n    return eval\n", "eval"),
+    # Names of the code may hide a builtin; where Python could still find the builtin it is refused.
+    "a builtin as the default of a parameter that hides it": ("def f(x: int, dir=dir) -> int:\n    return x\n", "Blocked builtin: dir"),
+    "a builtin before the module hides it": ("y = dir(1)\ndef dir(x): return x\n" + FUNCTION, "Blocked function call: dir"),
+    "a builtin in a function that is called before the module hides it": ("def g(): return open('x')\ny = g()\ndef open(x): return x\n" + FUNCTION,
+                                                                        "Blocked function call: open"),
+    "a builtin that the module may hide": ("if False:\n    dir = 1\n" + body("return dir(x)"), "Blocked function call: dir"),
+    "a builtin that a loop may hide": ("for dir in []: pass\n" + body("return dir(x)"), "Blocked function call: dir"),
+    "a builtin that is hidden and found again": ("dir = 1\ndel dir\n" + body("return dir(x)"), "dir"),
+    "a builtin that an async function inside hides": (body("async def g():\n        dir = 1\n    return dir(x)"), "Blocked function call: dir"),
+    "a builtin that a lambda inside hides": (body("y = lambda dir: (vars := dir)\n    return vars(x)"), "Blocked function call: vars"),
+    "a builtin that a handler hides for a while": ("vars = 1\ntry:\n    1 // 0\nexcept ZeroDivisionError as vars:\n    pass\n" + body("return vars()"),
+                                                   "Blocked function call: vars"),
+    "a builtin that a method does not hide": ("class C:\n    def open(self): return open('x')\n" + FUNCTION, "Blocked function call: open"),
+    "a builtin in the body of a class that hides it": ("class C:\n    y = dir(1)\n    dir = 2\n" + FUNCTION, "Blocked function call: dir"),
+    "a builtin that is declared and not hidden": ("def g():\n    global dir\n    return dir(1)\ndir = 1\n" + FUNCTION, "dir"),
+    "a builtin as what a comprehension begins with": (body("return [vars for vars in vars()]"), "Blocked function call: vars"),
+    "a builtin that a comprehension hid": (body("y = [dir for dir in (1, 2)]\n    return dir(x)"), "Blocked function call: dir"),
+    "a builtin of a decorator that is hidden by it": ("def g(h): return h\n@g\ndef dir(n): return dir(n)\n" + FUNCTION, "Blocked function call: dir"),
+    "a builtin that only an annotation seems to hide": ("dir: int\n" + body("return dir(x)"), "Blocked function call: dir"),
+    "a builtin in a contract, hidden by a local name": ('def f(x: int) -> int:\n    """post: dir(1) == []"""\n    dir = 1\n    return x\n',
+                                                        "Blocked function call: dir"),
     "getattr with a blocked name": (body("getattr(x, '__class__')"), "__class__"),
     "getattr with a name that is computed": (body("getattr(x, '__cl' + 'ass__')"), "Blocked function call: getattr"),
     "getattr under another name": (body("g = getattr\n    g(x, 'real')"), "getattr"),
@@ -156,6 +176,20 @@ ALLOWED = {
     "64 KB": FUNCTION + "#" * (65536 - len(FUNCTION)),
     "variables that are named as what is refused elsewhere": "import math\nobj = 1\ndef g(abc):\n    global obj\n    obj = 2\n"
                                                              "    return 'a.b {}'.format(abc)\n" + FUNCTION,
+    "a variable named as a builtin": body("dir = x\n    return dir + 0"),
+    "a parameter named as a builtin": "def f(dir: int, *, input: int = 3) -> int:\n    return dir + input\n",
+    "a method and an attribute named as builtins": "class Door:\n    def __init__(self): self.vars = 1\n    def open(self): return self.vars\n"
+                                                   + body("return Door().open()"),
+    "a function of the module named as a builtin": "def open(n):\n    return open(n - 1) if n > 0 else 0\n" + body("return open(2)"),
+    "a constant of the module named as a builtin": "license = 'MIT'\n" + body("return len(license)"),
+    "names of loops, comprehensions, handlers and patterns": body(
+        "for dir in (1, 2):\n        x = dir\n    y = [vars for vars in (1, 2) if vars]\n    z = {k: dir for k, dir in ((1, 2),)}\n"
+        "    try:\n        x = 1\n    except ValueError as exec:\n        raise exec\n    match x:\n        case compile: y = compile\n"
+        "    (lambda eval: eval)(1)\n    if (open := 3): y = open"),
+    "a name that a function inside reads": body("dir = 1\n    def g():\n        nonlocal dir\n        dir = 2\n        return dir\n    g()"),
+    "an argument by a name that is a builtin": "def g(dir): return dir\n" + body("return g(dir=x)"),
+    "a contract about a parameter that is named as a builtin": 'def f(x: int, dir: int) -> int:\n    """\n    pre: dir > 0\n    post: _ == dir\n    """\n'
+                                                               "    return dir\n",
     "190 parentheses": body("y = " + "(" * 190 + "1" + ")" * 190),
 }
 

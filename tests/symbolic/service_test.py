@@ -312,8 +312,29 @@ def a_wrong_argument_is_a_value_error_with_the_members_of_the_tool(tool):
     equal((malformed.status, malformed.json["error_type"]), (400, "ValueError"), "what is no JSON")
     check_blank(tool, malformed.json)
     large = shared().ask("POST", "/symbolic/" + tool, dict(GIVEN[tool], code="#" * 65537), checked=False)
-    equal((large.status, large.json["error_type"]), (422, "ValueError"), "more than 64 KB")
+    equal((large.status, large.json["error_type"], large.json["message"]),
+          (422, "ValueError", "The code has 65537 characters; at most 65536 are allowed."), "more than 64 KB")
     check_blank(tool, large.json)
+    told = mcp(Session(shared()), tool, dict(GIVEN[tool], code="\u20ac" * 30000))
+    equal((told["error_type"], told["message"]), ("ValidationError", "Code has 90000 bytes; at most 65536 are allowed"), "more in bytes")
+
+
+@tests_of({tool: tool for tool in TOOLS if tool != "health"})
+def half_a_surrogate_pair_is_told_with_the_members_of_the_tool(tool):
+    given = dict(GIVEN[tool], code="x = '\ud800'\n" + CODE)
+    told = mcp(Session(shared()), tool, given)
+    equal((told["error_type"], told["message"]), ("ValueError", "A string contains half of a surrogate pair, which is no character."), "for agents")
+    check_blank(tool, told)
+    status, answer = http(shared(), tool, given)
+    equal((status, answer["error_type"]), (400, "ValueError"), "over HTTP")
+    check_blank(tool, answer)
+
+
+@test
+def a_timeout_of_null_is_the_default():
+    equal(http(shared(), "check", dict(GIVEN["check"], timeout_seconds=None))[1]["status"], "counterexample", "the status")
+    help_of = [tool for tool in Session(shared()).post(message("tools/list")).json["result"]["tools"] if tool["name"] == "symbolic_check"]
+    expect("null is the default" in json.dumps(help_of), "it is not documented", help_of)
 
 
 # ---- Hostile code, and what takes long -----------------------------------------------------------
@@ -545,7 +566,7 @@ def read(session, address):
 def the_rules_for_code_are_those_that_hold():
     session = Session(shared())
     rules = read(session, "config://security")
-    equal((len(rules["allowed_modules"]), len(rules["blocked_modules"]), len(rules["blocked_builtins"])), (21, 28, 9), "how many")
+    equal((len(rules["allowed_modules"]), len(rules["blocked_modules"]), len(rules["blocked_builtins"])), (21, 28, 21), "how many")
     equal(rules["limits"], {"code_bytes": 65536, "memory_mb": 2048, "timeout_seconds": 300}, "limits")
 
     def refused(code):
@@ -554,8 +575,19 @@ def the_rules_for_code_are_those_that_hold():
         equal(refused("import " + name), "Blocked module: " + name, name)
     for name in rules["blocked_builtins"]:
         equal(refused("x = " + name), "Blocked builtin: " + name, name)
-    for name in rules["blocked_attributes"]:
+    for name in rules["blocked_attributes"] + rules["blocked_names"]:
         equal(refused("x = (1).%s" % name), "Blocked attribute: " + name, name)
+    for name in rules["blocked_names"]:
+        equal(refused("x = %s" % name), "Blocked name: " + name, name)
+    for name in rules["blocked_members"]:
+        equal(refused("import random\nx = random.%s" % name), "Blocked attribute: " + name, name)
+    for name in rules["allowed_dunder_names"]:
+        equal(refused("def g(x): return x.%s" % name), "", name)
+    equal(refused("def g(x): return x.__dict__"), "Blocked attribute: __dict__", "any other with two underscores")
+    with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "services", "symbolic", "engine", "tree", "rules.c"), encoding="utf-8") as file:
+        lists = re.findall(r"\*const validate_\w+\[\] = \{(.*?)\};", file.read(), re.S)
+    equal(sorted(len(re.findall('"', words)) // 2 for words in lists), sorted(len(rules[name]) for name in rules if isinstance(rules[name], list)),
+          "lists that are not told")
     for name in rules["allowed_modules"]:
         expect(refused("import " + name) in ("", "No module named 'typing_extensions' (line 1)"), name, refused("import " + name))
     equal(refused("import zlib"), "Module not allowed: zlib", "any other")

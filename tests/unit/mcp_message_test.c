@@ -312,6 +312,17 @@ static const struct {
       DOUBT(ID("1"), "The message contains half of a surrogate pair.", ""), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":\"\\udc00\",\"method\":\"ping\"}"),
       DOUBT(NO_ID, "The message contains half of a surrogate pair.", ""), 400 },
+    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":\"\\udc00\",\"method\":\"tools/call\"}"),
+      DOUBT(NO_ID, "The message contains half of a surrogate pair.", ""), 400 },
+    { MISHAP_TEXT(
+          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"b\":1,\"b\":"
+          "\"\\udc00\"}}"),
+      DOUBT(ID("1"), "The message contains half of a surrogate pair.", ""), 400 },
+    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"b\":\"\\udc00\"}}"),
+      NOTHING, 0 },
+    { MISHAP_TEXT("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"b\":"
+                  "\"\\udc00\"}}]"),
+      DOUBT(NO_ID, "The message contains half of a surrogate pair.", ""), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"b\":1,\"b\":2}}"), NOTHING,
       0 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"b\":1,\"b\":2}}"),
@@ -546,6 +557,15 @@ static void a_request_is_read(void **state)
 
     assert_true(mishap_mcp_read(&reader, T("[1]"), &message, &flaw));
     assert_int_equal(yyjson_arr_size(message.batch), 1);
+    assert_false(message.mended);
+
+    assert_true(
+        mishap_mcp_read(&reader,
+                        T("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                          "{\"name\":\"\\ud800\"}}"),
+                        &message, &flaw));
+    assert_true(message.mended);
+    assert_null(flaw.failure);
     mishap_json_reader_release(&reader);
 }
 

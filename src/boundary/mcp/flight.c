@@ -196,6 +196,11 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     yyjson_val *object = arguments->object ? arguments->object : &none;
     char room[ROOM];
     mishap_buffer json;
+    if (arguments->mended)
+        return mishap_suggest(mishap_raise(BAD_REQUEST,
+                                           "A string contains half of a surrogate pair, which is "
+                                           "no character."),
+                              "Send each surrogate as part of a pair, or U+FFFD in its place.");
     mishap *failure = refuse_unknown(operation, arguments);
     if (failure)
         return failure;

@@ -159,6 +159,8 @@ typedef struct mishap_mcp_message {
     mishap_mcp_revision revision; /* what it is to be read as; mishap_mcp_take() sets it. Before, a
                                      transport may say that it must be of the stateless kind */
     yyjson_val *batch;            /* it is an array of messages: nothing else is set */
+    bool mended;                  /* it calls a tool, with half of a surrogate pair somewhere, which
+                                     was read as U+FFFD: the tool refuses it in its own words */
     char room[MISHAP_MCP_ID_LIMIT]; /* where the id stands: a message is not to be copied */
 } mishap_mcp_message;
 
@@ -503,6 +505,7 @@ struct mishap_mcp_flight {
 typedef struct mishap_mcp_arguments {
     yyjson_val *object;           /* as they are given; NULL: none, or elsewhere in the message */
     const mishap_buffer *spelled; /* … as they are meant, if that differs: JSON */
+    bool mended;                  /* they are not what was sent (mishap_mcp_message): refused */
 } mishap_mcp_arguments;
 /* Say where a call comes from. What it points to lives as long as the call; `id` may be NULL. */
 void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote);

@@ -232,7 +232,7 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
     message->kind = MISHAP_MCP_REQUEST;
     message->id = message->method = message->claimed = (mishap_text){ NULL, 0 };
     message->params = message->meta = message->batch = NULL;
-    message->claims = false;
+    message->claims = message->mended = false;
     message->revision = MISHAP_MCP_NONE;
     *flaw = (mishap_mcp_flaw){ 0 };
     if (yyjson_is_arr(root)) {
@@ -340,15 +340,37 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
     return refuse(flaw, -32600, id, m);
 }
 
+/* Is half of a surrogate pair all that is wrong with the call of a tool? What a tool answers is in
+ * the tool's own form, so it is the tool that refuses the call. */
+static bool is_for_a_tool(yyjson_val *root, mishap_mcp_message *message)
+{
+    static const char replaced[] = "\xef\xbf\xbd";
+    mishap_mcp_flaw flaw = { 0 };
+    bool whole = yyjson_is_obj(root) && mishap_mcp_message_read(root, message, &flaw);
+    mishap_free(flaw.failure);
+    return whole && message->kind == MISHAP_MCP_REQUEST &&
+           mishap_text_equal(message->method, mishap_text_of("tools/call")) &&
+           !memmem(message->id.data, message->id.length, replaced, sizeof replaced - 1);
+}
+
 bool mishap_mcp_read(mishap_json_reader *reader, mishap_text text, mishap_mcp_message *message,
                      mishap_mcp_flaw *flaw)
 {
     if (!mishap_json_read(reader, text))
         return refuse_text(reader, flaw);
     struct doubt doubt;
-    doubt.flaw = reader->flaw;
+    doubt.flaw = MISHAP_JSON_SOUND;
     doubt.length = 0;
     mishap_json_inspect(reader, &(mishap_json_visitor){ .flaw = keep_first, .state = &doubt });
+    if (reader->flaw == MISHAP_JSON_LONE_SURROGATE && doubt.flaw != MISHAP_JSON_NO_MEMORY) {
+        if (doubt.flaw == MISHAP_JSON_SOUND && is_for_a_tool(reader->root, message)) {
+            *flaw = (mishap_mcp_flaw){ 0 };
+            message->mended = true;
+            return true;
+        }
+        doubt.flaw = MISHAP_JSON_LONE_SURROGATE;
+        doubt.length = 0;
+    }
     if (doubt.flaw != MISHAP_JSON_SOUND)
         return refuse_doubt(reader->root, &doubt, message, flaw);
     return mishap_mcp_message_read(reader->root, message, flaw);

@@ -139,7 +139,8 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
     };
     if (!asked.offer)
         return no_such_tool(request, mishap_json_text(name));
-    mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .object = arguments },
-                            result);
+    mishap_mcp_flight_begin(
+        request, &asked,
+        &(mishap_mcp_arguments){ .object = arguments, .mended = request->message->mended }, result);
     return NULL;
 }

@@ -144,3 +144,10 @@ def f(given: list[int]) -> int:
     n = len(given)
     assert n != 1
     return n
+
+#: check f = counterexample ZeroDivisionError
+def f(xs: list[int], n: int):
+    """
+    pre: len(xs) == 2 and all(x > n for x in xs) and [x for x in xs if x < n] == []
+    """
+    return 1 // (xs[0] - n - 1)

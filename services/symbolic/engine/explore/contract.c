@@ -17,8 +17,8 @@ static const char *docstring(tree *t, const node *function)
     return value_utf8(&only_arena, &words);
 }
 
-static bool add_condition(tree *t, const char *words, const char **list, const node **parsed,
-                          size_t *count, int line, fault *wrong)
+static bool add_condition(tree *t, const node *function, const char *words, const char **list,
+                          const node **parsed, size_t *count, int line, fault *wrong)
 {
     if (*count == MOST_CONDITIONS) {
         *wrong = (fault){ "ValueError", "A contract has at most 16 conditions of a kind", line };
@@ -32,7 +32,7 @@ static bool add_condition(tree *t, const char *words, const char **list, const n
         };
         return false;
     }
-    if (!validate(t, n, wrong))
+    if (!validate(t, n, function, wrong))
         return false;
     list[*count] = words;
     parsed[(*count)++] = n;
@@ -61,10 +61,10 @@ bool contract_read(tree *t, const node *function, contract *out, fault *wrong)
         char *words = arena_copy(t->arena, at, length);
         bool good = true;
         if (strncmp(words, "pre:", 4) == 0)
-            good = add_condition(t, words + 4 + strspn(words + 4, " \t"), out->pre, out->pre_nodes,
-                                 &out->pre_count, line, wrong);
+            good = add_condition(t, function, words + 4 + strspn(words + 4, " \t"), out->pre,
+                                 out->pre_nodes, &out->pre_count, line, wrong);
         else if (strncmp(words, "post:", 5) == 0)
-            good = add_condition(t, words + 5 + strspn(words + 5, " \t"), out->post,
+            good = add_condition(t, function, words + 5 + strspn(words + 5, " \t"), out->post,
                                  out->post_nodes, &out->post_count, line, wrong);
         else if (strncmp(words, "raises:", 7) == 0)
             add_raises(t, words + 7, out);

@@ -70,8 +70,9 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
     a->path_arena = (arena){ .limit = 512u << 20, .full = out_of_memory, .context = a };
     a->tree = (tree){ .arena = &a->tree_arena };
     *wrong = (fault){ 0 };
-    if (!tree_parse(&a->tree, code, length, wrong) || !validate(&a->tree, a->tree.module, wrong) ||
-        !check_imports(a, wrong) || !find_function(a, function, &a->function, wrong) ||
+    if (!tree_parse(&a->tree, code, length, wrong) ||
+        !validate(&a->tree, a->tree.module, NULL, wrong) || !check_imports(a, wrong) ||
+        !find_function(a, function, &a->function, wrong) ||
         (other && !find_function(a, other, &a->other, wrong)) ||
         !contract_read(&a->tree, a->function, &a->contract, wrong))
         return false;

@@ -259,9 +259,9 @@ const char replay_driver[] =
     "        args, kwargs = made(before)\n"
     "    except BaseException as e:\n"
     "        return ['load', type(e).__name__ + ': ' + said(e)]\n"
-    "    for p in pre:\n"
+    "    for p in pre:\n" /* a comprehension in it sees only what is global */
     "        try:\n"
-    "            if not eval(p, before, bound(args, kwargs)):\n"
+    "            if not eval(p, {**before, **bound(args, kwargs)}):\n"
     "                return ['ran', 'no']\n"
     "        except BaseException as e:\n"
     "            return ['ran', 'no']\n"

@@ -148,6 +148,9 @@ static void tool_rules(reply *r)
     add_list(r, "blocked_modules", validate_blocked_modules);
     add_list(r, "blocked_builtins", validate_blocked_builtins);
     add_list(r, "blocked_attributes", validate_blocked_attributes);
+    add_list(r, "blocked_names", validate_blocked_indirect);
+    add_list(r, "blocked_members", validate_blocked_members);
+    add_list(r, "allowed_dunder_names", validate_allowed_dunders);
 }
 
 yyjson_mut_doc *tools_answer(solver *s, const request *q, yyjson_mut_doc **private)

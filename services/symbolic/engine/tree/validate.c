@@ -1,70 +1,8 @@
 /* See validate.h. */
 #include <string.h>
 
+#include "tree/shadow.h"
 #include "tree/validate.h"
-
-const char *const validate_blocked_modules[] = {
-    "os",        "sys",     "subprocess", "shutil",   "pathlib",
-    "socket",    "http",    "urllib",     "requests", "ftplib",
-    "pickle",    "shelve",  "marshal",    "ctypes",   "multiprocessing",
-    "importlib", "runpy",   "code",       "codeop",   "pty",
-    "tty",       "termios", "threading",  "signal",   "fcntl",
-    "resource",  "syslog",  "getpass",    NULL
-};
-
-const char *const validate_allowed_modules[] = {
-    "math",      "random",   "string",    "collections", "itertools",
-    "functools", "operator", "typing",    "re",          "json",
-    "datetime",  "decimal",  "fractions", "statistics",  "dataclasses",
-    "enum",      "copy",     "heapq",     "bisect",      "typing_extensions",
-    "abc",       NULL
-};
-
-const char *const validate_blocked_builtins[] = { "eval", "exec",    "compile", "__import__",
-                                                  "open", "globals", "locals",  "vars",
-                                                  "dir",  NULL };
-
-const char *const validate_blocked_attributes[] = { "__subclasses__", "__bases__", "__mro__",
-                                                    "__globals__",    "__class__", "__code__",
-                                                    "__builtins__",   NULL };
-
-/* Beyond the lists above: what the same could be had with. */
-static const char *const more_builtins[] = { "breakpoint", "input",     "help",       "exit",
-                                             "quit",       "copyright", "credits",    "license",
-                                             "setattr",    "delattr",   "memoryview", "classmethod",
-                                             NULL };
-static const char *const indirect[] = {
-    /* frames, code and tracebacks */
-    "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "f_globals", "f_locals",
-    "f_builtins", "f_back", "f_code", "tb_frame", "tb_next", "co_consts", "co_code", "func_globals",
-    "mro", "with_traceback",
-    /* names that become attributes, text that becomes code */
-    "attrgetter", "methodcaller", "get_type_hints", "ForwardRef", "evaluate_forward_ref",
-    "format_map", "vformat", "get_field", "get_value", "convert_field", "Formatter",
-    "make_dataclass", "namedtuple", "SystemRandom", "get_annotations", "singledispatch",
-    "singledispatchmethod", NULL
-};
-/* Names with two underscores that do no harm; all others are refused. */
-static const char *const harmless[] = {
-    "__init__",    "__post_init__", "__name__",  "__doc__",      "__eq__",     "__ne__",
-    "__lt__",      "__le__",        "__gt__",    "__ge__",       "__hash__",   "__repr__",
-    "__str__",     "__len__",       "__bool__",  "__contains__", "__iter__",   "__next__",
-    "__add__",     "__radd__",      "__sub__",   "__rsub__",     "__mul__",    "__rmul__",
-    "__truediv__", "__floordiv__",  "__mod__",   "__pow__",      "__neg__",    "__pos__",
-    "__abs__",     "__and__",       "__or__",    "__xor__",      "__invert__", "__getitem__",
-    "__setitem__", "__call__",      "__enter__", "__exit__",     "__int__",    "__float__",
-    "__return__",  "__old__",       "__debug__", "__slots__",    "__all__",    "__version__",
-    "__author__",  "__future__",    NULL
-};
-/* Modules of the standard library that modules of the allow-list have as attributes. */
-static const char *const inner_modules[] = {
-    "builtins",  "inspect", "types",       "warnings",    "contextlib", "codecs",   "io",
-    "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",  "reprlib",
-    "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform", "tempfile",
-    "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",  "hashlib",
-    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       "bltns",
-    "stdlib_re", "decoder", "encoder",     "scanner",     NULL
-};
 
 static bool listed(const char *const *list, const char *name)
 {
@@ -79,7 +17,9 @@ typedef struct check {
     fault *wrong;
     const char *modules[64], *real[64]; /* names that imports bind to modules; which ones */
     size_t module_count;
-    bool in_class; /* what is bound here becomes an attribute */
+    bool in_class;       /* what is bound here becomes an attribute */
+    const block *inside; /* functions and the like around the node */
+    size_t statement;    /* of the module: its index */
 } check;
 
 static bool refuse(check *c, int line, const char *words, const char *name)
@@ -112,7 +52,8 @@ static bool check_attribute(check *c, const char *name, int line)
     /* An AttributeError has the module that lacks a name. */
     if (c->module_count && strcmp(name, "obj") == 0)
         return refuse(c, line, "Blocked attribute", name);
-    if (listed(indirect, name) || (is_dunder(name) && !listed(harmless, name)))
+    if (listed(validate_blocked_indirect, name) ||
+        (is_dunder(name) && !listed(validate_allowed_dunders, name)))
         return refuse(c, line, "Blocked attribute", name);
     return true;
 }
@@ -125,16 +66,24 @@ static bool check_named(check *c, const char *name, int line)
     return check_attribute(c, name, line);
 }
 
-/* `called`: it is the function of a call. */
-static bool check_name(check *c, const char *name, bool called, int line)
+/* A name that is bound or given to something: that of a builtin hides it, and does no harm. */
+static bool check_bound(check *c, const char *name, int line)
 {
-    if (listed(validate_blocked_builtins, name) || listed(more_builtins, name))
-        return refuse(c, line, called ? "Blocked function call" : "Blocked builtin", name);
-    if (strcmp(name, "__builtins__") == 0 || (is_dunder(name) && !listed(harmless, name)))
+    if (strcmp(name, "__builtins__") == 0 ||
+        (is_dunder(name) && !listed(validate_allowed_dunders, name)))
         return refuse(c, line, "Blocked name", name);
-    if (listed(indirect, name))
+    if (listed(validate_blocked_indirect, name))
         return refuse(c, line, "Blocked name", name);
     return true;
+}
+
+/* A name that is read. `called`: it is the function of a call. */
+static bool check_name(check *c, const char *name, bool called, int line)
+{
+    if (listed(validate_blocked_builtins, name) &&
+        !(c->t->module && is_shadowed(c->t->module, c->inside, c->statement, name)))
+        return refuse(c, line, called ? "Blocked function call" : "Blocked builtin", name);
+    return check_bound(c, name, line);
 }
 
 /* A name that comes from a module: it must not be another module, nor private. */
@@ -146,7 +95,7 @@ static bool check_member(check *c, const char *module, const char *name, int lin
         return refuse(c, line, "Blocked attribute", name);
     if (listed(validate_blocked_modules, name))
         return refuse(c, line, "Blocked module", name);
-    if (name[0] == '_' || listed(inner_modules, name))
+    if (name[0] == '_' || listed(validate_blocked_members, name))
         return refuse(c, line, "Blocked attribute", name);
     return check_attribute(c, name, line);
 }
@@ -190,7 +139,7 @@ static bool check_import(check *c, const node *n)
         } else if (!check_member(c, n->name, alias->name, n->line)) {
             return false;
         }
-        if (alias->other && !check_name(c, alias->other, false, n->line))
+        if (alias->other && !check_bound(c, alias->other, n->line))
             return false;
     }
     return true;
@@ -340,10 +289,10 @@ static bool check_node(check *c, const node *n, const node *parent)
         return check_import(c, n);
     case N_FUNCTION:
     case N_CLASS:
-        return check_name(c, n->name, false, n->line) &&
+        return check_bound(c, n->name, n->line) &&
                (n->kind != N_FUNCTION || check_annotation(c, n->b, 0));
     case N_ARG:
-        return check_name(c, n->name, false, n->line) && check_annotation(c, n->a, 0);
+        return check_bound(c, n->name, n->line) && check_annotation(c, n->a, 0);
     case N_ANNASSIGN:
         return check_annotation(c, n->b, 0);
     case N_KEYWORD:
@@ -351,15 +300,111 @@ static bool check_node(check *c, const node *n, const node *parent)
     case N_MATCH_AS:
     case N_MATCH_STAR:
     case N_MATCH_MAPPING:
-        return !n->name || check_name(c, n->name, false, n->line);
+        return !n->name || check_bound(c, n->name, n->line);
     case N_IDENTIFIER: {
         int line = parent ? parent->line : 0; /* it has none itself */
         bool bound = parent && (parent->kind == N_GLOBAL || parent->kind == N_NONLOCAL);
-        return !n->name ||
-               (check_name(c, n->name, false, line) && (bound || check_named(c, n->name, line)));
+        if (!n->name)
+            return true;
+        return bound ? check_name(c, n->name, false, line)
+                     : check_bound(c, n->name, line) && check_named(c, n->name, line);
     }
     default:
         return true;
+    }
+}
+
+/* What is bound: names, and what else can stand on the left. */
+static bool walk_target(check *c, const node *n, const node *parent)
+{
+    if (n->kind == N_TUPLE || n->kind == N_LIST) {
+        for (size_t i = 0; i < n->x.count; i++)
+            if (!walk_target(c, n->x.at[i], n))
+                return false;
+        return true;
+    }
+    if (n->kind == N_STARRED)
+        return walk_target(c, n->a, n);
+    if (n->kind != N_NAME || !listed(validate_blocked_builtins, n->name))
+        return walk(c, n, parent);
+    return check_bound(c, n->name, n->line);
+}
+
+static bool walk_targets(check *c, nodes list, const node *parent)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (!walk_target(c, list.at[i], parent))
+            return false;
+    return true;
+}
+
+static bool walk_some(check *c, const node *n, const node *parent)
+{
+    return !n || walk(c, n, parent);
+}
+
+/* What is run within a block: the rest of a function, such as its defaults, is run around it. */
+static bool walk_inside(check *c, const node *n, const node *one, const node *other, nodes list)
+{
+    block here = { .n = n, .up = c->inside };
+    c->inside = &here;
+    bool good = walk_some(c, one, n) && walk_some(c, other, n) && walk_all(c, list, n);
+    c->inside = here.up;
+    return good;
+}
+
+static bool walk_comprehension(check *c, const node *n)
+{
+    const node *first = n->x.at[0];
+    block here = { .n = n, .up = c->inside };
+    if (!walk_some(c, first->b, first)) /* it is the one part that is run around it */
+        return false;
+    c->inside = &here;
+    bool good = walk_some(c, n->a, n) && walk_some(c, n->b, n);
+    for (size_t i = 0; good && i < n->x.count; i++) {
+        const node *each = n->x.at[i];
+        good = walk_target(c, each->a, each) && (i == 0 || walk_some(c, each->b, each)) &&
+               walk_all(c, each->x, each);
+    }
+    c->inside = here.up;
+    return good;
+}
+
+static bool walk_parts(check *c, const node *n)
+{
+    static const nodes none = { 0 };
+    switch (n->kind) {
+    case N_FUNCTION:
+        return walk_some(c, n->a, n) && walk_some(c, n->b, n) && walk_all(c, n->y, n) &&
+               walk_all(c, n->z, n) && walk_inside(c, n, NULL, NULL, n->x);
+    case N_LAMBDA:
+        return walk_some(c, n->a, n) && walk_inside(c, n, n->b, NULL, none);
+    case N_CLASS:
+        return walk_all(c, n->x, n) && walk_all(c, n->y, n) && walk_all(c, n->w, n) &&
+               walk_all(c, n->v, n) && walk_inside(c, n, NULL, NULL, n->z);
+    case N_LISTCOMP:
+    case N_SETCOMP:
+    case N_DICTCOMP:
+    case N_GENERATOR:
+        return walk_comprehension(c, n);
+    case N_ASSIGN:
+        return walk_targets(c, n->x, n) && walk_some(c, n->a, n);
+    case N_ANNASSIGN:
+    case N_NAMED:
+    case N_FOR:
+        return walk_target(c, n->a, n) && walk_some(c, n->b, n) && walk_some(c, n->c, n) &&
+               walk_all(c, n->x, n) && walk_all(c, n->y, n);
+    case N_MODULE:
+        for (size_t i = 0; i < n->x.count; i++) {
+            c->statement = i;
+            if (!walk(c, n->x.at[i], n))
+                return false;
+        }
+        return true;
+    default:
+        return walk_some(c, n->a, n) && walk_some(c, n->b, n) && walk_some(c, n->c, n) &&
+               walk_all(c, n->x, n) && walk_all(c, n->y, n) && walk_all(c, n->z, n) &&
+               walk_all(c, n->w, n) && walk_all(c, n->v, n);
     }
 }
 
@@ -367,10 +412,7 @@ static bool walk(check *c, const node *n, const node *parent)
 {
     bool outer = c->in_class;
     c->in_class = n->kind == N_CLASS || (outer && n->kind != N_FUNCTION);
-    bool good = check_node(c, n, parent) && (!n->a || walk(c, n->a, n)) &&
-                (!n->b || walk(c, n->b, n)) && (!n->c || walk(c, n->c, n)) &&
-                walk_all(c, n->x, n) && walk_all(c, n->y, n) && walk_all(c, n->z, n) &&
-                walk_all(c, n->w, n) && walk_all(c, n->v, n);
+    bool good = check_node(c, n, parent) && walk_parts(c, n);
     c->in_class = outer;
     return good;
 }
@@ -417,9 +459,13 @@ static void find_modules(check *c, const node *n)
     find_all(c, n->v);
 }
 
-bool validate(tree *t, const node *n, fault *wrong)
+bool validate(tree *t, const node *n, const node *contract_of, fault *wrong)
 {
-    check c = { .t = t, .wrong = wrong };
+    block sees = { .n = contract_of, .parameters_only = true };
+    check c = { .t = t,
+                .wrong = wrong,
+                .inside = contract_of ? &sees : NULL,
+                .statement = contract_of ? t->module->x.count : 0 };
     if (t->module)
         find_modules(&c, t->module);
     if (c.module_count == sizeof c.modules / sizeof *c.modules)

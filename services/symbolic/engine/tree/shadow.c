@@ -1,0 +1,186 @@
+/* See shadow.h. */
+#include <string.h>
+
+#include "tree/shadow.h"
+
+typedef bool node_test(const node *n, const char *name);
+
+/* A node with names of its own. */
+static bool has_names(const node *n)
+{
+    return n->kind == N_FUNCTION || n->kind == N_CLASS || n->kind == N_LAMBDA ||
+           (n->kind == N_OTHER && strcmp(n->name, "AsyncFunctionDef") == 0);
+}
+
+/* Is it true of a node in here? `into`: also inside of functions and classes. */
+static bool any_node(const node *n, const char *name, node_test *test, bool into);
+
+static bool any_of(nodes list, const char *name, node_test *test, bool into)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && any_node(list.at[i], name, test, into))
+            return true;
+    return false;
+}
+
+static bool any_node(const node *n, const char *name, node_test *test, bool into)
+{
+    if (test(n, name))
+        return true;
+    if (!into && has_names(n))
+        return false;
+    return (n->a && any_node(n->a, name, test, into)) ||
+           (n->b && any_node(n->b, name, test, into)) ||
+           (n->c && any_node(n->c, name, test, into)) || any_of(n->x, name, test, into) ||
+           any_of(n->y, name, test, into) || any_of(n->z, name, test, into) ||
+           any_of(n->w, name, test, into) || any_of(n->v, name, test, into);
+}
+
+/* -- what binds a name ------------------------------------------------------------------------- */
+
+static bool target_binds(const node *target, const char *name)
+{
+    if (target->kind == N_NAME)
+        return target->name == name;
+    if (target->kind == N_STARRED)
+        return target_binds(target->a, name);
+    for (size_t i = 0; (target->kind == N_TUPLE || target->kind == N_LIST) && i < target->x.count;
+         i++)
+        if (target_binds(target->x.at[i], name))
+            return true;
+    return false;
+}
+
+static bool any_target(nodes targets, const char *name)
+{
+    for (size_t i = 0; i < targets.count; i++)
+        if (target_binds(targets.at[i], name))
+            return true;
+    return false;
+}
+
+static bool binds(const node *n, const char *name)
+{
+    switch (n->kind) {
+    case N_FUNCTION:
+    case N_CLASS:
+    case N_HANDLER:
+    case N_MATCH_AS:
+    case N_MATCH_STAR:
+    case N_MATCH_MAPPING:
+        return n->name == name;
+    case N_ASSIGN:
+        return any_target(n->x, name);
+    case N_AUGASSIGN:
+    case N_ANNASSIGN:
+    case N_FOR:
+    case N_NAMED: /* of a comprehension, too: it binds in the function around it */
+        return target_binds(n->a, name);
+    case N_ALIAS:
+        return (n->other ? n->other : n->name) == name;
+    default:
+        return false;
+    }
+}
+
+static bool unbinds(const node *n, const char *name)
+{
+    return (n->kind == N_DELETE && any_target(n->x, name)) ||
+           (n->kind == N_HANDLER && n->name == name); /* when the handler ends */
+}
+
+static bool lists(const node *n, node_kind kind, const char *name)
+{
+    for (size_t i = 0; n->kind == kind && i < n->x.count; i++)
+        if (n->x.at[i]->name == name)
+            return true;
+    return false;
+}
+
+static bool is_global(const node *n, const char *name)
+{
+    return lists(n, N_GLOBAL, name);
+}
+
+static bool is_outer(const node *n, const char *name)
+{
+    return lists(n, N_NONLOCAL, name);
+}
+
+static bool is_parameter(const node *arguments, const char *name)
+{
+    nodes all[] = { arguments->x, arguments->y, arguments->z };
+    for (size_t l = 0; l < 3; l++)
+        for (size_t i = 0; i < all[l].count; i++)
+            if (all[l].at[i]->name == name)
+                return true;
+    return (arguments->a && arguments->a->name == name) ||
+           (arguments->b && arguments->b->name == name);
+}
+
+/* -- where a name is looked up ----------------------------------------------------------------- */
+
+/* The statement surely binds the name, for all that is run after it. */
+static bool surely_binds(const node *n, const char *name)
+{
+    switch (n->kind) {
+    case N_ANNASSIGN:
+        return n->c && target_binds(n->a, name);
+    case N_FUNCTION:
+    case N_CLASS:
+    case N_ASSIGN:
+        return binds(n, name);
+    case N_IMPORT:
+    case N_IMPORT_FROM:
+        for (size_t i = 0; i < n->x.count; i++)
+            if (binds(n->x.at[i], name))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static bool is_of_module(const node *module, const node *outermost, size_t at, const char *name)
+{
+    if (any_of(module->x, name, unbinds, true))
+        return false;
+    for (size_t i = 0; i < at && i < module->x.count; i++)
+        if (surely_binds(module->x.at[i], name))
+            return true;
+    /* A function that calls itself; a decorator could call it before it has its name. */
+    return outermost && at < module->x.count && outermost == module->x.at[at] &&
+           outermost->kind == N_FUNCTION && outermost->name == name && outermost->y.count == 0;
+}
+
+static bool is_comprehension(const node *n)
+{
+    return n->kind == N_LISTCOMP || n->kind == N_SETCOMP || n->kind == N_DICTCOMP ||
+           n->kind == N_GENERATOR;
+}
+
+bool is_shadowed(const node *module, const block *inside, size_t at, const char *name)
+{
+    const node *outermost = NULL;
+    bool global = false;
+    for (const block *b = inside; b; b = b->up) {
+        const node *n = b->n;
+        outermost = n;
+        if (global || n->kind == N_CLASS) /* whose names its methods do not see */
+            continue;
+        if (is_comprehension(n)) {
+            for (size_t i = 0; i < n->x.count; i++)
+                if (target_binds(n->x.at[i]->a, name))
+                    return true;
+            continue;
+        }
+        if (is_parameter(n->a, name))
+            return true;
+        if (n->kind != N_FUNCTION || b->parameters_only)
+            continue;
+        global = any_of(n->x, name, is_global, false);
+        if (!global && !any_of(n->x, name, is_outer, false) && any_of(n->x, name, binds, false))
+            return true;
+    }
+    return is_of_module(module, outermost, at, name);
+}
