@@ -82,6 +82,7 @@ static const struct chapter {
                      "shifts by a number") },
     { "answers_rest_on",
       MISHAP_CHOICES("verified, unreachable and equivalent: every path was explored",
+                     "… or, if at most 20000 inputs are possible, all were called in CPython",
                      "every input that is told was called in CPython",
                      "what rests on strings: two solvers agree",
                      "a limit or a deadline is a timeout, never a proof") },

@@ -28,6 +28,12 @@
 #define TIME NUMBER("time_seconds", "Seconds that the analysis took")
 #define ASSUMED                                                                                    \
     { "assumptions", MISHAP_STRING, .help = "What was taken for granted, if anything was" }
+#define METHOD                                                                                     \
+    { "method", MISHAP_ENUM, .required = true,                                                     \
+      .choices = MISHAP_CHOICES("paths", "enumeration", "both"),                                   \
+      .help = "What the answer rests on: paths that were explored, calls of all inputs, or both" },\
+    { "inputs_called", MISHAP_INTEGER,                                                             \
+      .help = "How many inputs were called, if there are so few that all could be" }
 #define VACUOUS                                                                                    \
     { "vacuous", MISHAP_BOOLEAN,                                                                   \
       .help = "True if no input satisfies the preconditions, so that nothing is said of any call" }
@@ -97,6 +103,7 @@ static const mishap_param checked[] = {
     COUNT("paths_verified", "Paths that keep the contract"),
     TIME,
     NUMBER("coverage_estimate", "Explored paths as a fraction of all known ones"),
+    METHOD,
     ASSUMED,
     VACUOUS,
     WITHDRAWN,
@@ -118,6 +125,7 @@ static const mishap_param found[] = {
     COUNT("paths_to_exception", "Paths that raise it"),
     COUNT("total_paths_explored", "Paths of the function that were explored"),
     TIME,
+    METHOD,
     ASSUMED,
     VACUOUS,
     WITHDRAWN,
@@ -140,6 +148,7 @@ static const mishap_param compared[] = {
       .choices = MISHAP_CHOICES("proven", "replayed", "none"),
       .help = "What the answer rests on: a proof, or a call" },
     TIME,
+    METHOD,
     ASSUMED,
     VACUOUS,
     WITHDRAWN,
@@ -167,6 +176,7 @@ static const mishap_param branched[] = {
       .help = "Lines that no input reaches" },
     COUNT("cyclomatic_complexity", "1 + ifs + loops + one for each further operand of and, or"),
     TIME,
+    METHOD,
     ASSUMED,
     VACUOUS,
     WITHDRAWN,

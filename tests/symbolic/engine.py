@@ -52,8 +52,10 @@ class Engine:
         """The answer; a failure has its type and message beside the members of the tool."""
         self.id += 1
         self.send({"id": self.id, "operation": "symbolic." + tool, "arguments": arguments})
-        reply = self.read()
-        assert reply["id"] == self.id, reply
+        reply = {"log": None}
+        while "log" in reply:  # which is for the operator
+            reply = self.read()
+            assert reply["id"] == self.id, reply
         if "failure" in reply:
             failure = reply["failure"]
             return dict({"status": "error", **failure["context"]}, error_type=failure["type"], message=failure["message"], code=failure["code"])
@@ -114,11 +116,12 @@ class Old:
 
 def parameters(function):
     """The names of all parameters, keyword-only ones last."""
+    function = getattr(function, "__wrapped__", function)
     return function.__code__.co_varnames[:function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
 
 
 def called(function, arguments):
-    places = function.__code__.co_argcount
+    places = getattr(function, "__wrapped__", function).__code__.co_argcount
     return function(*arguments[:places], **dict(zip(parameters(function)[places:], arguments[places:])))
 
 
@@ -292,6 +295,8 @@ def domain(code, name, most=400, seed=1):
 
     def of(annotation):
         words = ast.unparse(annotation) if annotation is not None else ""
+        if words in classes and any("Enum" in ast.unparse(base) for base in classes[words].bases):
+            return ["%s.%s" % (words, ast.unparse(n.targets[0])) for n in classes[words].body if isinstance(n, ast.Assign)]
         if words in classes:
             fields = [texts(f.annotation, 1) for f in classes[words].body if isinstance(f, ast.AnnAssign)]
             return ["%s(%s)" % (words, ", ".join(each)) for each in itertools.islice(itertools.product(*fields), 300)]

@@ -287,3 +287,21 @@ def f(x: int) -> int:
             return v
         case {"k": v}:
             return v
+
+#: check f = counterexample
+#: find f KeyError = found
+#: compare f g = different
+from typing import Literal
+
+def f(s: Literal["a", "b", "c"] | None, n: int | Literal["x", "y"]):
+    """
+    post: _ != "c"
+    """
+    if n == "y" and s is None:
+        raise KeyError(s)
+    return s
+
+def g(s: Literal["a", "b", "c"] | None, n: int | Literal["x", "y"]):
+    if n == "y" and s is None:
+        raise KeyError(s)
+    return s if s != "c" else "b"

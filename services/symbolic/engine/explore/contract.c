@@ -1,4 +1,6 @@
-/* Contracts: lines of a docstring that begin with pre:, post: or raises:. */
+/* Contracts: lines of a docstring that begin with pre:, post: or raises:, and bounds of
+ * annotations.
+ */
 #include <string.h>
 
 #include "explore/explore.h"
@@ -50,6 +52,59 @@ static void add_raises(tree *t, const char *words, contract *out)
     }
 }
 
+/* -- annotations ------------------------------------------------------------------------------- */
+
+static bool is_number(const node *n)
+{
+    return n->kind == N_CONSTANT || (n->kind == N_UNARYOP && n->a->kind == N_CONSTANT);
+}
+
+/* `Annotated[int, range(10)]`, `Annotated[int, Ge(0)]`, `Annotated[int, Interval(ge=0, lt=10)]` */
+static bool add_annotated(tree *t, const node *function, const node *p, const node *said,
+                          contract *out, fault *wrong)
+{
+    static const struct {
+        const char *name, *keyword, *sign;
+    } signs[] = {
+        { "Ge", "ge", ">=" }, { "Gt", "gt", ">" }, { "Le", "le", "<=" }, { "Lt", "lt", "<" }
+    };
+    const char *name = said->kind == N_CALL && said->a->name ? said->a->name : "";
+    bool range = strcmp(name, "range") == 0, interval = strcmp(name, "Interval") == 0, good = true;
+    if (range)
+        good = add_condition(
+            t, function, arena_print(t->arena, "%s in %s", p->name, tree_source(t, t->arena, said)),
+            out->pre, out->pre_nodes, &out->pre_count, p->line, wrong);
+    for (size_t i = 0; good && i < sizeof signs / sizeof *signs; i++) {
+        const node *bound = NULL;
+        if (strcmp(name, signs[i].name) == 0 && said->x.count == 1)
+            bound = said->x.at[0];
+        for (size_t j = 0; interval && j < said->y.count; j++)
+            if (said->y.at[j]->name && strcmp(said->y.at[j]->name, signs[i].keyword) == 0)
+                bound = said->y.at[j]->a;
+        if (bound && is_number(bound))
+            good = add_condition(t, function,
+                                 arena_print(t->arena, "%s %s %s", p->name, signs[i].sign,
+                                             tree_source(t, t->arena, bound)),
+                                 out->pre, out->pre_nodes, &out->pre_count, p->line, wrong);
+    }
+    return good;
+}
+
+static bool add_annotations(tree *t, const node *function, contract *out, fault *wrong)
+{
+    nodes lists[] = { function->a->x, function->a->y, function->a->z };
+    for (size_t l = 0; l < 3; l++)
+        for (size_t i = 0; i < lists[l].count; i++) {
+            const node *p = lists[l].at[i], *n = p->a;
+            bool annotated = n && n->kind == N_SUBSCRIPT && n->a->name &&
+                             strcmp(n->a->name, "Annotated") == 0 && n->b->kind == N_TUPLE;
+            for (size_t j = 1; annotated && j < n->b->x.count; j++)
+                if (!add_annotated(t, function, p, n->b->x.at[j], out, wrong))
+                    return false;
+        }
+    return true;
+}
+
 bool contract_read(tree *t, const node *function, contract *out, fault *wrong)
 {
     *out = (contract){ 0 };
@@ -71,7 +126,7 @@ bool contract_read(tree *t, const node *function, contract *out, fault *wrong)
         if (!good)
             return false;
     }
-    return true;
+    return add_annotations(t, function, out, wrong);
 }
 
 bool contract_allows(const contract *c, machine *m, const value *raised)

@@ -264,13 +264,11 @@ static void explore_round(analysis *a)
 }
 
 /* Loops and containers are followed a little way first: most findings are there. */
-void explore(analysis *a, path_function *by, path_function *by_salvage)
+static void explore_rounds(analysis *a)
 {
     static const struct {
         unsigned turns, items, forks;
     } rounds[] = { { 6, 2, 40 }, { 40, 5, 150 } };
-    a->path = by;
-    a->salvage = by_salvage;
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         a->m.most_turns = rounds[i].turns;
         a->m.most_items = rounds[i].items;
@@ -290,6 +288,24 @@ void explore(analysis *a, path_function *by, path_function *by_salvage)
         if (a->found_ns || a->done || a->exhausted || a->first_stop.kind != STOP_BOUND)
             return;
     }
+}
+
+void explore(analysis *a, path_function *by, path_function *by_salvage, double seconds)
+{
+    int64_t deadline = a->deadline_ns, left = deadline - clock_ns();
+    a->path = by;
+    a->salvage = by_salvage;
+    a->salvaged = 0;
+    a->m.no_joins = false;
+    if (seconds * 1e9 < (double)left)
+        a->deadline_ns = clock_ns() + (int64_t)(seconds * 1e9);
+    explore_rounds(a);
+    a->deadline_ns = deadline;
+}
+
+bool explore_settles(const analysis *a)
+{
+    return a->found_ns || a->done || a->contradicted || (a->exhausted && a->unanswered == 0);
 }
 
 /* What was left out of the module may still end it. */

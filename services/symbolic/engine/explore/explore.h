@@ -8,7 +8,7 @@
 #ifndef SYMBOLIC_EXPLORE_H
 #define SYMBOLIC_EXPLORE_H
 
-#include "inputs/input.h"
+#include "inputs/domain.h"
 #include "machine/machine.h"
 #include "replay/replay.h"
 
@@ -20,6 +20,14 @@ typedef struct contract {
     const node *pre_nodes[MOST_CONDITIONS], *post_nodes[MOST_CONDITIONS];
     size_t pre_count, post_count, raises_count;
 } contract;
+
+/* What came of calling all inputs (enumerate.h). */
+typedef struct every_input {
+    bool ran; /* to its end, or until there were enough findings */
+    domain domains[MOST_PARAMETERS];
+    size_t calls, held; /* inputs that were called; those that satisfy the preconditions */
+    size_t found[MOST_WITNESSES], found_count;
+} every_input;
 
 typedef struct analysis analysis;
 typedef void path_function(analysis *a);
@@ -41,6 +49,8 @@ struct analysis {
     const char *assumed; /* what was taken for parameters, where the code does not say it */
     bool guessed;        /* … of which other types may be tried */
     const char *exception_type;
+
+    every_input every;
 
     /* Of the path: its inputs as they were made. */
     values inputs;
@@ -71,8 +81,10 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
                    const char *other, double seconds, type_kind guess, fault *wrong);
 void analysis_close(analysis *a);
 
-/* Explore all paths with the function `path`. */
-void explore(analysis *a, path_function *path, path_function *salvage);
+/* Explore all paths with the function `path`, within these seconds and the time of the analysis. */
+void explore(analysis *a, path_function *path, path_function *salvage, double seconds);
+/* Nothing more is to be found out by paths. */
+bool explore_settles(const analysis *a);
 
 /* Why not everything was exhausted: an error type and a message; `type` is NULL if it was. */
 fault explore_fault(analysis *a);
@@ -95,6 +107,10 @@ typedef struct witness {
     const char *call; /* "f(1, b=2)" */
     const char *condition;
     replay_result replayed;
+    /* One of all inputs that were called: its words, and which choices they are. */
+    bool enumerated;
+    const char *words[MOST_PARAMETERS];
+    size_t choices[MOST_PARAMETERS];
 } witness;
 
 /* False: the solver gives no model that can be written down. */
@@ -111,6 +127,10 @@ const char *path_ending(analysis *a, const value *raised, const char *otherwise)
  * and
  * `*shown` is the call as a person would write it. False: it has none. */
 bool call_words(analysis *a, const values *given, replay_call *out, const char **shown);
+/* A tuple as Python writes it; its items are texts, or words of Python. */
+const char *python_list(arena *to, const char *const *items, size_t count, bool quote);
+/* Set `names`, `pre` and `post` of a call. */
+void contract_words(const analysis *a, arena *to, replay_call *out);
 /* … without a replay, in a model of the caller. */
 bool model_arguments(analysis *a, Z3_model model, values *out);
 

@@ -142,9 +142,10 @@ static const char *noted(survey *s, const values *given, int until, bool *refuse
 {
     analysis *a = s->a;
     const char *shown;
-    replay_call c = { .function = "_mishap_run", .post = "()" };
+    replay_call c = { .function = "_mishap_run" };
     if (!s->noting || !call_words(a, given, &c, &shown))
         return NULL;
+    c.post = "()";
     c.code = until < 0 ? s->noting
                        : arena_print(a->m.arena, "%s_mishap_noted[1] = %d\n", s->noting, until);
     int64_t most_ns = clock_ns() + 400000000;

@@ -18,7 +18,7 @@ bool model_arguments(analysis *a, Z3_model model, values *out)
     return true;
 }
 
-static const char *python_list(arena *to, const char *const *items, size_t count, bool quote)
+const char *python_list(arena *to, const char *const *items, size_t count, bool quote)
 {
     text words = { .a = to };
     text_say(&words, "(");
@@ -59,13 +59,19 @@ static bool write_call(analysis *a, const values *given, const char **arguments_
     return true;
 }
 
-bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
+void contract_words(const analysis *a, arena *to, replay_call *out)
 {
     const char *names[MOST_PARAMETERS];
     for (size_t i = 0; i < a->parameter_count; i++)
         names[i] = a->parameters[i].name;
-    out->names = python_list(a->m.arena, names, a->parameter_count, true);
-    out->pre = python_list(a->m.arena, a->contract.pre, a->contract.pre_count, true);
+    out->names = python_list(to, names, a->parameter_count, true);
+    out->pre = python_list(to, a->contract.pre, a->contract.pre_count, true);
+    out->post = python_list(to, a->contract.post, a->contract.post_count, true);
+}
+
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
+{
+    contract_words(a, a->m.arena, out);
     return write_call(a, given, &out->arguments, shown);
 }
 
@@ -88,7 +94,6 @@ bool path_witness(analysis *a, witness *out)
         return false;
     out->condition = path_condition(m, &a->tree_arena);
     replay_call c = { .code = a->tree.source, .function = a->function->name };
-    c.post = python_list(m->arena, a->contract.post, a->contract.post_count, true);
     c.other = a->other ? a->other->name : NULL;
     if (!call_words(a, &out->arguments, &c, &out->call))
         return false;

@@ -1,7 +1,7 @@
 /* Types from annotations. */
 #include <string.h>
 
-#include "inputs/input.h"
+#include "inputs/domain.h"
 
 typedef struct reading {
     tree *t;
@@ -109,6 +109,12 @@ static const type *read_name(reading *r, const char *name)
     if (bound > 1) /* which one is meant? */
         return NULL;
     const node *class = class_named(r->t, tree_name(r->t, name));
+    const char *members[256];
+    if (class && enum_members(class, members, sizeof members / sizeof *members)) {
+        type *t = make(r, T_ENUM);
+        t->node = class;
+        return t;
+    }
     if (class && is_dataclass(class) && r->depth < 4) {
         type *t = make(r, T_OBJECT);
         t->node = class;
@@ -235,6 +241,7 @@ static void put_type(const tree *t, const type *of, text *out)
         text_print(out, "Literal[%s]", tree_source(t, out->a, of->node));
         return;
     case T_OBJECT:
+    case T_ENUM:
         text_say(out, of->node->name);
         return;
     default:

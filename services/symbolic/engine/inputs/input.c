@@ -105,7 +105,9 @@ static value *keyed(machine *m, const type *t, const char *name)
 static value *one_of(machine *m, const type *t, const char *name)
 {
     Z3_context z = m->solver->z;
-    Z3_ast which = symbol(m, arena_print(m->arena, "type of %s", name), m->solver->ints);
+    /* Of a Literal in a union it is another one than of the union. */
+    const char *what = t->kind == T_UNION ? "type" : "literal";
+    Z3_ast which = symbol(m, arena_print(m->arena, "%s of %s", what, name), m->solver->ints);
     const node *literals = t->node;
     size_t count = t->kind == T_UNION          ? t->count
                    : literals->kind == N_TUPLE ? literals->x.count
@@ -178,6 +180,11 @@ value *input_make(machine *m, const type *t, const char *name)
         return one_of(m, t, name);
     case T_OBJECT:
         return object(m, t, name);
+    case T_ENUM:
+        path_unsupported(m, t->node->line,
+                         "bound the other parameters with pre: lines, so that all inputs can be "
+                         "called, or take the value in place of the member",
+                         "an Enum as the type of a parameter");
     }
     return value_none(m);
 }

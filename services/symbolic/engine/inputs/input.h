@@ -24,13 +24,14 @@ typedef enum type_kind {
     T_UNION,
     T_LITERAL,
     T_OBJECT, /* a dataclass */
+    T_ENUM,   /* which paths do not take: see domain.h */
 } type_kind;
 
 typedef struct type {
     type_kind kind;
     const struct type *parts[16];
     size_t count;
-    const node *node; /* T_OBJECT: its class statement; T_LITERAL: the subscript */
+    const node *node; /* T_OBJECT, T_ENUM: its class statement; T_LITERAL: the subscript */
     bool assumed;     /* nothing was annotated: int was taken */
 } type;
 

@@ -50,9 +50,10 @@ static size_t answer_of(const replay_call *c, char *out, size_t room)
     size_t used = 0;
     PyObject *function = driver_function();
     PyObject *names = literal(c->names), *pre = literal(c->pre), *post = literal(c->post);
-    PyObject *told = function && names && pre && post
-                         ? PyObject_CallFunction(function, "sssOOOz", c->code, c->function,
-                                                 c->arguments, names, pre, post, c->other)
+    PyObject *every = literal(c->every);
+    PyObject *told = function && names && pre && post && every
+                         ? PyObject_CallFunction(function, "sssOOOzO", c->code, c->function,
+                                                 c->arguments, names, pre, post, c->other, every)
                          : NULL;
     Py_ssize_t length = 0;
     const char *words = told ? PyUnicode_AsUTF8AndSize(told, &length) : NULL;
@@ -65,6 +66,7 @@ static size_t answer_of(const replay_call *c, char *out, size_t room)
     Py_XDECREF(names);
     Py_XDECREF(pre);
     Py_XDECREF(post);
+    Py_XDECREF(every);
     return used;
 }
 
@@ -93,7 +95,9 @@ char *replay_literals(const replay_call *c)
                  add_literal(doc, list, c->arguments) &&
                  yyjson_mut_arr_add_strcpy(doc, list, c->names) &&
                  yyjson_mut_arr_add_strcpy(doc, list, c->pre) &&
-                 yyjson_mut_arr_add_strcpy(doc, list, c->post) && add_literal(doc, list, c->other);
+                 yyjson_mut_arr_add_strcpy(doc, list, c->post) &&
+                 add_literal(doc, list, c->other) &&
+                 yyjson_mut_arr_add_strcpy(doc, list, c->every ? c->every : "None");
     char *words = whole ? yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL) : NULL;
     yyjson_mut_doc_free(doc);
     return words;
@@ -139,6 +143,23 @@ static size_t read_fields(arena *a, const char *bytes, size_t length, const char
     return 0;
 }
 
+/* How many calls, how many of them count, and the indexes of findings. */
+static void read_every(const char *const *field, replay_result *out)
+{
+    const char *at = field[3];
+    char *end;
+    out->every = true;
+    out->calls = strtoul(field[1], NULL, 10);
+    out->held = strtoul(field[2], NULL, 10);
+    while (out->found_count < MOST_FOUND) {
+        size_t index = strtoul(at, &end, 10);
+        if (end == at)
+            return;
+        out->found[out->found_count++] = index;
+        at = end;
+    }
+}
+
 static void read_answer(arena *a, const char *bytes, size_t length, replay_result *out)
 {
     const char *field[MOST_FIELDS] = { 0 };
@@ -150,6 +171,11 @@ static void read_answer(arena *a, const char *bytes, size_t length, replay_resul
     }
     if (strcmp(field[0], "load") == 0) {
         out->message = count > 1 ? field[1] : "it could not be loaded";
+        return;
+    }
+    if (strcmp(field[0], "every") == 0) {
+        if (count == 4)
+            read_every(field, out);
         return;
     }
     out->ran = count >= 2;

@@ -23,7 +23,14 @@ typedef struct replay_call {
     const char *pre;       /* Python: a list of expressions that must hold before the call */
     const char *post;      /* … after it */
     const char *other;     /* a second function to call with the same arguments; NULL: none */
+    /* All inputs, in place of one: `arguments` has a %s for each, and this is Python, a tuple of
+     * what each goes through (a list of two ints, from and to, or a tuple of words), exceptions
+     * that are allowed, lines of asserts that are preconditions, a tuple of the exception to search
+     * for, seconds, and how many findings are enough. NULL: one input. */
+    const char *every;
 } replay_call;
+
+enum { MOST_FOUND = 8 };
 
 typedef struct replay_result {
     bool ran;    /* else `message` says why not: the time was over, the code could not be loaded */
@@ -38,6 +45,10 @@ typedef struct replay_result {
     bool other_raised, same;
     bool incomparable; /* nobody can tell whether they are the same */
     const char *other_type, *other_message, *other_result;
+    /* Of all inputs: how many were called, for how many the preconditions hold, and the indexes of
+     * findings, the last parameter counting fastest. */
+    bool every;
+    size_t calls, held, found[MOST_FOUND], found_count;
 } replay_result;
 
 /* Was it the memory limit of the replay? That says nothing of the code. */

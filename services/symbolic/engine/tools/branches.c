@@ -72,7 +72,7 @@ static void attempt(analysis *a, void *context)
     c->fits = survey_open(c->s, a, a->function);
     a->m.survey = c->s;
     if (c->fits && c->r->request->reachability)
-        explore(a, branch_path, NULL);
+        explore(a, branch_path, NULL, c->r->request->seconds);
 }
 
 void tool_branches(reply *r)
@@ -103,8 +103,10 @@ void tool_branches(reply *r)
         s = (survey){ 0 };
     add_branches(r, &a, &s, asked);
     reply_seconds(r, began);
-    if (ran)
+    if (ran) {
+        reply_method(r, &a, true);
         reply_assumed(r, &a);
+    }
     reply_withdrawn(r, &a);
     analysis_close(&a);
 }

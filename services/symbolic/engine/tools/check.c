@@ -10,6 +10,7 @@ typedef struct checking {
     yyjson_mut_val *found; /* counterexamples */
     size_t count;
     const char *seen[MOST_WITNESSES];
+    bool by_paths; /* the paths alone would say the same */
 } checking;
 
 static checking *current; /* of the path that is explored: one analysis runs at a time */
@@ -142,7 +143,17 @@ static void attempt(analysis *a, void *context)
     c->found = yyjson_mut_arr(c->r->doc);
     c->count = 0;
     current = c;
-    explore(a, check_path, check_salvage);
+    search(a, &(question){ .asserts = true }, check_path, check_salvage);
+    c->by_paths = c->count > 0;
+    for (size_t i = 0; !c->by_paths && i < a->every.found_count; i++) {
+        witness w;
+        const char *words = enumerate_witness(a, a->every.found[i], &w) ? violation(a, &w.replayed)
+                                                                        : NULL;
+        if (words && c->count < MOST_WITNESSES) {
+            enumerate_contradicts(a, &w, words);
+            add_counterexample(a, &w, words);
+        }
+    }
 }
 
 void tool_check(reply *r)
@@ -151,25 +162,37 @@ void tool_check(reply *r)
     int64_t began = clock_ns();
     checking c = { .r = r, .found = yyjson_mut_arr(r->doc) };
     fault wrong;
-    bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &c,
-                            &wrong);
-    if (!ran) {
+    bool opened = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &c,
+                               &wrong);
+    bool ran = opened;
+    if (!opened) {
         reply_fault(r, "error", &wrong);
     } else if (c.count) {
         reply_status(r, "counterexample");
     } else {
         wrong = explore_fault(&a);
-        if (!wrong.type)
+        c.by_paths = !wrong.type;
+        ran = c.by_paths || enumerate_proves(&a);
+        if (ran)
             reply_status(r, "verified");
         else
             reply_fault(r, strcmp(wrong.type, "TimeoutError") == 0 ? "timeout" : "error", &wrong);
     }
+    bool proven = ran && c.count == 0 && enumerate_proves(&a);
     yyjson_mut_obj_add_val(r->doc, r->root, "counterexamples", c.found);
-    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_explored", ran ? a.paths : 0);
-    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified", ran && !a.contradicted ? a.good : 0);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_explored", opened ? a.paths : 0);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified",
+                            !opened || a.contradicted ? 0
+                            : proven                  ? a.paths
+                                                      : a.good);
     reply_seconds(r, began);
-    yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate", ran ? explore_coverage(&a) : 0.0);
+    yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate",
+                            proven   ? 1.0
+                            : opened ? explore_coverage(&a)
+                                     : 0.0);
     if (ran)
+        reply_method(r, &a, c.by_paths);
+    if (opened)
         reply_assumed(r, &a);
     reply_withdrawn(r, &a);
     analysis_close(&a);

@@ -10,6 +10,7 @@
 typedef struct difference {
     reply *r;
     yyjson_mut_val *found;
+    bool by_paths; /* the paths alone would say the same */
 } difference;
 
 static difference *current;
@@ -103,7 +104,14 @@ static void attempt(analysis *a, void *context)
 {
     current = context;
     current->found = NULL;
-    explore(a, compare_path, salvage);
+    search(a, &(question){ 0 }, compare_path, salvage);
+    current->by_paths = current->found != NULL;
+    witness w;
+    if (!current->found && a->every.found_count && enumerate_witness(a, a->every.found[0], &w) &&
+        is_confirmed(&w.replayed)) {
+        enumerate_contradicts(a, &w, "differ");
+        add_difference(a, &w);
+    }
 }
 
 static size_t parameter_count(const node *function)
@@ -128,6 +136,9 @@ void tool_compare(reply *r)
         reply_status(r, "different");
     } else {
         wrong = explore_fault(&a);
+        d.by_paths = !wrong.type;
+        if (enumerate_proves(&a))
+            wrong = (fault){ 0 };
         if (!wrong.type && parameter_count(a.function) != parameter_count(a.other))
             wrong = (fault){ "ValueError", "The functions do not take the same parameters", 0 };
         if (!wrong.type) {
@@ -144,6 +155,8 @@ void tool_compare(reply *r)
     yyjson_mut_obj_add_uint(r->doc, r->root, "paths_compared", ran ? a.paths : 0);
     reply_text(r, r->root, "confidence", confidence);
     reply_seconds(r, began);
+    if (strcmp(confidence, "none") != 0)
+        reply_method(r, &a, d.by_paths);
     if (ran)
         reply_assumed(r, &a);
     reply_withdrawn(r, &a);

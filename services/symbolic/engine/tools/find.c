@@ -10,7 +10,8 @@ typedef struct finding {
     yyjson_mut_val *found;
     size_t count, paths; /* triggers that are told; paths that raise it */
     const char *type;
-    bool unknown; /* there is no such exception */
+    bool unknown;  /* there is no such exception */
+    bool by_paths; /* the paths alone would say the same */
 } finding;
 
 static finding *current;
@@ -90,7 +91,17 @@ static void attempt(analysis *a, void *context)
     f->found = yyjson_mut_arr(f->r->doc);
     f->count = f->paths = 0;
     current = f;
-    explore(a, find_path, find_salvage);
+    search(a, &(question){ .exception = f->type }, find_path, find_salvage);
+    f->by_paths = f->count > 0;
+    for (size_t i = 0; !f->by_paths && !f->unknown && i < a->every.found_count; i++) {
+        witness w;
+        if (f->count < MOST_WITNESSES && enumerate_witness(a, a->every.found[i], &w) &&
+            is_confirmed(&w.replayed)) {
+            enumerate_contradicts(a, &w, w.replayed.type);
+            f->paths++;
+            add_trigger(a, &w);
+        }
+    }
     if (strcmp(f->type, "TypeError") == 0 || strcmp(f->type, "AttributeError") == 0)
         a->type_errors = 0; /* it is what is looked for */
 }
@@ -109,13 +120,16 @@ void tool_find(reply *r)
         wrong = (fault){ "ValueError",
                          arena_print(&a.tree_arena, "Unknown exception type: '%.100s'", f.type),
                          0 };
-    if (!ran || f.unknown) {
+    bool answered = ran && !f.unknown;
+    if (!answered) {
         reply_fault(r, "error", &wrong);
     } else if (f.count) {
         reply_status(r, "found");
     } else {
         wrong = explore_fault(&a);
-        if (!wrong.type)
+        f.by_paths = !wrong.type;
+        answered = f.by_paths || enumerate_proves(&a);
+        if (answered)
             reply_status(r, "unreachable");
         else
             reply_fault(r, "error", &wrong);
@@ -124,6 +138,8 @@ void tool_find(reply *r)
     yyjson_mut_obj_add_uint(r->doc, r->root, "paths_to_exception", f.paths);
     yyjson_mut_obj_add_uint(r->doc, r->root, "total_paths_explored", ran ? a.paths : 0);
     reply_seconds(r, began);
+    if (answered)
+        reply_method(r, &a, f.by_paths);
     if (ran)
         reply_assumed(r, &a);
     reply_withdrawn(r, &a);

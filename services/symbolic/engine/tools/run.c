@@ -41,7 +41,7 @@ void tool_run(reply *r)
         !r->request->arguments) {
         reply_fault(r, "error", &wrong);
     } else {
-        explore(&a, run_path, NULL);
+        explore(&a, run_path, NULL, r->request->seconds);
         if (a.paths == 0) {
             wrong = explore_fault(&a);
             reply_fault(r, "error", &wrong);

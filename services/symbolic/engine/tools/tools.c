@@ -35,7 +35,7 @@ void reply_seconds(reply *r, int64_t began_ns)
 /* All paths were explored, and there was none: no input is one that the function is for. */
 static bool is_vacuous(const analysis *a)
 {
-    return a->exhausted && a->paths == 0;
+    return enumerate_proves(a) ? a->every.held == 0 : a->exhausted && a->paths == 0;
 }
 
 void reply_assumed(reply *r, const analysis *a)
@@ -83,13 +83,41 @@ void reply_withdrawn(reply *r, analysis *a)
     yyjson_mut_obj_add_strcpy(r->private, notes, "code", cut_code(a));
 }
 
+void reply_method(reply *r, const analysis *a, bool by_paths)
+{
+    reply_text(r, r->root, "method", enumerate_method(a, by_paths));
+    if (a->every.ran)
+        yyjson_mut_obj_add_uint(r->doc, r->root, "inputs_called", a->every.calls);
+}
+
+/* An argument of one of all inputs that were called. */
+static yyjson_mut_val *choice_json(reply *r, const domain *d, size_t index, const char *words)
+{
+    const constant *k = d->choices ? d->choices[index].of : NULL;
+    if (!k)
+        return yyjson_mut_rawcpy(r->doc, words);
+    if (k->kind == C_NONE)
+        return yyjson_mut_null(r->doc);
+    if (k->kind == C_BOOL)
+        return yyjson_mut_bool(r->doc, k->truth);
+    char plain[200] = "";
+    bool is_plain = k->kind == C_STR && k->count < sizeof plain;
+    for (size_t i = 0; is_plain && i < k->count; i++) {
+        is_plain = k->chars[i] >= ' ' && k->chars[i] < 127;
+        plain[i] = (char)k->chars[i];
+    }
+    return yyjson_mut_strcpy(r->doc, is_plain ? plain : words);
+}
+
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)
 {
     yyjson_mut_val *args = yyjson_mut_obj(r->doc), *kwargs = yyjson_mut_obj(r->doc);
-    for (size_t i = 0; i < w->arguments.count; i++)
+    for (size_t i = 0; i < a->parameter_count; i++)
         yyjson_mut_obj_add(a->parameters[i].keyword ? kwargs : args,
                            yyjson_mut_strcpy(r->doc, a->parameters[i].name),
-                           input_json(&a->m, w->arguments.at[i], r->doc));
+                           w->enumerated
+                               ? choice_json(r, &a->every.domains[i], w->choices[i], w->words[i])
+                               : input_json(&a->m, w->arguments.at[i], r->doc));
     yyjson_mut_obj_add_val(r->doc, to, "args", args);
     yyjson_mut_obj_add_val(r->doc, to, "kwargs", kwargs);
     reply_text(r, to, "call", w->call);
@@ -113,6 +141,8 @@ bool with_guesses(reply *r, analysis *a, const char *function, const char *other
                            seconds - (double)(clock_ns() - began) / 1e9,
                            i < most ? guesses[i] : T_INT, wrong))
             return false;
+        a->m.arena = &a->path_arena;
+        a->m.kept = &a->tree_arena;
         attempt(a, context);
         /* A precondition that raises for each value of a type says that it is another one. */
         bool fits = !a->guessed || (a->paths == 0 ? !is_vacuous(a) : a->type_errors < a->paths);

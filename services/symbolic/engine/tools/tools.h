@@ -4,7 +4,7 @@
 
 #include <yyjson.h>
 
-#include "explore/explore.h"
+#include "explore/enumerate.h"
 
 typedef struct request {
     const char *tool; /* "check", "find", "compare", "branches", "run", "health" */
@@ -48,6 +48,9 @@ void reply_assumed(reply *r, const analysis *a);
 /* … and why paths do not count, if real Python contradicted one: `withdrawn`, for what was found
  * and confirmed is told all the same; and for the operator what happened. */
 void reply_withdrawn(reply *r, analysis *a);
+/* `method`: how the answer was found; `inputs_called`, if all were. `by_paths`: the paths say so.
+ */
+void reply_method(reply *r, const analysis *a, bool by_paths);
 /* The members `args`, `kwargs` and `call` of a witness. */
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w);
 /* "ValueError: bad (line 3)" */

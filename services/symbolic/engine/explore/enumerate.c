@@ -1,0 +1,290 @@
+/* See enumerate.h. */
+#include <string.h>
+
+#include "explore/enumerate.h"
+
+/* -- which code ------------------------------------------------------------------------------- */
+
+typedef bool node_test(const node *n);
+
+static bool any_node(const node *n, node_test *test);
+
+static bool any_of(nodes list, node_test *test)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && any_node(list.at[i], test))
+            return true;
+    return false;
+}
+
+static bool any_node(const node *n, node_test *test)
+{
+    return test(n) || (n->a && any_node(n->a, test)) || (n->b && any_node(n->b, test)) ||
+           (n->c && any_node(n->c, test)) || any_of(n->x, test) || any_of(n->y, test) ||
+           any_of(n->z, test) || any_of(n->w, test) || any_of(n->v, test);
+}
+
+static bool is_named(const node *n, const char *const *names)
+{
+    for (; n->name && *names; names++)
+        if (strcmp(n->name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* Does it depend on more than its inputs? The order of a set of strs, hash() and id() are others in
+ * another process. What asks for random numbers or the time is seen when it is called. */
+static bool is_of_the_process(const node *n)
+{
+    static const char *const names[] = { "set",    "frozenset", "hash",   "id",
+                                         "object", "random",    "Random", NULL };
+    static const char *const views[] = { "keys", "items", NULL };
+    if (n->kind == N_SET || n->kind == N_SETCOMP)
+        return true;
+    if ((n->kind == N_NAME || n->kind == N_ALIAS) && is_named(n, names))
+        return true;
+    /* `d.keys() & e` makes a set */
+    return n->kind == N_BINOP &&
+           ((n->a->kind == N_CALL && n->a->a->kind == N_ATTRIBUTE && is_named(n->a->a, views)) ||
+            (n->b->kind == N_CALL && n->b->a->kind == N_ATTRIBUTE && is_named(n->b->a, views)));
+}
+
+/* Can a call leave something behind? Two functions that do so are not compared. */
+static bool leaves_something(const node *n)
+{
+    bool stores = n->kind == N_ASSIGN || n->kind == N_AUGASSIGN || n->kind == N_ANNASSIGN;
+    const node *target = n->kind == N_ASSIGN ? n->x.at[0] : n->a;
+    return n->kind == N_GLOBAL ||
+           (stores && target->kind == N_ATTRIBUTE &&
+            !(target->a->kind == N_NAME && strcmp(target->a->name, "self") == 0));
+}
+
+/* A value of the module that can be changed. */
+static bool is_changeable(const node *n)
+{
+    return n->kind == N_LIST || n->kind == N_DICT || n->kind == N_SET || n->kind == N_CALL ||
+           n->kind == N_LISTCOMP || n->kind == N_DICTCOMP || n->kind == N_SETCOMP ||
+           n->kind == N_GENERATOR;
+}
+
+/* What these statements bind, when they are run, can be changed afterwards. */
+static bool binds_changeable(nodes body)
+{
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        const char *members[256];
+        if (n->kind == N_CLASS && binds_changeable(n->z) &&
+            !enum_members(n, members, sizeof members / sizeof *members))
+            return true;
+        if ((n->kind == N_ASSIGN && any_node(n->a, is_changeable)) ||
+            (n->kind == N_ANNASSIGN && n->c && any_node(n->c, is_changeable)) ||
+            (n->kind == N_FUNCTION && /* defaults */
+             (any_of(n->a->v, is_changeable) || any_of(n->a->w, is_changeable))))
+            return true;
+    }
+    return false;
+}
+
+static bool keeps_nothing(const tree *t)
+{
+    return !binds_changeable(t->module->x) && !any_node(t->module, leaves_something);
+}
+
+/* -- which inputs ------------------------------------------------------------------------------ */
+
+static bounds bounds_of(const analysis *a, const char *name, bool asserts)
+{
+    bounds within = { 0 };
+    nodes body = a->function->x;
+    for (size_t i = 0; i < a->contract.pre_count; i++)
+        bounds_narrow(a->contract.pre_nodes[i], name, &within);
+    for (size_t i = 0; asserts && i < body.count; i++) {
+        const node *n = body.at[i];
+        if (i == 0 && n->kind == N_EXPR && n->a->kind == N_CONSTANT)
+            continue;
+        /* One that could raise something else would be a finding for inputs beyond the bounds. */
+        if (n->kind != N_ASSERT || !is_plain_condition(n->a))
+            break;
+        bounds_narrow(n->a, name, &within);
+    }
+    return within;
+}
+
+static bool find_domains(analysis *a, const question *q, size_t *total)
+{
+    *total = 1;
+    if (a->guessed || scope_count(a->tree.module->x, tree_name(&a->tree, "range")) ||
+        any_node(a->tree.module, is_of_the_process) || (a->other && !keeps_nothing(&a->tree)))
+        return false;
+    for (size_t i = 0; i < a->contract.pre_count + a->contract.post_count; i++) {
+        size_t post = i - a->contract.pre_count;
+        if (any_node(i < a->contract.pre_count ? a->contract.pre_nodes[i]
+                                               : a->contract.post_nodes[post],
+                     is_of_the_process))
+            return false;
+    }
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        bounds within = bounds_of(a, a->parameters[i].name, q->asserts);
+        domain *d = &a->every.domains[i];
+        if (!domain_of(&a->tree, a->parameters[i].type, &within, d))
+            return false;
+        if (d->count && *total > MOST_CALLS_OF_ALL / d->count)
+            return false;
+        *total *= d->count;
+    }
+    return true;
+}
+
+/* -- the calls --------------------------------------------------------------------------------- */
+
+/* "((%s, %s), {'k': %s})" for the driver, or with one input in it. */
+static const char *arguments_of(const analysis *a, const char *const *words, arena *to)
+{
+    text places = { .a = to }, keywords = { .a = to };
+    text_say(&places, "");
+    text_say(&keywords, "");
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const char *one = words ? words[i] : "%s";
+        if (a->parameters[i].keyword)
+            text_print(&keywords, "'%s': %s, ", a->parameters[i].name, one);
+        else
+            text_print(&places, "%s, ", one);
+    }
+    return arena_print(to, "((%s), {%s})", places.data, keywords.data);
+}
+
+/* What the driver is to go through: [from, to] of ints, and tuples of the words of Python. */
+static const char *sources_of(const analysis *a, arena *to)
+{
+    text out = { .a = to };
+    text_say(&out, "(");
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const domain *d = &a->every.domains[i];
+        if (!d->choices) {
+            text_print(&out, "[%lld, %lld], ", (long long)d->from,
+                       (long long)d->from + (long long)d->count);
+            continue;
+        }
+        text_say(&out, "(");
+        for (size_t j = 0; j < d->count; j++) {
+            text_say(&out, "'");
+            for (const char *at = d->choices[j].words; *at; at++)
+                text_print(&out, "%s%c", *at == '\'' || *at == '\\' ? "\\" : "", *at);
+            text_say(&out, "', ");
+        }
+        text_say(&out, "), ");
+    }
+    text_say(&out, ")");
+    return out.data;
+}
+
+/* The lines of asserts that are preconditions. */
+static const char *assert_lines(const analysis *a, bool asserts, arena *to)
+{
+    text out = { .a = to };
+    nodes body = a->function->x;
+    text_say(&out, "(");
+    for (size_t i = 0; asserts && i < body.count; i++) {
+        const node *n = body.at[i];
+        bool docstring = i == 0 && n->kind == N_EXPR && n->a->kind == N_CONSTANT;
+        if (n->kind != N_ASSERT && !docstring)
+            break;
+        for (int line = n->line; n->kind == N_ASSERT && line <= n->end_line; line++)
+            text_print(&out, "'%d', ", line);
+    }
+    text_say(&out, ")");
+    return out.data;
+}
+
+static void call_all(analysis *a, const question *q, size_t total)
+{
+    arena *to = &a->tree_arena;
+    /* The paths need a part of the time, if this does not get to its end. */
+    int64_t until = clock_ns() + (a->deadline_ns - clock_ns()) / 2;
+    replay_call c = { .code = a->tree.source, .function = a->function->name };
+    c.arguments = arguments_of(a, NULL, to);
+    c.other = a->other ? a->other->name : NULL;
+    contract_words(a, to, &c);
+    c.every = arena_print(to, "(%s, %s, %s, %s, %.3f, %d)", sources_of(a, to),
+                          python_list(to, a->contract.raises, a->contract.raises_count, true),
+                          assert_lines(a, q->asserts, to),
+                          python_list(to, &q->exception, q->exception ? 1 : 0, true),
+                          (double)(until - clock_ns()) / 1e9, MOST_WITNESSES);
+    replay_result got;
+    replay(to, &c, until, &got);
+    if (!got.every || got.calls > total || (got.found_count == 0 && got.calls != total))
+        return;
+    a->every.ran = true;
+    a->every.calls = got.calls;
+    a->every.held = got.held;
+    for (size_t i = 0; i < got.found_count && i < MOST_WITNESSES; i++)
+        if (got.found[i] < total)
+            a->every.found[a->every.found_count++] = got.found[i];
+}
+
+void search(analysis *a, const question *q, path_function *by, path_function *by_salvage)
+{
+    enum { FEW = 256 }; /* inputs that take less time than a process does to start */
+    const double all = 1e6, beside = 0.5, first = 0.25;
+    size_t total;
+    if (!find_domains(a, q, &total)) {
+        explore(a, by, by_salvage, all);
+    } else if (total <= FEW) {
+        call_all(a, q, total);
+        explore(a, by, by_salvage, a->every.ran ? beside : all);
+    } else {
+        double left = (double)(a->deadline_ns - clock_ns()) / 1e9;
+        explore(a, by, by_salvage, first < left / 4 ? first : left / 4);
+        if (explore_settles(a))
+            return;
+        call_all(a, q, total);
+        if (!a->every.ran)
+            explore(a, by, by_salvage, all);
+    }
+}
+
+bool enumerate_proves(const analysis *a)
+{
+    return a->every.ran && a->every.found_count == 0;
+}
+
+bool enumerate_witness(analysis *a, size_t index, witness *out)
+{
+    arena *to = &a->tree_arena;
+    text shown = { .a = to }, condition = { .a = to };
+    *out = (witness){ .enumerated = true };
+    for (size_t i = a->parameter_count; i-- > 0;) {
+        const domain *d = &a->every.domains[i];
+        out->choices[i] = index % d->count;
+        out->words[i] = domain_words(d, index % d->count, to);
+        index /= d->count;
+    }
+    text_print(&shown, "%s(", a->function->name);
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const parameter *p = &a->parameters[i];
+        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
+                   p->keyword ? "=" : "", out->words[i]);
+        text_print(&condition, "%s%s == %s", i ? " and " : "", p->name, out->words[i]);
+    }
+    text_say(&shown, ")");
+    out->call = shown.data;
+    out->condition = a->parameter_count ? condition.data : "True";
+    replay_call c = { .code = a->tree.source, .function = a->function->name };
+    c.arguments = arguments_of(a, out->words, to);
+    c.other = a->other ? a->other->name : NULL;
+    contract_words(a, to, &c);
+    int64_t most_ns = clock_ns() + 5000000000;
+    replay(to, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
+    return out->replayed.ran;
+}
+
+void enumerate_contradicts(analysis *a, const witness *w, const char *did)
+{
+    if (a->exhausted && a->unanswered == 0 && !a->found_ns)
+        path_contradicted(a, w->call, "that no input is a finding", did);
+}
+
+const char *enumerate_method(const analysis *a, bool by_paths)
+{
+    return !a->every.ran ? "paths" : by_paths ? "both" : "enumeration";
+}
