@@ -4,7 +4,8 @@
  *
  * The engine runs no code of callers. When it has found an input, it answers the call with what is
  * to be replayed; that is called in a process of CPython, and what came of it is handed to the
- * engine with the operation `engine.replayed`, until an answer is the last.
+ * engine with the operation `engine.replayed`, until an answer is the last. In between it says what
+ * it has found out so far (`so_far`), which is told if it does not stop in time.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -217,8 +218,10 @@ static mishap *replay(mishap_call *call, const mishap_call *asked, const char **
 struct analysis {
     mishap_call *call;
     mishap_foreign_process *process;
-    int64_t until_ms; /* when its time is over */
-    bool replays;     /* it may ask for some */
+    int64_t begun_ms, until_ms; /* when its time is over */
+    bool replays;               /* it may ask for some */
+    mishap_answered
+        *so_far; /* what the engine said last of an analysis that went on; NULL: nothing */
 };
 
 static int64_t now_ms(void)
@@ -263,16 +266,30 @@ static mishap *begin(struct analysis *a, const char *operation, mishap_answered 
     return failure ? failure : mishap_invoke(&app, operation, given, &again, answered);
 }
 
-/* Replay what is asked for until an answer is the last. An engine that does not get what it asked
- * for waits for it still, and is of no use for another call. */
+/* The answer to an answer that is not the last: what came of a replay. What is known so far is
+ * kept, and the engine just goes on. */
+static mishap *reply_to(struct analysis *a, mishap_answered **answered, const char **result,
+                        const char **why)
+{
+    const mishap_call *asked = mishap_at((*answered)->json, "replay");
+    mishap *failure = asked ? replay(a->call, asked, result, why) : NULL;
+    if (asked) {
+        mishap_answered_free(*answered);
+    } else {
+        mishap_answered_free(a->so_far);
+        a->so_far = *answered;
+    }
+    *answered = NULL;
+    return failure;
+}
+
+/* Reply until an answer is the last. An engine that does not get what it asked for waits for it
+ * still, and is of no use for another call. */
 static mishap *go_on(struct analysis *a, mishap_answered **answered)
 {
-    const mishap_call *asked;
-    while ((asked = mishap_at((*answered)->json, "replay"))) {
+    while (mishap_at((*answered)->json, "replay") || mishap_at((*answered)->json, "so_far")) {
         const char *result = NULL, *why = NULL;
-        mishap *failure = replay(a->call, asked, &result, &why);
-        mishap_answered_free(*answered);
-        *answered = NULL;
+        mishap *failure = reply_to(a, answered, &result, &why);
         if (!failure && now_ms() > a->until_ms + LATE_MS)
             failure = mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
         if (failure) {
@@ -290,6 +307,22 @@ static mishap *go_on(struct analysis *a, mishap_answered **answered)
     return NULL;
 }
 
+/* An engine that did not stop in time had found out something before, and the time is known. */
+static mishap *tell_so_far(const struct analysis *a, mishap *failure)
+{
+    static const char *const names[] = { "paths_explored", "paths_verified", "coverage_estimate",
+                                         "total_paths_explored", "paths_compared" };
+    const mishap_call *known = a->so_far ? mishap_at(a->so_far->json, "so_far") : NULL;
+    if (!failure || !mishap_is(failure, TIMEOUT) || !a->replays ||
+        mishap_public_member(mishap_told(failure), "time_seconds"))
+        return failure;
+    mishap_tell(failure, "time_seconds", (double)(now_ms() - a->begun_ms) / 1000);
+    for (size_t i = 0; known && i < sizeof names / sizeof *names; i++)
+        if (mishap_given(known, names[i]))
+            mishap_tell(failure, names[i], mishap_value_of_json(mishap_json(known, names[i])));
+    return failure;
+}
+
 mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **answered)
 {
     enum { USUAL_S = 10 };
@@ -297,6 +330,7 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     bool limited = strcmp(tool, "health") != 0 && strcmp(tool, "rules") != 0;
     double seconds = limited ? mishap_number(call, "timeout_seconds") : USUAL_S;
     struct analysis a = { .call = call,
+                          .begun_ms = now_ms(),
                           .until_ms = now_ms() + (int64_t)(seconds * 1000),
                           .replays = limited };
     snprintf(operation, sizeof operation, "engine.%s", tool);
@@ -310,5 +344,7 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
         service_waiting_keep(&waiting, a.process);
     else
         mishap_foreign_stop(a.process);
+    failure = tell_so_far(&a, failure);
+    mishap_answered_free(a.so_far);
     return explain(failure, over);
 }

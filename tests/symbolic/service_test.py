@@ -526,6 +526,15 @@ def an_engine_that_fails_in_any_way_is_a_runtime_error_without_its_words():
 
 
 @test
+def an_engine_that_does_not_stop_in_time_has_told_what_it_found_out():
+    with server.Server("--workers", "1", program=stage("stuck", "symbolic")) as found:
+        status, answer = http(found, "check", {"code": "def stuck(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        equal((status, answer["status"], answer["message"]), (504, "timeout", "The time was over, and the analysis did not stop"), answer)
+        equal((answer["paths_explored"], answer["paths_verified"], answer["coverage_estimate"]), (7, 3, 0.5), "what it said")
+        expect(answer["time_seconds"] >= 0.2, "the time of", answer)
+
+
+@test
 def an_engine_that_cannot_be_started_names_the_libraries_that_it_needs():
     program = stage("unstartable", "no symbolic")
     path = os.path.join(os.path.dirname(program), "services", "symbolic", "mishap-symbolic")

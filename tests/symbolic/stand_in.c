@@ -87,10 +87,18 @@ static void serve(const char *call, bool engine)
              "{\"id\":%ld,\"answer\":{\"outcome\":\"returned\",\"result\":\"'zz,00,'\",\"stdout\":"
              "\"\"}}",
              id);
-    if (strstr(call, "def hang"))
+    static bool stuck; /* it has said what it knows, and goes on for ever */
+    if (strstr(call, "def hang") || stuck)
         for (;;)
             pause();
-    else if (strstr(call, "def die"))
+    else if (strstr(call, "def stuck") && engine) {
+        snprintf(words, sizeof words,
+                 "{\"id\":%ld,\"answer\":{\"so_far\":{\"paths_explored\":7,\"paths_verified\":3,"
+                 "\"coverage_estimate\":0.5}}}",
+                 id);
+        stuck = true;
+        send_words(words);
+    } else if (strstr(call, "def die"))
         die("marker-private-of-the-process /srv/private.c:7\n");
     else if (strstr(call, "def memory"))
         die("terminate called after throwing an instance of 'std::bad_alloc'\n");

@@ -96,6 +96,11 @@ def played(tool, code, *results, **more):
     while True:
         message = asking.read()
         assert message["id"] == number, message
+        if "so_far" in message.get("answer", {}):
+            messages.append(message["answer"])
+            number += 1
+            asking.send({"id": number, "operation": "engine.replayed", "arguments": {}})
+            continue
         if "replay" not in message.get("answer", {}):
             if "log" not in message:
                 break
@@ -217,6 +222,39 @@ def a_bound_of_an_annotation_is_a_precondition():
     for said in ("Ge(1)", "Gt(0)", "Lt(0)", "Le(-1)", "Interval(gt=0, le=3)"):
         classes = "class %s:\n    def __init__(self, *n, **k): pass\n\n" % said.split("(")[0]
         assert asked("check", classes + code % said)["status"] == "verified", said
+
+
+# ---- Some inputs ---------------------------------------------------------------------------------
+
+HARD = "    if a ** 3 + b ** 3 + c ** 3 == 33 and a * b * c != 0:\n        return 1\n"
+
+
+def a_call_of_typical_inputs_finds_what_the_solver_does_not_get_to():
+    head = "def f(a: int, b: int, c: int):\n"
+    for body, tool, told in (("    return 1 // (a - 4711)\n", "check", "counterexamples"), ("    return 1 // (b + 77)\n", "find", "triggering_inputs")):
+        answer = asked(tool, head + HARD + body)
+        assert answer["method"] == "enumeration" and "ZeroDivisionError" in str(answer[told]), answer
+        assert eval(answer[told][0]["path_condition"], {}, answer[told][0]["args"]), answer
+    answer = asked("compare", head + HARD + "    return 0\n\ndef g(a: int, b: int, c: int):\n" + HARD + "    return a == 99\n")
+    assert (answer["status"], answer["method"], answer["distinguishing_input"]["args"]["a"]) == ("different", "enumeration", 99), answer
+
+
+def constants_of_the_code_are_among_the_inputs():
+    for code, args in (("def f(s: str):\n    if s.encode() == b'x' or s == 'per cent':\n        raise ValueError\n", {"s": "per cent"}),
+                       ("def f(xs: list[int]):\n    if f'{sum(xs):d}' == '12':\n        raise ValueError\n    return 12\n", {"xs": [12]}),
+                       ("def f(x: float):\n    if x.hex() == (3.0).hex():\n        return 1 // 0\n    return 2\n", {"x": "float(3)"})):
+        answer = asked("check", code)
+        assert answer["status"] == "counterexample" and answer["counterexamples"][0]["args"] == args, answer
+
+
+def what_is_known_so_far_is_told_before_the_analysis_is_over():
+    code = "def f(a: int, b: int, c: int):\n    if a == 5:\n        return 1\n" + HARD.replace("return 1", "return 1 // 0") + "    return 2\n"
+    messages, last = played("check", code, None, timeout_seconds=3)
+    assert last["failure"]["type"] == "TimeoutError" and last["failure"]["context"]["time_seconds"] >= 2, last
+    told = [m["so_far"] for m in messages if "so_far" in m]
+    assert told and set(told[0]) == {"paths_explored", "paths_verified", "coverage_estimate"}, messages
+    messages, last = played("find", code, None, timeout_seconds=3)
+    assert any("total_paths_explored" in m.get("so_far", ()) for m in messages), messages
 
 
 def main():

@@ -25,7 +25,7 @@ enum { STACK_MB = 256, MOST_FILE = 1 << 20 };
 
 typedef struct options {
     request request;
-    bool worker;
+    bool worker, asked;
     int status;
 } options;
 
@@ -88,7 +88,7 @@ static bool read_options(int count, char **words, options *o)
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "here") == 0)
             replay_set(replay_here);
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "asked") == 0 && o->worker)
-            replay_set(replay_asked);
+            o->asked = true;
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "child") == 0)
             replay_set(NULL);
         else
@@ -105,7 +105,7 @@ static void *work(void *context)
     tree_open();
     solver_open(&s);
     if (o->worker)
-        serve(&s);
+        serve(&s, o->asked);
     yyjson_mut_doc *private = NULL, *doc = tools_answer(&s, &o->request, &private);
     char *noted = private ? yyjson_mut_write(private, YYJSON_WRITE_PRETTY, NULL) : NULL;
     if (noted)

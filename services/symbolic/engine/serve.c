@@ -225,6 +225,24 @@ void replay_asked(arena *a, const replay_call *call, int64_t deadline_ns, replay
     yyjson_doc_free(doc);
 }
 
+/* An analysis that goes on is kept in the same way: the next call says no more than that it may. */
+static void keep_so_far(yyjson_mut_doc *so_far)
+{
+    size_t length;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_sint(doc, root, "id", current);
+    yyjson_mut_val *told = yyjson_mut_obj_add_obj(doc, root, "answer");
+    yyjson_mut_obj_add_val(doc, told, "so_far",
+                           yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(so_far)));
+    send_document(doc);
+    const char *words = next_message(&length);
+    yyjson_doc *next = yyjson_read(words, length, 0);
+    current = yyjson_get_sint(yyjson_obj_get(yyjson_doc_get_root(next), "id"));
+    yyjson_doc_free(next);
+}
+
 /* -- a call ------------------------------------------------------------------------------------ */
 
 static void handle(solver *s, const char *words, size_t length)
@@ -269,8 +287,12 @@ static void handle(solver *s, const char *words, size_t length)
         _exit(0); /* a solver was lost, and has left this process in an unknown state */
 }
 
-void serve(solver *s)
+void serve(solver *s, bool asked)
 {
+    if (asked) {
+        replay_set(replay_asked);
+        tools_keep(keep_so_far);
+    }
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
     sigaction(SIGINT, &action, NULL);
     static const char ready[] = "{\"ready\":1}";

@@ -4,6 +4,7 @@
 
 #include "tools/tools.h"
 
-_Noreturn void serve(solver *s);
+/* `asked`: the server replays, and keeps what is known so far. */
+_Noreturn void serve(solver *s, bool asked);
 
 #endif

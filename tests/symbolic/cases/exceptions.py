@@ -181,7 +181,7 @@ def f(x: int) -> int:
 def f(x: int) -> int:
     raise OSError(2, "none")
 
-#: find f PermissionError = error OSError
+#: find f PermissionError = found
 def f(x: int) -> int:
     raise OSError(x, "none")
 

@@ -183,7 +183,7 @@ def f(a: int, b: int):
         return False
 
 
-#: check f = error Unsupported
+#: check f = counterexample
 def f(s: str):
     """post: _ == 0"""
     try:
@@ -453,7 +453,7 @@ def f(x: float):
     return x - x
 
 
-#: check f = error Unsupported
+#: check f = counterexample
 def f(x: float):
     """post: _ != 0 or str(_) == '0.0'"""
     return x * 0.0

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "explore/enumerate.h"
+#include "inputs/pool.h"
 
 /* -- which code ------------------------------------------------------------------------------- */
 
@@ -168,7 +169,7 @@ static const char *sources_of(const analysis *a, arena *to)
         text_say(&out, "(");
         for (size_t j = 0; j < d->count; j++) {
             text_say(&out, "'");
-            for (const char *at = d->choices[j].words; *at; at++)
+            for (const char *at = d->choices[j]; *at; at++)
                 text_print(&out, "%s%c", *at == '\'' || *at == '\\' ? "\\" : "", *at);
             text_say(&out, "', ");
         }
@@ -196,51 +197,130 @@ static const char *assert_lines(const analysis *a, bool asserts, arena *to)
     return out.data;
 }
 
-static void call_all(analysis *a, const question *q, size_t total)
+/* Call what `sources` says. False: it gave no answer. */
+static bool call_them(analysis *a, const question *q, const char *sources, int64_t until)
 {
     arena *to = &a->tree_arena;
-    /* The paths need a part of the time, if this does not get to its end. */
-    int64_t until = clock_ns() + (a->deadline_ns - clock_ns()) / 2;
     replay_call c = { .code = a->tree.source, .function = a->function->name };
     c.arguments = arguments_of(a, NULL, to);
     c.other = a->other ? a->other->name : NULL;
     contract_words(a, to, &c);
-    c.every = arena_print(to, "(%s, %s, %s, %s, %.3f, %d)", sources_of(a, to),
+    c.every = arena_print(to, "(%s, %s, %s, %s, %.3f, %d)", sources,
                           python_list(to, a->contract.raises, a->contract.raises_count, true),
                           assert_lines(a, q->asserts, to),
                           python_list(to, &q->exception, q->exception ? 1 : 0, true),
                           (double)(until - clock_ns()) / 1e9, MOST_WITNESSES);
     replay_result got;
     replay(to, &c, until, &got);
-    if (!got.every || got.calls > total || (got.found_count == 0 && got.calls != total))
-        return;
-    a->every.ran = true;
     a->every.calls = got.calls;
     a->every.held = got.held;
+    a->every.found_count = 0;
     for (size_t i = 0; i < got.found_count && i < MOST_WITNESSES; i++)
-        if (got.found[i] < total)
+        if (got.found[i] < got.calls)
             a->every.found[a->every.found_count++] = got.found[i];
+    return got.every;
 }
 
-void search(analysis *a, const question *q, path_function *by, path_function *by_salvage)
+static void call_all(analysis *a, const question *q, size_t total)
+{
+    /* The paths need a part of the time, if this does not get to its end. */
+    int64_t until = clock_ns() + (a->deadline_ns - clock_ns()) / 2;
+    a->every.ran = call_them(a, q, sources_of(a, &a->tree_arena), until) &&
+                   a->every.calls <= total && (a->every.found_count > 0 || a->every.calls == total);
+    if (!a->every.ran)
+        a->every.found_count = 0;
+}
+
+/* -- the pool ---------------------------------------------------------------------------------- */
+
+/* Each with each, if they are few. Else the values of each parameter come in turn, then in an order
+ * of which no two are the same. */
+static size_t row_choice(const pool *pools, size_t count, bool few, size_t row, size_t i)
+{
+    size_t longest = 0, index = row;
+    for (size_t j = count; few && j-- > i;)
+        if (j > i)
+            index /= pools[j].count;
+    for (size_t j = 0; j < count; j++)
+        longest = pools[j].count > longest ? pools[j].count : longest;
+    if (!few && row >= longest) {
+        uint64_t mixed = (row * 16 + i + 1) * UINT64_C(0x9E3779B97F4A7C15);
+        index = (size_t)(mixed >> 33);
+    }
+    return index % pools[i].count;
+}
+
+static const char *rows_of(analysis *a, const pool *pools, arena *to)
+{
+    size_t count = a->parameter_count, total = 1;
+    for (size_t i = 0; i < count; i++)
+        total = total > MOST_ROWS ? total : total * pools[i].count;
+    bool few = total <= MOST_ROWS;
+    size_t rows = few ? total : MOST_ROWS;
+    const char ***all = arena_take(to, rows * sizeof *all);
+    text out = { .a = to };
+    text_say(&out, "[");
+    for (size_t row = 0; row < rows; row++) {
+        all[row] = arena_take(to, (count + 1) * sizeof **all);
+        for (size_t i = 0; i < count; i++)
+            all[row][i] = pools[i].at[row_choice(pools, count, few, row, i)];
+        text_print(&out, "%s, ", python_list(to, all[row], count, true));
+    }
+    text_say(&out, "]");
+    a->every.rows = all;
+    return out.data;
+}
+
+static void call_pool(analysis *a, const question *q)
+{
+    const int64_t most = 500000000; /* ns: an input for which the code never ends takes it all */
+    const int64_t least = 10000000;
+    pool pools[MOST_PARAMETERS];
+    hints near = { 0 };
+    int64_t now = clock_ns(), left = (a->deadline_ns - now) / 4;
+    if (left < least)
+        return;
+    hints_of(&a->tree, a->function, &near);
+    if (a->other)
+        hints_of(&a->tree, a->other, &near);
+    hints_of(&a->tree, a->tree.module, &near);
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        pool_of(&a->tree, a->parameters[i].type, &near, 0, &pools[i]);
+        if (pools[i].count == 0)
+            return;
+    }
+    const char *rows = rows_of(a, pools, &a->tree_arena);
+    call_them(a, q, rows, now + (left < most ? left : most));
+}
+
+void search(analysis *a, const question *q)
 {
     enum { FEW = 256 }; /* inputs that take less time than a process does to start */
-    const double all = 1e6, beside = 0.5, first = 0.25;
+    const double all = 1e6, beside = 0.5, first = 0.25, at_once = 0.05;
+    double left = (double)(a->deadline_ns - clock_ns()) / 1e9;
     size_t total;
-    if (!find_domains(a, q, &total)) {
-        explore(a, by, by_salvage, all);
-    } else if (total <= FEW) {
+    bool small = find_domains(a, q, &total);
+    if (small && total <= FEW) {
         call_all(a, q, total);
-        explore(a, by, by_salvage, a->every.ran ? beside : all);
-    } else {
-        double left = (double)(a->deadline_ns - clock_ns()) / 1e9;
-        explore(a, by, by_salvage, first < left / 4 ? first : left / 4);
-        if (explore_settles(a))
-            return;
-        call_all(a, q, total);
-        if (!a->every.ran)
-            explore(a, by, by_salvage, all);
+        explore(a, q->path, q->salvage, a->every.ran ? beside : all);
+        q->take(a);
+        return;
     }
+    double least = small ? first : at_once;
+    explore(a, q->path, q->salvage, least < left / 4 ? least : left / 4);
+    if (small && (a->contradicted || !explore_settles(a)))
+        call_all(a, q, total);
+    else if (explore_settles(a))
+        return;
+    if (!a->every.ran && !a->guessed && !a->contradicted)
+        call_pool(a, q);
+    q->take(a);
+    if (a->every.ran || a->found_ns || a->contradicted || !a->late || a->exhausted)
+        return;
+    a->tell = q->tell;
+    a->told_ns = clock_ns();
+    q->tell(a);
+    explore(a, q->path, q->salvage, all);
 }
 
 bool enumerate_proves(const analysis *a)
@@ -255,7 +335,10 @@ bool enumerate_witness(analysis *a, size_t index, witness *out)
     *out = (witness){ .enumerated = true };
     for (size_t i = a->parameter_count; i-- > 0;) {
         const domain *d = &a->every.domains[i];
-        out->choices[i] = index % d->count;
+        if (a->every.rows) {
+            out->words[i] = a->every.rows[index][i];
+            continue;
+        }
         out->words[i] = domain_words(d, index % d->count, to);
         index /= d->count;
     }
@@ -264,11 +347,13 @@ bool enumerate_witness(analysis *a, size_t index, witness *out)
         const parameter *p = &a->parameters[i];
         text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
                    p->keyword ? "=" : "", out->words[i]);
-        text_print(&condition, "%s%s == %s", i ? " and " : "", p->name, out->words[i]);
+        if (!strstr(out->words[i], "nan")) /* which is not equal to itself */
+            text_print(&condition, "%s%s == %s", condition.length ? " and " : "", p->name,
+                       out->words[i]);
     }
     text_say(&shown, ")");
     out->call = shown.data;
-    out->condition = a->parameter_count ? condition.data : "True";
+    out->condition = condition.length ? condition.data : "True";
     replay_call c = { .code = a->tree.source, .function = a->function->name };
     c.arguments = arguments_of(a, out->words, to);
     c.other = a->other ? a->other->name : NULL;
@@ -286,5 +371,5 @@ void enumerate_contradicts(analysis *a, const witness *w, const char *did)
 
 const char *enumerate_method(const analysis *a, bool by_paths)
 {
-    return !a->every.ran ? "paths" : by_paths ? "both" : "enumeration";
+    return by_paths ? a->every.ran ? "both" : "paths" : "enumeration";
 }

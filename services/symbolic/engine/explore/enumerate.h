@@ -7,14 +7,21 @@
 
 #include "explore/explore.h"
 
-/* What is a finding. */
+/* What is a finding, and what to do about it. */
 typedef struct question {
     const char *exception; /* find: the exception that is searched for; NULL: not find */
     bool asserts;          /* check: asserts at the beginning are preconditions */
+    path_function *path, *salvage;
+    path_function *take; /* findings of `a->every` are told, unless there are some */
+    path_function *tell; /* what is known so far is kept, should the time be over */
 } question;
 
-/* Explore all paths, and call all inputs if they are few: `a->every` has what came of that. */
-void search(analysis *a, const question *q, path_function *path, path_function *salvage);
+/*
+ * Explore all paths, and call inputs: all of them if they are few; else, if the paths take long,
+ * some that are typical, and some that constants of the code suggest. `a->every` has what came of
+ * it.
+ */
+void search(analysis *a, const question *q);
 /* All were called, and none is a finding. */
 bool enumerate_proves(const analysis *a);
 /* A finding as a witness, replayed. False: it cannot be. */

@@ -66,7 +66,7 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
                    const char *other, double seconds, type_kind guess, fault *wrong)
 {
     *a = (analysis){ .solver = s, .code = code, .code_length = length, .began_ns = clock_ns() };
-    a->deadline_ns = a->began_ns + (int64_t)(seconds * 1e9);
+    a->deadline_ns = a->last_ns = a->began_ns + (int64_t)(seconds * 1e9);
     a->path_arena = (arena){ .limit = 512u << 20, .full = out_of_memory, .context = a };
     a->tree = (tree){ .arena = &a->tree_arena };
     *wrong = (fault){ 0 };
@@ -250,8 +250,16 @@ static void explore_round(analysis *a)
         stop_kind why = a->m.path.stop.kind;
         if (why == STOP_DEADLINE || why == STOP_CONTRADICTION || a->done)
             break;
-        if (a->found_ns && clock_ns() - a->found_ns > 200000000)
-            a->done = true; /* the verdict is certain; a little longer for others of its kind */
+        /* The verdict is certain; a little longer for others of its kind. */
+        int64_t enough = a->found_ns + 200000000;
+        if (a->found_ns && clock_ns() > enough)
+            a->done = true;
+        else if (a->found_ns && a->solver->deadline_ns < enough)
+            a->solver->deadline_ns = enough < a->last_ns ? enough : a->last_ns;
+        if (a->tell && clock_ns() - a->told_ns > 500000000) {
+            a->told_ns = clock_ns();
+            a->tell(a);
+        }
         if (a->done || !path_next(&a->m))
             break;
     }
@@ -295,11 +303,12 @@ void explore(analysis *a, path_function *by, path_function *by_salvage, double s
     int64_t deadline = a->deadline_ns, left = deadline - clock_ns();
     a->path = by;
     a->salvage = by_salvage;
-    a->salvaged = 0;
     a->m.no_joins = false;
+    a->last_ns = deadline;
     if (seconds * 1e9 < (double)left)
         a->deadline_ns = clock_ns() + (int64_t)(seconds * 1e9);
     explore_rounds(a);
+    a->late = clock_ns() >= a->deadline_ns || a->first_stop.kind == STOP_DEADLINE;
     a->deadline_ns = deadline;
 }
 

@@ -27,6 +27,8 @@ typedef struct every_input {
     domain domains[MOST_PARAMETERS];
     size_t calls, held; /* inputs that were called; those that satisfy the preconditions */
     size_t found[MOST_WITNESSES], found_count;
+    /* In place of all: inputs of a pool, a row of words each; NULL: none were called. */
+    const char ***rows;
 } every_input;
 
 typedef struct analysis analysis;
@@ -40,6 +42,7 @@ struct analysis {
     const char *code;
     size_t code_length;
     int64_t began_ns, deadline_ns;
+    int64_t last_ns; /* the deadline, if that of an exploration is earlier */
 
     /* The function, or the two of a comparison. */
     const node *function, *other;
@@ -58,6 +61,9 @@ struct analysis {
     /* What was found. */
     path_function *path;
     path_function *salvage; /* a path that was left: a call that leads there may tell, too */
+    path_function *tell;    /* what is known so far, now and then; NULL: nobody asks */
+    int64_t told_ns;
+    bool late; /* its time was over, so that more of it may tell more */
     size_t salvaged;
     size_t type_errors; /* paths that ended with a TypeError or AttributeError */
     bool done;          /* the tool needs no more paths */
@@ -107,10 +113,9 @@ typedef struct witness {
     const char *call; /* "f(1, b=2)" */
     const char *condition;
     replay_result replayed;
-    /* One of all inputs that were called: its words, and which choices they are. */
+    /* An input that was called before: the words of each argument. */
     bool enumerated;
     const char *words[MOST_PARAMETERS];
-    size_t choices[MOST_PARAMETERS];
 } witness;
 
 /* False: the solver gives no model that can be written down. */

@@ -99,7 +99,7 @@ bool path_witness(analysis *a, witness *out)
         return false;
     /* The path has ended, so the call will, too; one that was left may not. */
     int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
-    replay(&a->tree_arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
+    replay(&a->tree_arena, &c, most_ns < a->last_ns ? most_ns : a->last_ns, &out->replayed);
     return true;
 }
 

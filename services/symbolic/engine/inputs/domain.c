@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "inputs/domain.h"
+#include "inputs/pool.h"
 
 /* -- bounds ------------------------------------------------------------------------------------ */
 
@@ -157,26 +158,25 @@ size_t enum_members(const node *class, const char **names, size_t most)
 
 typedef struct listing {
     tree *t;
-    choice *at;
+    const char **at;
     size_t count;
 } listing;
 
-static bool add_choice(listing *l, const char *words, const constant *of)
+static bool add_choice(listing *l, const char *words)
 {
     if (l->count == MOST_CALLS_OF_ALL)
         return false;
     if ((l->count & (l->count - 1)) == 0) { /* it is full */
-        choice *more = arena_take(l->t->arena, (l->count ? 2 * l->count : 1) * sizeof *more);
+        const char **more = arena_take(l->t->arena, (l->count ? 2 * l->count : 1) * sizeof *more);
         if (l->count)
             memcpy(more, l->at, l->count * sizeof *more);
         l->at = more;
     }
-    l->at[l->count++] = (choice){ words, of };
+    l->at[l->count++] = words;
     return true;
 }
 
-/* A str as Python writes it, in ASCII. */
-static const char *str_words(arena *a, const constant *k)
+const char *str_words(arena *a, const constant *k)
 {
     text out = { .a = a };
     text_say(&out, "'");
@@ -199,16 +199,16 @@ static bool add_constant(listing *l, const node *n)
 {
     int64_t number;
     if (number_of(n, &number))
-        return add_choice(l, arena_print(l->t->arena, "%lld", (long long)number), NULL);
+        return add_choice(l, arena_print(l->t->arena, "%lld", (long long)number));
     if (n->kind != N_CONSTANT)
         return false;
     switch (n->constant->kind) {
     case C_NONE:
-        return add_choice(l, "None", n->constant);
+        return add_choice(l, "None");
     case C_BOOL:
-        return add_choice(l, n->constant->truth ? "True" : "False", n->constant);
+        return add_choice(l, n->constant->truth ? "True" : "False");
     case C_STR:
-        return add_choice(l, str_words(l->t->arena, n->constant), n->constant);
+        return add_choice(l, str_words(l->t->arena, n->constant));
     default:
         return false;
     }
@@ -219,7 +219,7 @@ static bool add_ints(listing *l, const bounds *within)
     if (!within || !within->low || !within->high || within->to - within->from >= MOST_CALLS_OF_ALL)
         return false;
     for (int64_t n = within->from; n <= within->to; n++)
-        if (!add_choice(l, arena_print(l->t->arena, "%lld", (long long)n), NULL))
+        if (!add_choice(l, arena_print(l->t->arena, "%lld", (long long)n)))
             return false;
     return true;
 }
@@ -230,23 +230,20 @@ static bool add_values(listing *l, const type *of, const bounds *within);
 static bool add_tuples(listing *l, const type *of)
 {
     listing whole = { .t = l->t };
-    add_choice(&whole, "", NULL);
+    add_choice(&whole, "");
     for (size_t i = 0; i < of->count; i++) {
         listing items = { .t = l->t }, longer = { .t = l->t };
         if (!add_values(&items, of->parts[i], NULL))
             return false;
         for (size_t j = 0; j < whole.count; j++)
             for (size_t k = 0; k < items.count; k++)
-                if (!add_choice(
-                        &longer,
-                        arena_print(l->t->arena, "%s%s, ", whole.at[j].words, items.at[k].words),
-                        NULL))
+                if (!add_choice(&longer,
+                                arena_print(l->t->arena, "%s%s, ", whole.at[j], items.at[k])))
                     return false;
         whole = longer;
     }
-    static const constant tuple = { .kind = C_OTHER };
     for (size_t j = 0; j < whole.count; j++)
-        if (!add_choice(l, arena_print(l->t->arena, "(%s)", whole.at[j].words), &tuple))
+        if (!add_choice(l, arena_print(l->t->arena, "(%s)", whole.at[j])))
             return false;
     return true;
 }
@@ -254,25 +251,22 @@ static bool add_tuples(listing *l, const type *of)
 static bool add_members(listing *l, const node *class)
 {
     const char *names[256];
-    static const constant member = { .kind = C_OTHER };
     size_t count = enum_members(class, names, sizeof names / sizeof *names);
     for (size_t i = 0; i < count; i++)
-        if (!add_choice(l, arena_print(l->t->arena, "%s.%s", class->name, names[i]), &member))
+        if (!add_choice(l, arena_print(l->t->arena, "%s.%s", class->name, names[i])))
             return false;
     return count > 0;
 }
 
 static bool add_values(listing *l, const type *of, const bounds *within)
 {
-    static const constant none = { .kind = C_NONE }, no = { .kind = C_BOOL },
-                          yes = { .kind = C_BOOL, .truth = true };
     switch (of->kind) {
     case T_INT:
         return add_ints(l, within);
     case T_BOOL:
-        return add_choice(l, "False", &no) && add_choice(l, "True", &yes);
+        return add_choice(l, "False") && add_choice(l, "True");
     case T_NONE:
-        return add_choice(l, "None", &none);
+        return add_choice(l, "None");
     case T_LITERAL:
         if (of->node->kind != N_TUPLE)
             return add_constant(l, of->node);
@@ -314,6 +308,6 @@ bool domain_of(tree *t, const type *of, const bounds *within, domain *out)
 
 const char *domain_words(const domain *d, size_t index, arena *a)
 {
-    return d->choices ? d->choices[index].words
+    return d->choices ? d->choices[index]
                       : arena_print(a, "%lld", (long long)(d->from + (int64_t)index));
 }

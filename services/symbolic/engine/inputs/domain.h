@@ -9,13 +9,8 @@
 
 enum { MOST_CALLS_OF_ALL = 20000 };
 
-typedef struct choice {
-    const char *words;  /* as Python writes it */
-    const constant *of; /* the constant that it is; NULL: it is an int, or none */
-} choice;
-
 typedef struct domain {
-    const choice *choices; /* NULL: the ints from `from` on */
+    const char **choices; /* as Python writes them; NULL: the ints from `from` on */
     int64_t from;
     size_t count;
 } domain;

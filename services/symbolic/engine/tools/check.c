@@ -137,23 +137,45 @@ static void check_salvage(analysis *a)
         add_counterexample(a, &w, words);
 }
 
+/* Findings among inputs that were called, if the paths have none. */
+static void take(analysis *a)
+{
+    checking *c = current;
+    bool none = c->count == 0;
+    for (size_t i = 0; none && i < a->every.found_count; i++) {
+        witness w;
+        const char *words = enumerate_witness(a, a->every.found[i], &w) ? violation(a, &w.replayed)
+                                                                        : NULL;
+        if (words && !is_out_of_memory(&w.replayed)) {
+            enumerate_contradicts(a, &w, words);
+            add_counterexample(a, &w, words);
+            c->by_paths = false;
+        }
+    }
+}
+
+static void tell(analysis *a)
+{
+    yyjson_mut_doc *doc = so_far_begin();
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_obj_add_uint(doc, root, "paths_explored", a->paths);
+    yyjson_mut_obj_add_uint(doc, root, "paths_verified", a->good);
+    yyjson_mut_obj_add_real(doc, root, "coverage_estimate", explore_coverage(a));
+    so_far_end(doc);
+}
+
 static void attempt(analysis *a, void *context)
 {
     checking *c = context;
     c->found = yyjson_mut_arr(c->r->doc);
     c->count = 0;
+    c->by_paths = true;
     current = c;
-    search(a, &(question){ .asserts = true }, check_path, check_salvage);
-    c->by_paths = c->count > 0;
-    for (size_t i = 0; !c->by_paths && i < a->every.found_count; i++) {
-        witness w;
-        const char *words = enumerate_witness(a, a->every.found[i], &w) ? violation(a, &w.replayed)
-                                                                        : NULL;
-        if (words && c->count < MOST_WITNESSES) {
-            enumerate_contradicts(a, &w, words);
-            add_counterexample(a, &w, words);
-        }
-    }
+    search(a, &(question){ .asserts = true,
+                           .path = check_path,
+                           .salvage = check_salvage,
+                           .take = take,
+                           .tell = tell });
 }
 
 void tool_check(reply *r)

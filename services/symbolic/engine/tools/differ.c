@@ -100,18 +100,31 @@ static void compare_path(analysis *a)
         suspect(a);
 }
 
+/* A finding among inputs that were called, if the paths have none. */
+static void take(analysis *a)
+{
+    witness w;
+    if (!current->found && a->every.found_count && enumerate_witness(a, a->every.found[0], &w) &&
+        is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
+        enumerate_contradicts(a, &w, "differ");
+        add_difference(a, &w);
+        current->by_paths = false;
+    }
+}
+
+static void tell(analysis *a)
+{
+    yyjson_mut_doc *doc = so_far_begin();
+    yyjson_mut_obj_add_uint(doc, yyjson_mut_doc_get_root(doc), "paths_compared", a->paths);
+    so_far_end(doc);
+}
+
 static void attempt(analysis *a, void *context)
 {
     current = context;
     current->found = NULL;
-    search(a, &(question){ 0 }, compare_path, salvage);
-    current->by_paths = current->found != NULL;
-    witness w;
-    if (!current->found && a->every.found_count && enumerate_witness(a, a->every.found[0], &w) &&
-        is_confirmed(&w.replayed)) {
-        enumerate_contradicts(a, &w, "differ");
-        add_difference(a, &w);
-    }
+    current->by_paths = true;
+    search(a, &(question){ .path = compare_path, .salvage = salvage, .take = take, .tell = tell });
 }
 
 static size_t parameter_count(const node *function)

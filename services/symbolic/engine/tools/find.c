@@ -85,23 +85,42 @@ static void find_salvage(analysis *a)
     }
 }
 
+/* Findings among inputs that were called, if the paths have none. */
+static void take(analysis *a)
+{
+    finding *f = current;
+    bool none = f->count == 0 && !f->unknown;
+    for (size_t i = 0; none && i < a->every.found_count; i++) {
+        witness w;
+        if (enumerate_witness(a, a->every.found[i], &w) && is_confirmed(&w.replayed) &&
+            !is_out_of_memory(&w.replayed)) {
+            enumerate_contradicts(a, &w, w.replayed.type);
+            f->paths++;
+            add_trigger(a, &w);
+            f->by_paths = false;
+        }
+    }
+}
+
+static void tell(analysis *a)
+{
+    yyjson_mut_doc *doc = so_far_begin();
+    yyjson_mut_obj_add_uint(doc, yyjson_mut_doc_get_root(doc), "total_paths_explored", a->paths);
+    so_far_end(doc);
+}
+
 static void attempt(analysis *a, void *context)
 {
     finding *f = context;
     f->found = yyjson_mut_arr(f->r->doc);
     f->count = f->paths = 0;
+    f->by_paths = true;
     current = f;
-    search(a, &(question){ .exception = f->type }, find_path, find_salvage);
-    f->by_paths = f->count > 0;
-    for (size_t i = 0; !f->by_paths && !f->unknown && i < a->every.found_count; i++) {
-        witness w;
-        if (f->count < MOST_WITNESSES && enumerate_witness(a, a->every.found[i], &w) &&
-            is_confirmed(&w.replayed)) {
-            enumerate_contradicts(a, &w, w.replayed.type);
-            f->paths++;
-            add_trigger(a, &w);
-        }
-    }
+    search(a, &(question){ .exception = f->type,
+                           .path = find_path,
+                           .salvage = find_salvage,
+                           .take = take,
+                           .tell = tell });
     if (strcmp(f->type, "TypeError") == 0 || strcmp(f->type, "AttributeError") == 0)
         a->type_errors = 0; /* it is what is looked for */
 }

@@ -8,6 +8,31 @@
 
 enum { MOST_NOTED = 4000 }; /* bytes of code, for the operator */
 
+/* -- so far ------------------------------------------------------------------------------------ */
+
+static void (*kept_by)(yyjson_mut_doc *so_far);
+
+void tools_keep(void (*keep)(yyjson_mut_doc *so_far))
+{
+    kept_by = keep;
+}
+
+yyjson_mut_doc *so_far_begin(void)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+    return doc;
+}
+
+void so_far_end(yyjson_mut_doc *doc)
+{
+    if (kept_by)
+        kept_by(doc);
+    yyjson_mut_doc_free(doc);
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
+
 void reply_status(reply *r, const char *status)
 {
     yyjson_mut_obj_add_strcpy(r->doc, r->root, "status", status);
@@ -90,23 +115,45 @@ void reply_method(reply *r, const analysis *a, bool by_paths)
         yyjson_mut_obj_add_uint(r->doc, r->root, "inputs_called", a->every.calls);
 }
 
-/* An argument of one of all inputs that were called. */
-static yyjson_mut_val *choice_json(reply *r, const domain *d, size_t index, const char *words)
+/* A value that was written in Python. What JSON has no form for stays as it is written. */
+static yyjson_mut_val *words_json(reply *r, const node *n, const char *words)
 {
-    const constant *k = d->choices ? d->choices[index].of : NULL;
-    if (!k)
-        return yyjson_mut_rawcpy(r->doc, words);
-    if (k->kind == C_NONE)
-        return yyjson_mut_null(r->doc);
-    if (k->kind == C_BOOL)
+    const constant *k = n && n->kind == N_CONSTANT ? n->constant : NULL;
+    bool minus = n && n->kind == N_UNARYOP && n->op == OP_USUB && n->a->kind == N_CONSTANT;
+    if (minus && n->a->constant->kind == C_INT && n->a->constant->small)
+        return yyjson_mut_sint(r->doc, -n->a->constant->number);
+    if (minus && n->a->constant->kind == C_FLOAT)
+        return yyjson_mut_real(r->doc, -n->a->constant->real);
+    if (k && k->kind == C_INT)
+        return k->small ? yyjson_mut_sint(r->doc, k->number) : yyjson_mut_rawcpy(r->doc, k->text);
+    if (k && k->kind == C_FLOAT)
+        return yyjson_mut_real(r->doc, k->real);
+    if (k && k->kind == C_BOOL)
         return yyjson_mut_bool(r->doc, k->truth);
+    if (k && k->kind == C_NONE)
+        return yyjson_mut_null(r->doc);
     char plain[200] = "";
-    bool is_plain = k->kind == C_STR && k->count < sizeof plain;
+    bool is_plain = k && k->kind == C_STR && k->count < sizeof plain;
     for (size_t i = 0; is_plain && i < k->count; i++) {
         is_plain = k->chars[i] >= ' ' && k->chars[i] < 127;
         plain[i] = (char)k->chars[i];
     }
     return yyjson_mut_strcpy(r->doc, is_plain ? plain : words);
+}
+
+static yyjson_mut_val *argument_json(reply *r, analysis *a, const char *words)
+{
+    const node *n = tree_expression(&a->tree, words);
+    if (!n || n->kind != N_LIST)
+        return words_json(r, n, words);
+    yyjson_mut_val *list = yyjson_mut_arr(r->doc);
+    for (size_t i = 0; i < n->x.count; i++) {
+        const node *item = n->x.at[i]; /* the words are on one line */
+        size_t length = (size_t)(item->end_column - item->column);
+        char *spelled = arena_copy(&a->tree_arena, words + item->column, length);
+        yyjson_mut_arr_append(list, words_json(r, item, spelled));
+    }
+    return list;
 }
 
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)
@@ -115,9 +162,8 @@ void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w
     for (size_t i = 0; i < a->parameter_count; i++)
         yyjson_mut_obj_add(a->parameters[i].keyword ? kwargs : args,
                            yyjson_mut_strcpy(r->doc, a->parameters[i].name),
-                           w->enumerated
-                               ? choice_json(r, &a->every.domains[i], w->choices[i], w->words[i])
-                               : input_json(&a->m, w->arguments.at[i], r->doc));
+                           w->enumerated ? argument_json(r, a, w->words[i])
+                                         : input_json(&a->m, w->arguments.at[i], r->doc));
     yyjson_mut_obj_add_val(r->doc, to, "args", args);
     yyjson_mut_obj_add_val(r->doc, to, "kwargs", kwargs);
     reply_text(r, to, "call", w->call);

@@ -21,6 +21,10 @@ typedef struct request {
  * and the caller's as well; NULL: there is nothing that the operator must know. */
 yyjson_mut_doc *tools_answer(solver *s, const request *r, yyjson_mut_doc **private);
 
+/* What is known of an analysis that goes on, for the caller should it never end: `keep` gets an
+ * object with members of the tool. NULL: nobody keeps it. */
+void tools_keep(void (*keep)(yyjson_mut_doc *so_far));
+
 /* Each tool fills in its members. */
 typedef struct reply {
     yyjson_mut_doc *doc;
@@ -55,6 +59,9 @@ void reply_method(reply *r, const analysis *a, bool by_paths);
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w);
 /* "ValueError: bad (line 3)" */
 const char *raised_words(arena *a, const char *class, const char *message, int line);
+
+yyjson_mut_doc *so_far_begin(void);
+void so_far_end(yyjson_mut_doc *doc);
 
 /* Parameters without annotation are taken as int, and as others if every path is a TypeError:
  * `run` is called with each in turn until one fits. */

@@ -1,0 +1,190 @@
+/* See pool.h. */
+#include <string.h>
+
+#include "inputs/domain.h"
+#include "inputs/pool.h"
+
+static void add(pool *p, const char *words)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->at[i], words) == 0)
+            return;
+    if (p->count < MOST_POOL)
+        p->at[p->count++] = words;
+}
+
+static void add_all(pool *p, const pool *more, size_t most)
+{
+    for (size_t i = 0; i < more->count && i < most; i++)
+        add(p, more->at[i]);
+}
+
+/* -- constants --------------------------------------------------------------------------------- */
+
+static void hints_of_all(tree *t, nodes list, hints *out)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i])
+            hints_of(t, list.at[i], out);
+}
+
+/* A number, its neighbours, and their opposites: where a comparison turns. */
+static void add_number(tree *t, int64_t n, pool *out)
+{
+    for (int64_t at = n - 1; at <= n + 1; at++)
+        add(out, arena_print(t->arena, "%lld", (long long)at));
+    if (n > 1)
+        add(out, arena_print(t->arena, "%lld", (long long)-n));
+}
+
+void hints_of(tree *t, const node *n, hints *out)
+{
+    const constant *k = n->kind == N_CONSTANT ? n->constant : NULL;
+    if (n->kind == N_EXPR && n->a->kind == N_CONSTANT)
+        return; /* a docstring */
+    if (k && k->kind == C_INT && k->small && k->number > -(INT64_C(1) << 60) &&
+        k->number < INT64_C(1) << 60)
+        add_number(t, k->number, &out->ints);
+    if (k && k->kind == C_STR && k->count < 40)
+        add(&out->strs, str_words(t->arena, k));
+    if (n->a)
+        hints_of(t, n->a, out);
+    if (n->b)
+        hints_of(t, n->b, out);
+    if (n->c)
+        hints_of(t, n->c, out);
+    hints_of_all(t, n->x, out);
+    hints_of_all(t, n->y, out);
+    hints_of_all(t, n->z, out);
+    hints_of_all(t, n->w, out);
+    hints_of_all(t, n->v, out);
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static void add_words(pool *out, const char *const *words)
+{
+    for (; *words; words++)
+        add(out, *words);
+}
+
+/* Sequences of no, one, two and three items, between two signs. */
+static void add_sequences(tree *t, const pool *items, const char *open, const char *close,
+                          pool *out)
+{
+    size_t n = items->count;
+    text all = { .a = t->arena };
+    text_say(&all, open);
+    for (size_t i = n < 8 ? n : 8; i-- > 0;)
+        text_print(&all, "%s%s", items->at[i], i ? ", " : "");
+    text_say(&all, close);
+    add(out, arena_print(t->arena, "%s%s", open, close));
+    add(out, all.data);
+    for (size_t i = 0; n && i < 6; i++)
+        add(out, arena_print(t->arena, "%s%s%s", open, items->at[i % n], close));
+    for (size_t i = 0; n && i < 4; i++) {
+        const char *a = items->at[i % n], *b = items->at[(i + 1) % n];
+        add(out, arena_print(t->arena, "%s%s, %s%s", open, b, a, close));
+        add(out, arena_print(t->arena, "%s%s, %s, %s%s", open, a, b, a, close));
+    }
+}
+
+static void add_dicts(tree *t, const pool *keys, const pool *items, pool *out)
+{
+    add(out, "{}");
+    for (size_t i = 0; keys->count && items->count && i < 4; i++) {
+        const char *k = keys->at[i % keys->count], *v = items->at[i % items->count];
+        add(out, arena_print(t->arena, "{%s: %s}", k, v));
+        add(out, arena_print(t->arena, "{%s: %s, %s: %s}", k, v, keys->at[(i + 1) % keys->count],
+                             items->at[(i + 1) % items->count]));
+    }
+}
+
+/* A tuple or an object: each part takes its values in turn. */
+static void add_records(tree *t, const type *of, const hints *near, int depth, const char *open,
+                        const char *close, pool *out)
+{
+    pool parts[16];
+    for (size_t i = 0; i < of->count; i++) {
+        pool_of(t, of->parts[i], near, depth + 1, &parts[i]);
+        if (parts[i].count == 0)
+            return;
+    }
+    for (size_t row = 0; row < 8; row++) {
+        text words = { .a = t->arena };
+        text_say(&words, open);
+        for (size_t i = 0; i < of->count; i++)
+            text_print(&words, "%s%s", i ? ", " : "",
+                       parts[i].at[(row + row * i) % parts[i].count]);
+        text_print(&words, "%s%s", of->kind == T_TUPLE && of->count == 1 ? "," : "", close);
+        add(out, words.data);
+    }
+}
+
+void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
+{
+    static const char *const ints[] = { "0", "1", "-1", "2", "-2", "3", "10", "100", NULL };
+    static const char *const floats[] = { "0.0",   "1.0",          "-1.0",         "0.5", "-0.0",
+                                          "1e308", "float('nan')", "float('inf')", NULL };
+    static const char *const strs[] = { "''",    "'a'",  "' '",   "'0'", "'ab'",
+                                        "'A b'", "'-1'", "'a,b'", NULL };
+    pool items = { 0 }, keys = { 0 };
+    domain few;
+    *out = (pool){ 0 };
+    if (depth > 3)
+        return;
+    if (of->parts[0] && of->kind != T_UNION && of->kind != T_TUPLE && of->kind != T_OBJECT)
+        pool_of(t, of->parts[of->kind == T_DICT ? 1 : 0], near, depth + 1, &items);
+    switch (of->kind) {
+    case T_INT:
+        if (depth > 0) /* of which only the first get into a container */
+            add_all(out, &near->ints, 4);
+        add_words(out, ints);
+        add_all(out, &near->ints, MOST_POOL);
+        return;
+    case T_FLOAT:
+        add_words(out, floats);
+        for (size_t i = 0; i < near->ints.count && i < 9; i++)
+            add(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
+        return;
+    case T_STR:
+        if (depth > 0)
+            add_all(out, &near->strs, 4);
+        add_words(out, strs);
+        add_all(out, &near->strs, MOST_POOL);
+        return;
+    case T_LIST:
+        add_sequences(t, &items, "[", "]", out);
+        return;
+    case T_TUPLE_OF:
+        add_sequences(t, &items, "tuple([", "])", out);
+        return;
+    case T_SET:
+        add_sequences(t, &items, "set([", "])", out);
+        return;
+    case T_FROZENSET:
+        add_sequences(t, &items, "frozenset([", "])", out);
+        return;
+    case T_DICT:
+        pool_of(t, of->parts[0], near, depth + 1, &keys);
+        add_dicts(t, &keys, &items, out);
+        return;
+    case T_TUPLE:
+        add_records(t, of, near, depth, "(", ")", out);
+        return;
+    case T_OBJECT:
+        add_records(t, of, near, depth, arena_print(t->arena, "%s(", of->node->name), ")", out);
+        return;
+    case T_UNION:
+        for (size_t i = 0; i < of->count; i++) {
+            pool_of(t, of->parts[i], near, depth + 1, &items);
+            add_all(out, &items, 8);
+        }
+        return;
+    default:
+        if (domain_of(t, of, &(bounds){ 0 }, &few))
+            for (size_t i = 0; i < few.count && i < MOST_POOL; i++)
+                add(out, domain_words(&few, i, t->arena));
+        return;
+    }
+}
