@@ -1,5 +1,6 @@
 /* See enumerate.h. */
 #include <string.h>
+#include <time.h>
 
 #include "explore/enumerate.h"
 #include "inputs/pool.h"
@@ -293,10 +294,30 @@ static void call_pool(analysis *a, const question *q)
     call_them(a, q, rows, now + (left < most ? left : most));
 }
 
+static int64_t processor_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+/* Explore the paths for so many seconds of the processor: on a busy machine that takes longer, and
+ * what is found must not depend on it. */
+static void explore_a_while(analysis *a, const question *q, double seconds, double most)
+{
+    int64_t begun = processor_ns();
+    for (double wait = seconds;; wait *= 4) {
+        explore(a, q->path, q->salvage, wait < most ? wait : most);
+        if (!a->late || a->exhausted || explore_settles(a) || solver_interrupted() ||
+            wait >= most || (double)(processor_ns() - begun) > seconds * 0.9e9)
+            return;
+    }
+}
+
 void search(analysis *a, const question *q)
 {
     enum { FEW = 256 }; /* inputs that take less time than a process does to start */
-    const double all = 1e6, beside = 0.5, first = 0.25, at_once = 0.05;
+    const double all = 1e6, beside = 0.5, first = 0.25, at_once = 0.1;
     double left = (double)(a->deadline_ns - clock_ns()) / 1e9;
     size_t total;
     bool small = find_domains(a, q, &total);
@@ -306,8 +327,9 @@ void search(analysis *a, const question *q)
         q->take(a);
         return;
     }
-    double least = small ? first : at_once;
-    explore(a, q->path, q->salvage, least < left / 4 ? least : left / 4);
+    explore_a_while(a, q, small ? first : at_once, left / 4);
+    if (solver_interrupted())
+        return;
     if (small && (a->contradicted || !explore_settles(a)))
         call_all(a, q, total);
     else if (explore_settles(a))
@@ -315,7 +337,8 @@ void search(analysis *a, const question *q)
     if (!a->every.ran && !a->guessed && !a->contradicted)
         call_pool(a, q);
     q->take(a);
-    if (a->every.ran || a->found_ns || a->contradicted || !a->late || a->exhausted)
+    if (a->every.ran || a->found_ns || a->contradicted || !a->late || a->exhausted ||
+        solver_interrupted())
         return;
     a->tell = q->tell;
     a->told_ns = clock_ns();

@@ -304,11 +304,16 @@ void explore(analysis *a, path_function *by, path_function *by_salvage, double s
     a->path = by;
     a->salvage = by_salvage;
     a->m.no_joins = false;
+    bool limited = seconds * 1e9 < (double)left;
     a->last_ns = deadline;
-    if (seconds * 1e9 < (double)left)
+    a->unanswered = 0;
+    a->solver->undecided = false;
+    if (limited)
         a->deadline_ns = clock_ns() + (int64_t)(seconds * 1e9);
     explore_rounds(a);
-    a->late = clock_ns() >= a->deadline_ns || a->first_stop.kind == STOP_DEADLINE;
+    /* A question that had no answer may be that of a path which there is not. */
+    a->late = limited && (clock_ns() >= a->deadline_ns || a->first_stop.kind == STOP_DEADLINE ||
+                          a->solver->undecided);
     a->deadline_ns = deadline;
 }
 

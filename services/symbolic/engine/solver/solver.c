@@ -289,6 +289,7 @@ answer solver_check(solver *s, Z3_ast condition, Z3_model *model)
     Z3_solver_push(s->z, s->s);
     Z3_solver_assert(s->z, s->s, condition);
     answer found = decide(s, model);
+    s->undecided |= found == ANSWER_UNKNOWN;
     Z3_solver_pop(s->z, s->s, 1);
     return found;
 }

@@ -23,6 +23,7 @@ typedef struct solver {
     Z3_ast yes, no, zero, one, nearest; /* `nearest` is the rounding of floats */
     bool strings, floats_used;          /* a symbolic one is in play */
     bool contradiction;                 /* the two solvers disagreed: nothing counts any more */
+    bool undecided;                     /* a question had no answer: more time may give one */
     bool broken;                        /* Z3 answers nothing any more, until solver_begin() */
     int64_t deadline_ns;                /* of the analysis; by the monotonic clock */
     int check_ms;                       /* most for one question */
