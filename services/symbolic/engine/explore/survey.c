@@ -125,9 +125,9 @@ static const char *noting(survey *s)
                "    if bit == _mishap_noted[1]:\n"
                "        raise KeyboardInterrupt\n"
                "    return v\n"
-               "def _mishap_run(*a, **k):\n"
+               "def _mishap_run(*_mishap_a, **_mishap_k):\n" /* the function may be called `a` */
                "    try:\n"
-               "        %s(*a, **k)\n"
+               "        %s(*_mishap_a, **_mishap_k)\n"
                "    except BaseException:\n"
                "        pass\n"
                "    return '{:b}'.format(_mishap_noted[0])\n",
