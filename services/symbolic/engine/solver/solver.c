@@ -97,6 +97,16 @@ static void ignore(Z3_context z, Z3_error_code code)
     (void)code; /* the answer is then NULL or unknown, which each caller handles */
 }
 
+/* A product of many choices has as many cases as all of them multiplied: Z3 would write them out,
+ * and no deadline stops it there. */
+static void limit_steps(solver *s)
+{
+    enum { MOST_STEPS = 20000 };
+    s->brief = Z3_mk_params(s->z);
+    Z3_params_inc_ref(s->z, s->brief);
+    Z3_params_set_uint(s->z, s->brief, Z3_mk_string_symbol(s->z, "max_steps"), MOST_STEPS);
+}
+
 static void make_context(solver *s)
 {
     Z3_config config = Z3_mk_config();
@@ -104,6 +114,7 @@ static void make_context(solver *s)
     s->z = Z3_mk_context(config);
     Z3_del_config(config);
     Z3_set_error_handler(s->z, ignore);
+    limit_steps(s);
     s->bools = Z3_mk_bool_sort(s->z);
     s->ints = Z3_mk_int_sort(s->z);
     s->floats = Z3_mk_fpa_sort_64(s->z);
@@ -314,7 +325,7 @@ Z3_ast solver_value(solver *s, Z3_model model, Z3_ast term)
 
 Z3_ast solver_simplify(solver *s, Z3_ast term)
 {
-    Z3_ast simple = Z3_simplify(s->z, term);
+    Z3_ast simple = Z3_simplify_ex(s->z, term, s->brief);
     return simple ? simple : term;
 }
 

@@ -19,6 +19,7 @@ typedef enum answer { ANSWER_UNKNOWN, ANSWER_SAT, ANSWER_UNSAT } answer;
 typedef struct solver {
     Z3_context z;
     Z3_solver s;
+    Z3_params brief; /* of a simplification */
     Z3_sort bools, ints, floats, strings_sort;
     Z3_ast yes, no, zero, one, nearest; /* `nearest` is the rounding of floats */
     bool strings, floats_used;          /* a symbolic one is in play */
@@ -49,6 +50,7 @@ void solver_drop(solver *s, Z3_model model); /* NULL is allowed */
 
 /* The value of a term in a model: a numeral or a constant of its theory. NULL: it has none. */
 Z3_ast solver_value(solver *s, Z3_model model, Z3_ast term);
+/* The term in a simpler form, or itself where that would take many steps. */
 Z3_ast solver_simplify(solver *s, Z3_ast term);
 bool solver_is_true(solver *s, Z3_ast term);
 bool solver_is_false(solver *s, Z3_ast term);

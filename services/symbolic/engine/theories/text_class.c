@@ -130,8 +130,11 @@ static bool is_input(machine *m, const value *v)
 /* upper() and lower(): one by one for ASCII. */
 static value *with_case(machine *m, value *self, const values *chars, bool upper, int line)
 {
+    enum { MOST_TURNED = 4 }; /* Z3 takes no notice of a deadline among 26 to the fifth choices */
     Z3_context z = m->solver->z;
     value *made = value_ascii(m, ""), *plain = value_bool(m, true);
+    if (chars->count > MOST_TURNED)
+        path_bound(m, "the number of characters whose case is turned");
     if (!is_input(m, self)) /* a choice among 26 within another is beyond the solvers */
         path_unsupported(m, line, "turn the case of a parameter, and compute with the result",
                          "str.%s of a str that is computed", upper ? "upper" : "lower");
