@@ -131,7 +131,7 @@ static outcome run_guarded(machine *m, const node *n)
     }
     m->path.speculating = NULL;
     m->raised = NULL;
-    m->calls = 0;
+    m->calls = m->nested = 0;
     m->line = n->line;
     m->left_out = true;
     if (poison(m, n))

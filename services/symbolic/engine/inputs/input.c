@@ -311,7 +311,16 @@ static bool write_object(machine *m, const value *v, text *out)
     return true;
 }
 
+static bool write_value(machine *m, const value *v, text *out);
+
 bool input_write(machine *m, const value *v, text *out)
+{
+    bool good = ++m->nested <= MOST_NESTED && write_value(m, v, out);
+    m->nested--;
+    return good;
+}
+
+static bool write_value(machine *m, const value *v, text *out)
 {
     bool good = true;
     switch (v->kind) {

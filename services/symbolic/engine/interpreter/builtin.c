@@ -248,6 +248,20 @@ static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
     return true;
 }
 
+/* print() is taken to succeed, so it must have options that it succeeds with. */
+static void check_print_options(machine *m, arguments *given, int line)
+{
+    const value *words[] = { keyword_argument(given, "sep"), keyword_argument(given, "end") };
+    const value *flush = keyword_argument(given, "flush");
+    bool good = !flush || flush->kind == V_BOOL;
+    for (int i = 0; i < 2; i++)
+        good = good && (!words[i] || words[i]->kind == V_STR || words[i]->kind == V_NONE);
+    for (size_t i = 0; i < given->names.count; i++)
+        good = good && !given->keywords.at[i];
+    if (!good)
+        path_unsupported(m, line, "leave them out", "these options of print()");
+}
+
 value *call_builtin(machine *m, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -269,6 +283,8 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return !arguments_fit(m, given, 0, 1, line) ? NULL
                : first                              ? truth_of(m, first)
                                                     : value_bool(m, false);
+    if (strcmp(name, "str") == 0 && given->names.count)
+        path_unsupported(m, line, "give the value without its name", "str() with keywords");
     if (strcmp(name, "str") == 0)
         return !arguments_fit(m, given, 0, 1, line) ? NULL
                : first                              ? text_of(m, first, false, line)
@@ -288,6 +304,7 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
     if (strcmp(name, "pow") == 0)
         return to_power(m, given, line);
     if (strcmp(name, "print") == 0) {
+        check_print_options(m, given, line);
         for (size_t i = 0; i < given->places.count; i++)
             if (!is_printed(m, given->places.at[i], false, 0, line))
                 return NULL;

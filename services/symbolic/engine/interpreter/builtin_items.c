@@ -82,7 +82,7 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
 static value *total(machine *m, arguments *given, int line)
 {
     value *start = keyword_argument(given, "start");
-    if (!arguments_fit(m, given, 1, 2, line))
+    if (!arguments_fit(m, given, 1, start ? 1 : 2, line))
         return NULL;
     value *sum = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
     if (sum->kind == V_STR)
@@ -229,7 +229,12 @@ static value *iterating(machine *m, arguments *given, const char *name, int line
     size_t from = 0;
     if (strcmp(name, "enumerate") == 0) {
         value *start = keyword_argument(given, "start");
-        if (!arguments_fit(m, given, 1, 2, line))
+        value *of = keyword_argument(given, "iterable");
+        if (of && given->places.count)
+            return throw(m, "TypeError", line);
+        if (of)
+            values_add(m, &given->places, of);
+        if (!arguments_fit(m, given, 1, start ? 1 : 2, line))
             return NULL;
         how = BY_ENUMERATE;
         function = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
@@ -305,6 +310,8 @@ static value *in_order(machine *m, arguments *given, int line)
     values items;
     if (!arguments_fit(m, given, 1, 1, line))
         return NULL;
+    if (reverse)
+        require_flag(m, reverse, line);
     bool any_order = (!key || key->kind == V_NONE) && is_ordered_set(given->places.at[0]);
     if (!has_length_hint(m, given->places.at[0], line) ||
         !items_of(m, given->places.at[0], any_order, &items, line))

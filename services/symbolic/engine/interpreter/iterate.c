@@ -404,18 +404,30 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
         }
 }
 
-/* Only with a total order is the result the same however it is sorted. */
-static bool has_order(const value *v)
+/* Only with a total order is the result the same however it is sorted. A list may contain itself.
+ */
+static bool has_order(const value *v, int depth)
 {
+    enum { MOST_DEPTH = 50 };
     const values *parts = v->kind == V_OBJECT ? &v->object.fields : &v->in.items;
     if (v->kind == V_FLOAT)
         return v->known && v->real == v->real;
     bool inside = (v->kind == V_OBJECT && v->object.class->class.dataclass) || v->kind == V_TUPLE ||
                   (v->kind == V_LIST && !value_is_lazy(v));
+    if (inside && depth == MOST_DEPTH)
+        return false;
     for (size_t i = 0; inside && i < parts->count; i++)
-        if (!has_order(parts->at[i]))
+        if (!has_order(parts->at[i], depth + 1))
             return false;
     return v->kind != V_SET && !(value_is_lazy(v) && v->lazy.of == V_FLOAT);
+}
+
+void require_flag(machine *m, const value *reverse, int line)
+{
+    int64_t number;
+    if (reverse->kind == V_BOOL || (value_whole(reverse, &number) && number == (int)number))
+        return;
+    path_unsupported(m, line, "give True or False", "`reverse` that is no bool");
 }
 
 value *sorted(machine *m, values items, value *key, bool reverse, bool *comparing, int line)
@@ -432,9 +444,10 @@ value *sorted(machine *m, values items, value *key, bool reverse, bool *comparin
         value *k = key ? call_with(m, key, items.at[i], line) : items.at[i];
         if (!k)
             return NULL;
-        if (items.count > 1 && !has_order(k))
-            path_unsupported(m, line, "sort by ints or strs",
-                             "sorting by floats that may be NaN, or by sets");
+        if (items.count > 1 && !has_order(k, 0))
+            path_unsupported(
+                m, line, "sort by ints or strs",
+                "sorting by floats that may be NaN, by sets, or by what is nested deeply");
         values_add(m, &keys, k);
     }
     *comparing = true;

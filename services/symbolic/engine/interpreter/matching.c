@@ -92,6 +92,7 @@ static int matches_class(machine *m, matching *c, const node *p, value *v)
         static const char *const whole[] = { "int",  "bool",  "float", "str",
                                              "list", "tuple", "dict",  "set" };
         bool itself = false;
+        values declared = { 0 };
         for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof whole / sizeof *whole; i++)
             itself = itself || strcmp(class->builtin.name, whole[i]) == 0;
         if (itself && p->x.count == 1) {
@@ -99,9 +100,10 @@ static int matches_class(machine *m, matching *c, const node *p, value *v)
             if (good <= 0)
                 return good;
         } else if (class->kind == V_CLASS && class->class.dataclass &&
-                   p->x.count <= v->object.fields.count) {
+                   !class_member(class, "__match_args__") &&
+                   p->x.count <= (declared = object_declared(m, v, p->line)).count) {
             for (size_t i = 0; i < p->x.count; i++) {
-                int good = matches(m, c, p->x.at[i], v->object.fields.at[i]);
+                int good = matches(m, c, p->x.at[i], declared.at[i]);
                 if (good <= 0)
                     return good;
             }

@@ -129,6 +129,8 @@ static value *list_method(machine *m, value *self, const char *name, arguments *
                 return throw(m, "TypeError", line);
         if (first)
             return throw(m, "TypeError", line);
+        if (reverse)
+            require_flag(m, reverse, line);
         int turned = reverse ? decide_truth(m, reverse, false) : 0;
         return turned < 0 ? NULL : sort(m, self, key, turned, line);
     }
@@ -286,6 +288,12 @@ static value *has_items(machine *m, value *set, value *of, bool wanted, int line
     return m->raised ? NULL : result;
 }
 
+static bool takes_several(const char *name)
+{
+    return is(name, "union") || is(name, "intersection") || is(name, "difference") ||
+           is(name, "update") || is(name, "intersection_update") || is(name, "difference_update");
+}
+
 static value *set_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     static const struct {
@@ -295,6 +303,8 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
                  { "difference", OP_SUB }, { "symmetric_difference", OP_BITXOR },
                  { "issubset", OP_LTE },   { "issuperset", OP_GTE } };
     value *first = given->places.count ? given->places.at[0] : NULL;
+    if (given->places.count > 1 && takes_several(name))
+        path_unsupported(m, line, "call it once for each", "set.%s() with several arguments", name);
     if (!count_is(m, given, 0, 1, line))
         return NULL;
     for (size_t i = 0; first && i < sizeof like / sizeof *like; i++) {

@@ -157,6 +157,8 @@ static value *in_place(machine *m, operator_kind op, value *l, value *r, int lin
     if (l->kind == V_LIST && op == OP_ADD) {
         return extend(m, l, r, line) ? l : NULL;
     }
+    if (l->kind == V_DICT && op == OP_BITOR && r->kind != V_DICT)
+        path_unsupported(m, line, "use update()", "|= of a dict and a %s", value_type(r));
     if ((l->kind == V_LIST && op == OP_MULT) || l->kind == V_SET || l->kind == V_DICT) {
         if (l->kind == V_DICT && op == OP_BITOR && r->kind != V_DICT)
             path_unsupported(m, line, "use update()", "|= of a dict and another kind of value");

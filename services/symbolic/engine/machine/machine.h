@@ -17,6 +17,7 @@ typedef enum outcome { DONE, RETURNED, BROKE, CONTINUED, RAISED } outcome;
 
 enum {
     MOST_CALLS = 400,     /* calls inside of each other */
+    MOST_NESTED = 200,    /* containers inside of each other */
     MOST_STEPS = 1000000, /* statements and expressions of a path */
     MOST_ITEMS = 200000,  /* of a container */
     MOST_BITS = 1 << 16,  /* of an int */
@@ -36,6 +37,7 @@ struct machine {
     value *handling; /* the exception that a handler handles: for a bare `raise` */
     int line;        /* of the statement that runs */
     unsigned calls, serial;
+    unsigned nested;  /* containers around those that are compared or written */
     unsigned lasting; /* what was made before must not be changed: see path_touch() */
     uint64_t steps;
 
@@ -123,6 +125,9 @@ value *make_object(machine *m, value *class, arguments *given, int line);
 value *class_member(value *class, const char *name);
 value *object_field(machine *m, const value *object, const char *name);
 void object_set(machine *m, value *object, const char *name, value *v);
+/* The fields that a dataclass declares, in their order: all that ==, an order and a hash look at.
+ */
+values object_declared(machine *m, const value *object, int line);
 value *get_attribute(machine *m, value *v, const char *name, int line);
 bool is_builtin_name(const char *name);
 bool is_module_member(const char *module, const char *name);
@@ -197,6 +202,8 @@ bool extend(machine *m, value *list, value *with, int line);
 value *repeat(machine *m, value *sequence, value *times, int line);
 /* `*comparing` is set when the first items are compared: an order that is half done may raise. */
 value *sorted(machine *m, values items, value *key, bool reverse, bool *comparing, int line);
+/* Is this a flag in each version of Python? Before 3.12 only what fits a C int was. */
+void require_flag(machine *m, const value *reverse, int line);
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
 value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
 value *text_item(machine *m, value *of, value *index, int line);

@@ -38,6 +38,26 @@ void object_set(machine *m, value *object, const char *name, value *v)
     values_add(m, &object->object.fields, v);
 }
 
+values object_declared(machine *m, const value *object, int line)
+{
+    value *class = object->object.class;
+    const node *n = class->class.node;
+    values declared = { 0 };
+    for (size_t i = 0; i < n->z.count; i++) {
+        const node *field = n->z.at[i];
+        if (field->kind != N_ANNASSIGN || field->a->kind != N_NAME)
+            continue;
+        value *v = object_field(m, object, field->a->name);
+        if (!v)
+            v = class_member(class, field->a->name);
+        if (!v)
+            path_unsupported(m, line, "set each field in __init__",
+                             "a dataclass without its field %s", field->a->name);
+        values_add(m, &declared, v);
+    }
+    return declared;
+}
+
 /* -- making objects ---------------------------------------------------------------------------- */
 
 /* The fields of a dataclass in order: `name: type` or `name: type = default`. */
@@ -210,11 +230,42 @@ static void check_fields(machine *m, const value *class)
     }
 }
 
+/* A name with two underscores that Python gives the name of the class; NULL: there is none. */
+static const char *mangled_in(const node *n);
+
+static const char *mangled_among(nodes list)
+{
+    for (size_t i = 0; i < list.count; i++) {
+        const char *name = list.at[i] ? mangled_in(list.at[i]) : NULL;
+        if (name)
+            return name;
+    }
+    return NULL;
+}
+
+static const char *mangled_in(const node *n)
+{
+    const char *name = n->name && n->kind != N_IMPORT_FROM ? n->name : "";
+    if (strncmp(name, "__", 2) == 0 && strcmp(name + strlen(name) - 2, "__") != 0)
+        return name;
+    const node *parts[] = { n->a, n->b, n->c };
+    const nodes lists[] = { n->x, n->y, n->z, n->w, n->v };
+    const char *found = NULL;
+    for (int i = 0; !found && i < 3; i++)
+        found = parts[i] ? mangled_in(parts[i]) : NULL;
+    for (int i = 0; !found && i < 5; i++)
+        found = mangled_among(lists[i]);
+    return found;
+}
+
 outcome run_class(machine *m, scope *s, const node *n)
 {
     value *class = value_new(m, V_CLASS);
     class->class.name = n->name;
     class->class.node = n;
+    const char *mangled = mangled_among(n->z);
+    if (mangled)
+        path_unsupported(m, n->line, "use one underscore", "the mangled name %s", mangled);
     if (n->y.count || n->x.count > 1)
         path_unsupported(m, n->line, "use one base class", "several bases of a class");
     for (size_t i = 0; i < n->x.count; i++) {
@@ -226,6 +277,9 @@ outcome run_class(machine *m, scope *s, const node *n)
             path_unsupported(m, n->line, "write the class without it", "this base of class %s",
                              n->name);
         if (!object) {
+            if (base->class.dataclass && n->w.count == 0)
+                path_unsupported(m, n->line, "repeat the fields",
+                                 "a class that inherits from a dataclass");
             class->class.base = base;
             class->class.exception = base->class.exception;
         }

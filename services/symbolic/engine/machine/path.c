@@ -271,7 +271,7 @@ static bool run_sides(machine *m, Z3_ast condition, const side *sides)
     speculation here = { .outer = m->path.speculating,
                          .serial = m->serial,
                          .scopes = m->solver->scopes };
-    const unsigned calls = m->calls;
+    const unsigned calls = m->calls, nested = m->nested;
     const int line = m->line;
     value *const handling = m->handling;
     m->path.speculating = &here;
@@ -289,6 +289,7 @@ static bool run_sides(machine *m, Z3_ast condition, const side *sides)
     solver_pop_to(m->solver, here.scopes);
     m->path.speculating = here.outer;
     m->calls = calls;
+    m->nested = nested;
     m->line = line;
     m->handling = handling;
     m->raised = NULL;

@@ -71,7 +71,12 @@ value *same_or_equal(machine *m, value *l, value *r, int line)
     if (l->kind == V_FLOAT && r->kind == V_FLOAT && may_be_nan(l) && may_be_nan(r))
         path_unsupported(m, line, "compare the floats themselves",
                          "a comparison of containers of floats that are not known");
-    return equal(m, l, r, line);
+    /* Containers of containers, which may contain themselves: Python raises RecursionError. */
+    if (++m->nested > MOST_NESTED)
+        path_unsupported(m, line, "compare the items", "a comparison of what is nested deeply");
+    value *result = equal(m, l, r, line);
+    m->nested--;
+    return result;
 }
 
 static value *all_equal(machine *m, const values *l, const values *r, int line)
@@ -127,13 +132,14 @@ static value *objects_equal(machine *m, value *l, value *r, int line)
     if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
         !l->object.class->class.dataclass)
         return value_bool(m, false);
-    for (size_t i = 0; i < l->object.fields.count; i++) { /* 3.13 does not look at identity there */
-        const value *field = l->object.fields.at[i];
-        if (field->kind == V_FLOAT && may_be_nan(field) && field == r->object.fields.at[i])
+    values a = object_declared(m, l, line), b = object_declared(m, r, line);
+    for (size_t i = 0; i < a.count; i++) { /* 3.13 does not look at identity there */
+        const value *field = a.at[i];
+        if (field->kind == V_FLOAT && may_be_nan(field) && field == b.at[i])
             path_unsupported(m, line, "compare the attributes",
                              "== of dataclasses with a float that may be NaN");
     }
-    return all_equal(m, &l->object.fields, &r->object.fields, line);
+    return all_equal(m, &a, &b, line);
 }
 
 value *equal(machine *m, value *l, value *r, int line)
@@ -243,7 +249,7 @@ static value *objects_order(machine *m, operator_kind op, value *l, value *r, in
     value *tuples[2];
     for (int i = 0; i < 2; i++) {
         tuples[i] = value_new(m, V_TUPLE);
-        tuples[i]->in.items = sides[i]->object.fields;
+        tuples[i]->in.items = object_declared(m, sides[i], line);
     }
     return items_compare(m, op, tuples[0], tuples[1], line);
 }
@@ -316,7 +322,8 @@ static bool is_hashable(machine *m, const value *v, int line)
     bool dataclass = v->kind == V_OBJECT && v->object.class->class.dataclass;
     if (dataclass && !v->frozen)
         return false;
-    const values *parts = dataclass ? &v->object.fields : &v->in.items;
+    values declared = dataclass ? object_declared(m, v, line) : (values){ 0 };
+    const values *parts = dataclass ? &declared : &v->in.items;
     for (size_t i = 0; (dataclass || v->kind == V_TUPLE) && i < parts->count; i++)
         if (!is_hashable(m, parts->at[i], line))
             return false;

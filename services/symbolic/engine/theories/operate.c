@@ -149,10 +149,10 @@ static value *set_binary(machine *m, operator_kind op, value *l, value *r, int l
 
 static value *merged(machine *m, value *l, value *r, int line)
 {
-    value *made = value_copy(m, l);
+    value *made = value_new(m, V_DICT);
     for (size_t i = 0; i < l->in.items.count; i++) {
-        made->in.items.at[i] = l->in.items.at[i];
-        made->in.others.at[i] = l->in.others.at[i];
+        values_add(m, &made->in.items, l->in.items.at[i]);
+        values_add(m, &made->in.others, l->in.others.at[i]);
     }
     for (size_t i = 0; i < r->in.items.count; i++)
         if (!set_key(m, made, r->in.items.at[i], r->in.others.at[i], line))
