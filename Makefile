@@ -99,9 +99,8 @@ fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
 	@scripts/fuzz $(TIME)
 
-fuzz-symbolic: build ## random programs in the symbolic engine and in Python, TIME=60 seconds; SEED=1
-	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/fuzz.py --seconds $(TIME) --inputs 10000 \
-	    $(if $(SEED),--seed $(SEED))
+fuzz-symbolic: build ## the symbolic engine against Python, by single operations, sequences of them and random programs; MINUTES=60 SEED=1 ONLY=operations
+	@scripts/fuzz-symbolic '$(or $(MINUTES),60)' '$(SEED)' '$(ONLY)'
 
 coverage: ## line coverage of the core, fails below 95 %
 	@scripts/setup build coverage
