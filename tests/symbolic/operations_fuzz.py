@@ -198,6 +198,8 @@ class Asker:
             if time.monotonic() - begun > 10 * SECONDS:  # no difference: the machine may be busy
                 say("# %s took %.0f s of %d: %s of %s: %s" % (tool, time.monotonic() - begun, SECONDS, row.operation, ", ".join(row.kinds), row.body), flush=True)
         self.counts[tool + " " + answer["status"]] += 1
+        if "withdrawn" in answer:  # real Python contradicted the engine
+            raise Difference("%s: %s" % (tool, answer["withdrawn"]))
         if answer["status"] in ("error", "timeout"):
             message = answer["message"]
             if "confirm" in message or "contradict" in message or answer["error_type"] in ("SyntaxError", "ValueError"):
