@@ -200,6 +200,7 @@ int main(void)
         TEST(the_dead_are_dead_at_once),
         TEST(who_waits_to_be_reaped_is_dead),
         TEST(the_state_of_a_process_is_known),
+        TEST(what_a_process_does_not_hear_is_known),
         TEST(a_process_id_that_was_given_again_is_another_life),
         TEST(a_signal_is_sent_to_one_process_or_its_group_and_never_to_all),
         TEST(a_priority_is_lowered_and_restored_and_never_ones_own),
