@@ -46,21 +46,6 @@ static bool any_binds(nodes list, const char *name)
     return false;
 }
 
-static bool target_binds(const node *target, const char *name)
-{
-    if (!target)
-        return false;
-    if (target->kind == N_NAME)
-        return target->name == name;
-    if (target->kind == N_STARRED)
-        return target_binds(target->a, name);
-    if (target->kind == N_TUPLE || target->kind == N_LIST)
-        for (size_t i = 0; i < target->x.count; i++)
-            if (target_binds(target->x.at[i], name))
-                return true;
-    return false;
-}
-
 /* Does anything in here, but for functions inside of it, bind the name? */
 static bool binds(const node *n, const char *name)
 {
@@ -71,21 +56,16 @@ static bool binds(const node *n, const char *name)
     case N_LAMBDA:
         return false;
     case N_ASSIGN:
-        for (size_t i = 0; i < n->x.count; i++)
-            if (target_binds(n->x.at[i], name))
-                return true;
+    case N_DELETE:
+        if (tree_targets_bind(n->x, name))
+            return true;
         break;
     case N_AUGASSIGN:
     case N_ANNASSIGN:
     case N_FOR:
     case N_NAMED:
-        if (target_binds(n->a, name))
+        if (tree_target_binds(n->a, name))
             return true;
-        break;
-    case N_DELETE:
-        for (size_t i = 0; i < n->x.count; i++)
-            if (target_binds(n->x.at[i], name))
-                return true;
         break;
     case N_ALIAS:
         return (n->other ? n->other : n->name) == name;

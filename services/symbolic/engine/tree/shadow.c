@@ -38,27 +38,6 @@ static bool any_node(const node *n, const char *name, node_test *test, bool into
 
 /* -- what binds a name ------------------------------------------------------------------------- */
 
-static bool target_binds(const node *target, const char *name)
-{
-    if (target->kind == N_NAME)
-        return target->name == name;
-    if (target->kind == N_STARRED)
-        return target_binds(target->a, name);
-    for (size_t i = 0; (target->kind == N_TUPLE || target->kind == N_LIST) && i < target->x.count;
-         i++)
-        if (target_binds(target->x.at[i], name))
-            return true;
-    return false;
-}
-
-static bool any_target(nodes targets, const char *name)
-{
-    for (size_t i = 0; i < targets.count; i++)
-        if (target_binds(targets.at[i], name))
-            return true;
-    return false;
-}
-
 static bool binds(const node *n, const char *name)
 {
     switch (n->kind) {
@@ -70,12 +49,12 @@ static bool binds(const node *n, const char *name)
     case N_MATCH_MAPPING:
         return n->name == name;
     case N_ASSIGN:
-        return any_target(n->x, name);
+        return tree_targets_bind(n->x, name);
     case N_AUGASSIGN:
     case N_ANNASSIGN:
     case N_FOR:
     case N_NAMED: /* of a comprehension, too: it binds in the function around it */
-        return target_binds(n->a, name);
+        return tree_target_binds(n->a, name);
     case N_ALIAS:
         return (n->other ? n->other : n->name) == name;
     default:
@@ -85,7 +64,7 @@ static bool binds(const node *n, const char *name)
 
 static bool unbinds(const node *n, const char *name)
 {
-    return (n->kind == N_DELETE && any_target(n->x, name)) ||
+    return (n->kind == N_DELETE && tree_targets_bind(n->x, name)) ||
            (n->kind == N_HANDLER && n->name == name); /* when the handler ends */
 }
 
@@ -125,7 +104,7 @@ static bool surely_binds(const node *n, const char *name)
 {
     switch (n->kind) {
     case N_ANNASSIGN:
-        return n->c && target_binds(n->a, name);
+        return n->c && tree_target_binds(n->a, name);
     case N_FUNCTION:
     case N_CLASS:
     case N_ASSIGN:
@@ -170,7 +149,7 @@ bool is_shadowed(const node *module, const block *inside, size_t at, const char 
             continue;
         if (is_comprehension(n)) {
             for (size_t i = 0; i < n->x.count; i++)
-                if (target_binds(n->x.at[i]->a, name))
+                if (tree_target_binds(n->x.at[i]->a, name))
                     return true;
             continue;
         }

@@ -485,3 +485,23 @@ const char *tree_construct(const node *n)
             return named[i].words;
     return n->kind == N_OTHER ? n->name : kinds[n->kind].class;
 }
+
+bool tree_target_binds(const node *target, const char *name)
+{
+    if (!target)
+        return false;
+    if (target->kind == N_NAME)
+        return target->name == name;
+    if (target->kind == N_STARRED)
+        return tree_target_binds(target->a, name);
+    return (target->kind == N_TUPLE || target->kind == N_LIST) &&
+           tree_targets_bind(target->x, name);
+}
+
+bool tree_targets_bind(nodes targets, const char *name)
+{
+    for (size_t i = 0; i < targets.count; i++)
+        if (tree_target_binds(targets.at[i], name))
+            return true;
+    return false;
+}

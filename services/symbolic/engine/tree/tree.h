@@ -180,5 +180,8 @@ const char *tree_source(const tree *t, arena *a, const node *n);
 const char *tree_sign(operator_kind op);
 /* How a construct is called in a message: "a with statement". */
 const char *tree_construct(const node *n);
+/* Does a target of an assignment bind the name, or one of several? NULL is no target. */
+bool tree_target_binds(const node *target, const char *name);
+bool tree_targets_bind(nodes targets, const char *name);
 
 #endif
