@@ -25,7 +25,6 @@
 #include "incident/logs.h"
 #include "worker/kept.h"
 #include "worker/lease.h"
-#include "worker/stack.h"
 
 /* There is one in a process. */
 static struct {
@@ -179,16 +178,6 @@ static void on_end(mishap_kept *worker, int status)
         mishap_spawn_remove(&ended.spawned);
 }
 
-/* One that has stopped itself would keep its caller waiting for ever. */
-static void on_stop(mishap_kept *worker)
-{
-    if (worker->killed || worker->stack_wanted)
-        return;
-    worker->stopped = true;
-    worker->has_trace = !worker->foreign && mishap_stack_read(worker->pid, &worker->trace);
-    mishap_kept_kill(worker);
-}
-
 static void reap(void)
 {
     struct signalfd_siginfo info;
@@ -201,7 +190,7 @@ static void reap(void)
         mishap_kept *worker = mishap_kept_by_process(pid);
         if (WIFSTOPPED(status)) {
             if (worker)
-                on_stop(worker);
+                mishap_kept_stopped(worker);
             continue;
         }
         any = true;

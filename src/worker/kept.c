@@ -24,6 +24,8 @@
 enum {
     MOST_WORKERS = 1024,
     STACK_MS = 100,        /* how long a worker may take to tell its own stack */
+    STOP_MS = 50,          /* … and to stop, so that it is read from outside */
+    STOP_LOOK_MS = 10,     /* between looks whether it has */
     STACK_MOST_MS = 5000,  /* … if it has to wait for a processor first */
     LAST_LOOKS = 200,      /* at the end, for what is left over */
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
@@ -35,6 +37,8 @@ enum {
     WATCH_IDLE_MS = 200,   /* … none of which has run since */
     WATCH_NEAR_MS = 10,    /* … one of which is near its limit of memory */
 };
+
+#define MS INT64_C(1000000)
 
 /* There is one in a process. */
 static struct {
@@ -251,17 +255,14 @@ void mishap_kept_kill(mishap_kept *worker)
     mishap_signal_process(worker->pid, SIGKILL);
 }
 
-/* Would it answer if it had a processor? On a busy machine that can take longer than STACK_MS, and
- * a stack that is read from outside needs the processor, too. What it has used says nothing: a
- * machine in a virtual one counts time that it did not get. */
-static bool is_waiting_for_processor(const mishap_kept *worker, int64_t now)
+/* On a busy machine it can take longer than STACK_MS until a process has a processor. What it has
+ * used says nothing: a machine in a virtual one counts time that it did not get. */
+static bool may_wait(const mishap_kept *worker, int64_t now)
 {
-    return now - worker->asked_at_ns < STACK_MOST_MS * INT64_C(1000000) &&
-           mishap_life_state(worker->pid) == 'R' &&
-           !mishap_life_is_deaf(worker->pid, mishap_words_signal());
+    return now - worker->asked_at_ns < STACK_MOST_MS * MS && mishap_life_state(worker->pid) == 'R';
 }
 
-/* It was asked for its stack and ends itself after it. If it does not, the stack is read from
+/* It is asked for its stack and ends itself after it. If it does not, the stack is read from
  * outside. The main thread is the one that runs calls. */
 void mishap_kept_end(mishap_kept *worker, bool stack)
 {
@@ -273,15 +274,69 @@ void mishap_kept_end(mishap_kept *worker, bool stack)
     }
     worker->stack_wanted = true;
     worker->asked_at_ns = mishap_clock_monotonic_ns();
-    worker->kill_at_ns = worker->asked_at_ns + STACK_MS * INT64_C(1000000);
+    worker->kill_at_ns = worker->asked_at_ns + STACK_MS * MS;
+    if (mishap_priority_can_be_restored())
+        mishap_priority_lower(worker->pid, 0); /* others have to wait for its end */
     syscall(SYS_tgkill, worker->pid, worker->pid, mishap_words_signal());
+}
+
+/* It stops when it runs next, and SIGCHLD tells of that: meanwhile the keeper looks after others.
+ */
+static void stop(mishap_kept *worker, int64_t now)
+{
+    if (!mishap_stack_stop(worker->pid)) {
+        mishap_kept_kill(worker);
+        return;
+    }
+    worker->stopping = true;
+    worker->asked_at_ns = now;
+    worker->kill_at_ns = now + STOP_MS * MS;
+}
+
+/* Of one that is to stop. False: it has not, yet. */
+static bool read_stack(mishap_kept *worker)
+{
+    worker->has_trace = mishap_stack_read(worker->pid, &worker->trace);
+    return worker->has_trace;
+}
+
+void mishap_kept_stopped(mishap_kept *worker)
+{
+    if (worker->killed || (worker->stack_wanted && !worker->stopping))
+        return;
+    if (worker->stopping) { /* perhaps this is a stop of its own, and ours comes soon */
+        if (read_stack(worker))
+            mishap_kept_kill(worker);
+        return;
+    }
+    worker->stopped = true; /* by itself: its caller would wait for ever */
+    if (worker->foreign)
+        mishap_kept_kill(worker);
+    else
+        stop(worker, mishap_clock_monotonic_ns());
+}
+
+/* Its time is over. Is there a reason to wait on? */
+static bool is_waited_for(mishap_kept *worker, int64_t now)
+{
+    if (worker->stopping) {
+        worker->kill_at_ns = now + STOP_LOOK_MS * MS;
+        return !read_stack(worker) && may_wait(worker, now);
+    }
+    if (!worker->stack_wanted)
+        return false;
+    worker->kill_at_ns = now + STACK_MS * MS;
+    if (may_wait(worker, now) && !mishap_life_is_deaf(worker->pid, mishap_words_signal()))
+        return true;
+    stop(worker, now);
+    return !worker->killed;
 }
 
 /* What it does at its end is a handler's, too, and may hang. */
 void mishap_kept_put_away(mishap_kept *worker)
 {
     if (worker->control < 0 && !worker->kill_at_ns && !worker->killed)
-        worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * INT64_C(1000000);
+        worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * MS;
 }
 
 int64_t mishap_kept_look(void)
@@ -290,23 +345,17 @@ int64_t mishap_kept_look(void)
     for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
         if (!worker->kill_at_ns)
             continue;
-        if (now >= worker->kill_at_ns && worker->stack_wanted &&
-            is_waiting_for_processor(worker, now))
-            worker->kill_at_ns = now + STACK_MS * INT64_C(1000000);
-        if (now < worker->kill_at_ns) {
+        if (now >= worker->kill_at_ns && !is_waited_for(worker, now))
+            mishap_kept_kill(worker);
+        if (worker->kill_at_ns)
             next = worker->kill_at_ns < next ? worker->kill_at_ns : next;
-            continue;
-        }
-        if (worker->stack_wanted)
-            worker->has_trace = mishap_stack_read(worker->pid, &worker->trace);
-        mishap_kept_kill(worker);
     }
     return next;
 }
 
 int64_t mishap_kept_watch(int64_t now_ns)
 {
-    bool look = now_ns >= k.watched_ns + k.watch_ms * INT64_C(1000000), any = false;
+    bool look = now_ns >= k.watched_ns + k.watch_ms * MS, any = false;
     if (look) {
         k.watched_ns = now_ns;
         k.watch_ms = WATCH_IDLE_MS;
@@ -323,7 +372,7 @@ int64_t mishap_kept_watch(int64_t now_ns)
         int wait_ms = watch->near ? WATCH_NEAR_MS : watch->ran ? WATCH_MS : WATCH_IDLE_MS;
         k.watch_ms = wait_ms < k.watch_ms ? wait_ms : k.watch_ms;
     }
-    return any ? k.watched_ns + k.watch_ms * INT64_C(1000000) : INT64_MAX;
+    return any ? k.watched_ns + k.watch_ms * MS : INT64_MAX;
 }
 
 void mishap_kept_remove(mishap_kept *worker)

@@ -19,8 +19,11 @@ typedef struct mishap_kept {
     int control; /* of one that several loops share: to hand it connections; else -1 */
     uint64_t users[MISHAP_KEPT_USER_WORDS]; /* loops that are connected to it, a bit each */
     int64_t kill_at_ns;                     /* 0: nobody wants that */
-    int64_t asked_at_ns;                    /* for its stack */
-    bool stack_wanted, stopped, has_trace, killed;
+    int64_t asked_at_ns;                    /* for its stack, or to stop */
+    bool stack_wanted;                      /* it is asked for it, … */
+    bool stopping; /* … or did not answer, and is to stop so that it can be read */
+    bool stopped;  /* by itself */
+    bool has_trace, killed;
     mishap_trace trace;
     bool foreign, session; /* it runs a foreign program; … for a session: loops come and go */
     mishap_spawned spawned;
@@ -66,6 +69,9 @@ void mishap_kept_kill(mishap_kept *worker);
 
 /* Kill it; with `stack`, ask it before what it is doing. */
 void mishap_kept_end(mishap_kept *worker, bool stack);
+
+/* It has stopped: by itself, or because it was asked to. Its stack is read, and it is killed. */
+void mishap_kept_stopped(mishap_kept *worker);
 
 /* Its connection is closed, so it ends; if it does not, it is killed soon. */
 void mishap_kept_put_away(mishap_kept *worker);

@@ -2,19 +2,12 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
-
-#include "base/life.h"
 
 enum {
-    TRIES = 50,    /* a millisecond each */
-    MOST = 1000,   /* … of one that runs, or would with a processor: it does stop */
     LOWEST = 4096, /* no code lies below, whatever the size of a page is */
 };
 
@@ -101,26 +94,14 @@ static bool read_registers(int pid, mishap_trace *trace)
 #endif
 }
 
-/* A thread inside the kernel may take its time, or never come: the keeper has others to look after.
- * What there is to wait for is left for who reaps. */
-static bool wait_until_stopped(int pid)
+bool mishap_stack_stop(int pid)
 {
-    for (int i = 0; i < TRIES || (i < MOST && mishap_life_state(pid) == 'R'); i++) {
-        siginfo_t info = { 0 };
-        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
-            return false;
-        if (info.si_pid == pid)
-            return info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
-        poll(NULL, 0, 1);
-    }
-    return false;
+    return ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0 &&
+           ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0;
 }
 
 bool mishap_stack_read(int pid, mishap_trace *trace)
 {
     trace->count = 0;
-    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
-        return false;
-    return ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0 && wait_until_stopped(pid) &&
-           read_registers(pid, trace);
+    return read_registers(pid, trace);
 }

@@ -5,11 +5,13 @@
 #include "mishap/trace.h"
 
 /*
- * Stop the main thread of a child with ptrace and follow its frame pointers. It stays stopped: the
- * caller kills it next. Takes a tenth of a millisecond, and at most 50; 1000 on a machine that is
- * so busy that the child does not run. False: the system does not allow it, or the child does not
- * stop.
+ * Let the main thread of a child stop, with ptrace. It does as soon as it has a processor, and
+ * SIGCHLD says so; inside of the kernel that may take long. It stays stopped: the caller kills it
+ * in the end. False: the system does not allow it.
  */
+bool mishap_stack_stop(int pid);
+
+/* Follow the frame pointers of one that has stopped. False: it has not, or cannot be read. */
 bool mishap_stack_read(int pid, mishap_trace *trace);
 
 #endif

@@ -164,17 +164,16 @@ static void outlive_child(bool crashes)
 }
 
 /* A machine that has so much else to do that a signal arrives late: this process shares one
- * processor with many others for the first second. */
-static void starve(void)
+ * processor with others, which have a higher priority if it lowers its own. */
+static void starve(int others, int ms)
 {
-    enum { OTHERS = 120 };
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(1000000000);
-    int64_t from = until - INT64_C(700000000); /* when all of them are there */
+    int64_t from = mishap_clock_monotonic_ns() + INT64_C(300000000); /* when all are there */
+    int64_t until = from + ms * INT64_C(1000000);
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);
-    for (int i = 0; i < OTHERS; i++)
+    for (int i = 0; i < others; i++)
         if (fork() == 0) {
             while (mishap_clock_monotonic_ns() < from)
                 usleep(1000);
@@ -210,11 +209,15 @@ mishap *do_die(mishap_call *call)
     if (strcmp(how, "thread") == 0)
         call_thread_exit(NULL);
     if (strcmp(how, "starve") == 0)
-        starve();
+        starve(120, 700);
     if (strcmp(how, "loop") == 0 || strcmp(how, "starve") == 0)
         while (!zero)
             continue;
-    if (strcmp(how, "block") == 0) {
+    if (strcmp(how, "starve deaf") == 0) {
+        starve(20, 3000);
+        nice(19);
+    }
+    if (strcmp(how, "block") == 0 || strcmp(how, "starve deaf") == 0) {
         sigset_t all;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, NULL);
@@ -636,6 +639,7 @@ static const struct {
     { "loop", "not finished in time", true, true },
     { "starve", "not finished in time", true, true },
     { "block", "not finished in time", true, true },
+    { "starve deaf", "not finished in time", true, true },
     { "close", "closed the connection", true, false },
 };
 
