@@ -7,6 +7,8 @@ Python has them for. A new operation of the engine needs a row here; a test fail
 import collections
 import itertools
 
+import library_operations
+
 Kind = collections.namedtuple("Kind", "annotation values needs", defaults=[""])
 Row = collections.namedtuple("Row", "operation kinds body")
 
@@ -601,3 +603,5 @@ row("self-containing list", "int", "b = [a]\nb.append(b)\nreturn b == [a, b]", "
     "class C:\n    pass\nc = C()\nc.c = c\nreturn c.c.c is c", "b = [a]\nb.append(b)\nif a > 0:\n    c = b\nelse:\n    c = [b]\nreturn len(c)", "b = [a]\nb.append(b)\nreturn f'{b!r}'", "b = [a]\nb.append(b)\nb.sort()\nreturn b", "b = [a]\nb.append(b)\nb.remove(b)\nreturn b", "b = [a]\nb.append(b)\nprint(b)\nreturn a")
 row("aliased parameters", "list list", "a is b", "b = a\nb += [1]\nreturn a", "b = a\nb = b + [1]\nreturn a", "a.extend(b)\nb.append(9)\nreturn a")
 row("aliased parameters", "lists", "b = a * 2\nfor x in b:\n    x.append(1)\nreturn b", "b = a[:]\nfor x in b:\n    x.append(1)\nreturn a")
+
+library_operations.add_rows(row)

@@ -20,6 +20,7 @@ import argparse
 import ast
 import builtins
 import collections
+import importlib
 import itertools
 import math
 import os
@@ -32,6 +33,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, Slow, loaded, maker, outcome, same, violated  # noqa: E402
+from library_operations import MODULES  # noqa: E402
 from operations import BOUNDS, KINDS, ROWS  # noqa: E402
 
 SAMPLE = 24  # inputs of a program that CPython runs
@@ -118,7 +120,8 @@ class Program:
         else:
             self.inputs = sorted({", ".join(picker.choice(values) for values in every) for _ in range(SAMPLE)})
             picker.shuffle(self.inputs)
-        self.needs = "import math\n" + "\n".join(sorted({KINDS[kind].needs for kind in row.kinds})) + "\n"
+        used = ["import %s\n" % module for module in MODULES if module + "." in row.body]
+        self.needs = "import math\n" + "".join(used) + "\n".join(sorted({KINDS[kind].needs for kind in row.kinds})) + "\n"
         self.code = self.needs + self.function("f")
         self.outcomes = {}
         for words in list(self.inputs):
@@ -391,7 +394,8 @@ def without_row(engine):
     have, missing = {row.operation for row in ROWS}, []
 
     def models(expression):
-        code = "import math\n\ndef f():\n    return %s\n" % expression
+        used = "".join("import %s\n" % module for module in MODULES if module + "." in expression)
+        code = "import math\n%s\ndef f():\n    return %s\n" % (used, expression)
         return not is_refused(engine.call("run", code=code, function_name="f", arguments="()", timeout_seconds=SECONDS))
 
     def look(operation, call):
@@ -406,6 +410,10 @@ def without_row(engine):
             look("math." + name, "math.%s(%%s)" % name)
             if "math." + name not in have and models("math." + name + " > 0"):
                 missing.append("math." + name)
+    for module in MODULES:
+        for name in dir(importlib.import_module(module)):
+            if not name.startswith("_") and callable(getattr(importlib.import_module(module), name)):
+                look("%s.%s" % (module, name), "%s.%s(%%s)" % (module, name))
     for name, what in vars(builtins).items():
         if not name.startswith("_") and callable(what) and not (isinstance(what, type) and issubclass(what, BaseException)):
             look(name, name + "(%s)")

@@ -158,7 +158,7 @@ def f(n: int) -> int:
 #: check f = error Unsupported decorator
 import functools
 
-@functools.lru_cache(None)
+@functools.lru_cache(typed=True)
 def f(n: int) -> int:
     return n
 

@@ -146,6 +146,8 @@ static value *type_of(machine *m, value *v, int line)
 {
     if (v->kind == V_OBJECT)
         return v->object.class;
+    if (v->of_class)
+        return v->of_class;
     if (value_is_scalar(v) || v->kind == V_LIST || v->kind == V_TUPLE || v->kind == V_DICT ||
         (v->kind == V_SET && !v->frozen)) {
         value *type = value_new(m, V_BUILTIN);

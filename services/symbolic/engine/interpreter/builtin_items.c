@@ -284,7 +284,7 @@ static value *reversed(machine *m, arguments *given, int line)
         return NULL;
     value *of = given->places.at[0];
     values items, sources = { 0 }, turned = { 0 };
-    if (of->kind == V_LIST) {
+    if (of->kind == V_LIST && !of->of_class) {
         values_add(m, &sources, of);
         value *v = iterator_from(m, BY_REVERSED, sources);
         v->iterator.function = binary(m, OP_SUB, length_of(m, of, line), value_int(m, 1), line);
@@ -295,7 +295,7 @@ static value *reversed(machine *m, arguments *given, int line)
         values_add(m, &sources, range);
         return iterator_from(m, BY_SOURCE, sources);
     }
-    if (of->kind != V_TUPLE && of->kind != V_STR)
+    if ((of->kind != V_TUPLE && of->kind != V_STR) || of->of_class)
         path_unsupported(m, line, "make a list of it", "reversed() of a %s", value_type(of));
     if (!items_of(m, of, false, &items, line))
         return NULL;

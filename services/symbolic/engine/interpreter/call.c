@@ -129,12 +129,12 @@ static bool bind(machine *m, scope *to, const value *function, arguments *given,
     return true;
 }
 
-static value *call_function(machine *m, value *function, arguments *given, int line)
+static value *call_plainly(machine *m, value *function, arguments *given, int line)
 {
     const node *n = function->function.node;
     if (m->calls >= MOST_CALLS)
         path_bound(m, "the depth of calls");
-    for (size_t i = 0; n->kind == N_FUNCTION && i < n->y.count; i++)
+    for (size_t i = 0; n->kind == N_FUNCTION && !function->function.cache && i < n->y.count; i++)
         if (!is_plain_decorator(n->y.at[i]))
             path_unsupported(m, n->y.at[i]->line, "call the function without it",
                              "the decorator of %s", n->name);
@@ -146,6 +146,8 @@ static value *call_function(machine *m, value *function, arguments *given, int l
     if (!bind(m, inside, function, given, line))
         return NULL;
     int at = m->line;
+    if (!n->line && line) /* the library: what it raises has this line */
+        m->line = line;
     value *handling = m->handling; /* a bare `raise` in here raises what the caller handles */
     m->calls++;
     value *result;
@@ -161,6 +163,12 @@ static value *call_function(machine *m, value *function, arguments *given, int l
     return result;
 }
 
+static value *call_function(machine *m, value *function, arguments *given, int line)
+{
+    return function->function.cache ? call_cached(m, function, given, line, call_plainly)
+                                    : call_plainly(m, function, given, line);
+}
+
 /* -- anything ---------------------------------------------------------------------------------- */
 
 value *call(machine *m, value *callee, arguments *given, int line)
@@ -171,6 +179,8 @@ value *call(machine *m, value *callee, arguments *given, int line)
     case V_BUILTIN:
         if (strncmp(callee->builtin.name, "math.", 5) == 0)
             return call_math(m, callee->builtin.name + 5, given, line);
+        if (strncmp(callee->builtin.name, "library.", 8) == 0)
+            return call_library(m, callee->builtin.name + 8, given, line);
         return call_builtin(m, callee->builtin.name, given, line);
     case V_METHOD: {
         if (!callee->builtin.call)

@@ -45,13 +45,18 @@ static const value *keys_of(const value *of)
     return keys->kind == V_DICT || keys->kind == V_SET ? keys : NULL;
 }
 
+static bool is_deque(const value *of)
+{
+    return of->kind == V_LIST && of->of_class;
+}
+
 /* What a dict or set is like when an iteration over it begins. */
 static void begin(const value *of, cursor *at)
 {
     const value *keys = keys_of(of);
     at->begun = true;
     at->count = keys ? keys->in.items.count : 0;
-    at->version = keys ? keys->version : 0;
+    at->version = keys ? keys->version : of->version;
 }
 
 value *iterator_from(machine *m, int how, values sources)
@@ -266,6 +271,10 @@ static bool is_unchanged(machine *m, const value *of, cursor *at, int line)
     const value *keys = keys_of(of);
     if (!at->begun)
         begin(of, at);
+    if (is_deque(of) && of->version != at->version) {
+        throw(m, "RuntimeError", line);
+        return false;
+    }
     if (!keys)
         return true;
     if (keys->in.items.count != at->count) {
@@ -310,7 +319,7 @@ value *item_next(machine *m, value *of, cursor *at, int line)
         return NULL;
     value *item = next_from(m, of, at, line);
     at->turn++;
-    at->ended = !item && !m->raised && of->kind != V_ITERATOR;
+    at->ended = !item && !m->raised && of->kind != V_ITERATOR && !is_deque(of);
     return item;
 }
 

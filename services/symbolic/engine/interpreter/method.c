@@ -113,7 +113,7 @@ static value *sort(machine *m, value *list, value *key, bool reverse, int line)
     return made ? value_none(m) : NULL;
 }
 
-static value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
+value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
     if (is(name, "append"))
@@ -384,7 +384,8 @@ value *call_method(machine *m, value *self, const char *name, arguments *given, 
     case V_STR:
         return call_str_method(m, self, name, given, line);
     case V_LIST:
-        return list_method(m, self, name, given, line);
+        return self->of_class ? deque_method(m, self, name, given, line)
+                              : list_method(m, self, name, given, line);
     case V_TUPLE:
         return tuple_method(m, self, name, given, line);
     case V_DICT:

@@ -107,7 +107,8 @@ static outcome run_while(machine *m, scope *s, const node *n)
     unsigned undecided = 0;
     for (;;) {
         step(m);
-        m->line = n->line;
+        if (n->line)
+            m->line = n->line;
         value *test = eval_truth(m, s, n->a);
         if (!test)
             return RAISED;
@@ -135,7 +136,8 @@ static outcome run_for(machine *m, scope *s, const node *n)
         return RAISED;
     cursor at = { 0 };
     for (;;) {
-        m->line = n->line;
+        if (n->line)
+            m->line = n->line;
         value *item = item_next(m, of, &at, n->line);
         if (!item)
             return m->raised ? RAISED : run(m, s, n->y);
@@ -154,6 +156,9 @@ static outcome run_for(machine *m, scope *s, const node *n)
 /* += on a list or set changes it in place. */
 static value *in_place(machine *m, operator_kind op, value *l, value *r, int line)
 {
+    value *result;
+    if (kin_in_place(m, op, l, r, &result, line))
+        return result;
     if (l->kind == V_LIST && op == OP_ADD) {
         return extend(m, l, r, line) ? l : NULL;
     }
@@ -250,6 +255,8 @@ static outcome run_raise(machine *m, scope *s, const node *n)
         throw(m, "TypeError", n->line);
     else
         throw_value(m, v, n->line);
+    if (!n->line) /* raised by the library: its message is not modelled */
+        m->raised->object.opaque = true;
     return RAISED;
 }
 
@@ -334,6 +341,8 @@ static outcome run_one(machine *m, scope *s, const node *n)
         return run_match(m, s, n);
     case N_FUNCTION:
         v = make_function(m, s, n);
+        if (v && n->y.count)
+            decorate_function(m, s, n, v);
         if (v)
             scope_set(m, s, n->name, v);
         return v ? DONE : RAISED;
@@ -364,7 +373,8 @@ outcome run(machine *m, scope *s, nodes body)
     for (size_t i = 0; i < body.count; i++) {
         const node *n = body.at[i];
         step(m);
-        m->line = n->line;
+        if (n->line) /* else it is code of the library: that of the caller stays */
+            m->line = n->line;
         survey_line(m, n->line);
         outcome end = run_one(m, s, n);
         if (end != DONE)

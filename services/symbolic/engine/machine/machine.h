@@ -64,6 +64,12 @@ struct machine {
         value *class;
     } exceptions[64];
     size_t exception_count;
+    struct { /* modules whose model is in Python (library.c), as far as the path has imported them
+              */
+        const char *module;
+        scope *members;
+    } libraries[16];
+    size_t library_count;
 };
 
 /* -- expressions (expression.c) ---------------------------------------------------------------- */
@@ -131,6 +137,34 @@ values object_declared(machine *m, const value *object, int line);
 value *get_attribute(machine *m, value *v, const char *name, int line);
 bool is_builtin_name(const char *name);
 bool is_module_member(const char *module, const char *name);
+
+/* -- modules whose model is in Python (interpreter/library.c) -----------------------------------
+ */
+bool library_has(const char *module);
+/* What a module has by this name; NULL: that is not modelled. */
+value *library_member(machine *m, const char *module, const char *name);
+/* What such a module calls that Python does not have, by its name after "library.". */
+value *call_library(machine *m, const char *name, arguments *given, int line);
+/* lru_cache and cache; other decorators are left to those who call the function. */
+void decorate_function(machine *m, scope *s, const node *n, value *function);
+typedef value *cached_call(machine *m, value *function, arguments *given, int line);
+value *call_cached(machine *m, value *function, arguments *given, int line, cached_call *otherwise);
+
+/* -- Counter, defaultdict, OrderedDict, deque (interpreter/kin.c) --------------------------------
+ */
+value *make_kin(machine *m, value *class, arguments *given, int line);
+/* What a dict gives for a key that it has not; NULL: raised. */
+value *missing_key(machine *m, value *dict, value *key, int line);
+/* Operators of values that have an `of_class`. False: they are those of a dict or list. */
+bool kin_compare(machine *m, operator_kind op, value *l, value *r, value **result, int line);
+bool kin_binary(machine *m, operator_kind op, value *l, value *r, value **result, int line);
+bool kin_unary(machine *m, operator_kind op, value *v, value **result, int line);
+bool kin_in_place(machine *m, operator_kind op, value *l, value *r, value **result, int line);
+bool kin_delete(machine *m, value *of, value *index, bool *good, int line);
+value *kin_attribute(machine *m, value *v, const char *name, int line);
+value *kin_text(machine *m, value *v, int line);
+value *deque_method(machine *m, value *self, const char *name, arguments *given, int line);
+value *list_method(machine *m, value *self, const char *name, arguments *given, int line);
 
 /* -- operators --------------------------------------------------------------------------------- */
 value *binary(machine *m, operator_kind op, value *l, value *r, int line);         /* operate.c */

@@ -128,6 +128,8 @@ value *make_object(machine *m, value *class, arguments *given, int line)
 {
     if (class->class.enumeration)
         path_unsupported(m, line, "use the member itself", "a call of an enum");
+    if (class->class.container)
+        return make_kin(m, class, given, line);
     value *made = value_new(m, V_OBJECT);
     made->object.class = class;
     value *init = class_member(class, "__init__");
@@ -273,7 +275,11 @@ outcome run_class(machine *m, scope *s, const node *n)
         if (!base)
             return RAISED;
         bool object = base->kind == V_BUILTIN && strcmp(base->builtin.name, "object") == 0;
-        if (base->kind != V_CLASS && !object)
+        if (!n->line && base->kind == V_BUILTIN) { /* of the library: see kin.c */
+            class->class.container = strcmp(base->builtin.name, "dict") == 0 ? V_DICT : V_LIST;
+            continue;
+        }
+        if ((base->kind != V_CLASS && !object) || (base->kind == V_CLASS && base->class.container))
             path_unsupported(m, n->line, "write the class without it", "this base of class %s",
                              n->name);
         if (!object) {
@@ -363,7 +369,7 @@ static value *class_attribute(machine *m, value *v, const char *name, int line)
         path_unsupported(m, line, "leave it out", "the decorator of a method");
     if (found)
         return found;
-    if (v->class.exception || name[0] == '_')
+    if (v->class.exception || v->class.container || name[0] == '_')
         path_unsupported(m, line, NULL, "the attribute %s of a class", name);
     return throw(m, "AttributeError", line);
 }
@@ -371,7 +377,9 @@ static value *class_attribute(machine *m, value *v, const char *name, int line)
 /* Python itself knows the methods of its types. False: raised. */
 static bool has_method(machine *m, const value *v, const char *name, int line)
 {
-    const char *of = v->kind == V_SET && v->frozen ? "frozenset" : value_type(v);
+    const char *of = v->kind == V_SET && v->frozen ? "frozenset"
+                     : v->kind == V_DICT           ? "dict"
+                                                   : value_type(v);
     int how = bridge_attribute(of, name);
     if (how == 2)
         path_unsupported(m, line, "use the value itself", "the attribute %s of a %s", name, of);
@@ -398,6 +406,13 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             f->builtin.name = member;
             return f;
         }
+        if (library_has(v->builtin.name)) {
+            if (bridge_import(v->builtin.name, name) < 2)
+                return throw(m, "AttributeError", line);
+            value *found = library_member(m, v->builtin.name, name);
+            if (found)
+                return found;
+        }
         path_unsupported(m, line, "write it out in plain Python", "%s", member);
     }
     case V_BUILTIN:
@@ -414,6 +429,11 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
     case V_BOOL:
         if (name[0] == '_')
             path_unsupported(m, line, "use the operator or function", "the attribute %s", name);
+        if (v->of_class) {
+            value *own = kin_attribute(m, v, name, line);
+            if (own || m->raised)
+                return own;
+        }
         if (!has_method(m, v, name, line))
             return NULL;
         return bound(m, v, name, NULL);
@@ -446,6 +466,7 @@ outcome run_import(machine *m, scope *s, const node *n)
                 snprintf(first, sizeof first, "%.*s", (int)(dot - alias->name), alias->name);
                 module->builtin.name = bound_to = tree_name(m->tree, first);
             }
+            library_member(m, module->builtin.name, ""); /* so that it is loaded with the rest */
             scope_set(m, s, bound_to, module);
             continue;
         }
@@ -461,6 +482,9 @@ outcome run_import(machine *m, scope *s, const node *n)
         if (strcmp(module->builtin.name, "math") == 0) {
             v = get_attribute(m, module, alias->name, n->line);
         } else {
+            v = library_member(m, module->builtin.name, alias->name);
+        }
+        if (!v && !m->raised) {
             /* Only a use of it is not supported: annotations are not evaluated. */
             v = value_new(m, V_MODULE);
             v->builtin.name = arena_print(m->arena, "%s.%s", module->builtin.name, alias->name);

@@ -256,11 +256,16 @@ void path_assume(machine *m, Z3_ast condition)
 
 /* -- joins ------------------------------------------------------------------------------------- */
 
+void path_join_ends(machine *m, unsigned serial)
+{
+    if (m->path.speculating && serial < m->path.speculating->serial)
+        longjmp(m->path.speculating->back, 1);
+}
+
 void path_touch(machine *m, unsigned serial)
 {
     m->module_changed |= serial < m->loaded;
-    if (m->path.speculating && serial < m->path.speculating->serial)
-        longjmp(m->path.speculating->back, 1);
+    path_join_ends(m, serial);
     if (serial < m->lasting)
         path_unsupported(m, m->line, "change only what the function makes or is given",
                          "a change of what outlives the call");

@@ -102,6 +102,8 @@ bool path_is_replaying(const machine *m);
 /* A container or scope that is about to be changed. One that is older than `lasting` would carry
  * something from a call to the next: that is unsupported. */
 void path_touch(machine *m, unsigned serial);
+/* … that nobody can see from outside, such as a cache: only a join must not do it. */
+void path_join_ends(machine *m, unsigned serial);
 
 /* The two sides of a condition, as a function that runs one of them. */
 typedef struct side {

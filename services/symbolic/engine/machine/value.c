@@ -360,7 +360,7 @@ static bool is_concrete(machine *m, const value *v, int depth)
     case V_LIST:
     case V_DICT:
     case V_SET:
-        if (value_is_lazy(v))
+        if (value_is_lazy(v) || v->of_class)
             return false;
         for (size_t i = 0; i < v->in.items.count; i++)
             if (!is_concrete(m, v->in.items.at[i], depth + 1))
@@ -457,7 +457,9 @@ const char *value_type(const value *v)
         [V_ITERATOR] = "generator",
         [V_NOT_IMPLEMENTED] = "NotImplemented",
     };
-    return v->kind == V_OBJECT ? v->object.class->class.name : names[v->kind];
+    return v->of_class           ? v->of_class->class.name
+           : v->kind == V_OBJECT ? v->object.class->class.name
+                                 : names[v->kind];
 }
 
 const char *value_utf8(machine *m, const value *v)

@@ -66,6 +66,9 @@ struct value {
     /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
      * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
     Z3_ast above, below;
+    /* A dict or list that is more: a Counter, a defaultdict and its factory, a deque and its
+     * maxlen. */
+    value *of_class, *factory;
     union {
         bool truth;
         int64_t number;
@@ -117,6 +120,8 @@ struct value {
             values defaults;
             values keyword_defaults;
             value *owner; /* the class that it is a method of */
+            value *cache; /* lru_cache: results by arguments, as a dict; NULL: it has none */
+            size_t most_kept;
         } function;
         struct {
             const char *name;
@@ -128,6 +133,8 @@ struct value {
             value *base;
             scope *members;
             bool exception, dataclass, ordered, enumeration;
+            value_kind
+                container; /* what its objects are kept in: a dict, a list; V_NONE: neither */
             const node *node;
         } class;
         struct {

@@ -153,8 +153,11 @@ value *equal(machine *m, value *l, value *r, int line)
     if (l->kind == V_VIEW || r->kind == V_VIEW)
         path_unsupported(m, line, "compare lists or sets of it",
                          "a comparison of a view of a dict");
+    value *result;
     if (l->kind != r->kind)
         return value_bool(m, false);
+    if (kin_compare(m, OP_EQ, l, r, &result, line))
+        return result;
     switch (l->kind) {
     case V_NONE:
         return value_bool(m, true);
@@ -265,8 +268,11 @@ static value *order(machine *m, operator_kind op, value *l, value *r, int line)
     if (l->kind == V_VIEW || r->kind == V_VIEW)
         path_unsupported(m, line, "compare lists or sets of it",
                          "a comparison of a view of a dict");
+    value *result;
     if (l->kind != r->kind)
         return throw(m, "TypeError", line);
+    if (kin_compare(m, op, l, r, &result, line))
+        return result;
     if (l->kind == V_STR)
         return text_compare(m, op, l, r);
     if (l->kind == V_TUPLE || l->kind == V_LIST)
@@ -461,6 +467,8 @@ static bool is_of_builtin(const value *v, const char *name)
         return true;
     if (v->kind == V_OBJECT || v->kind == V_FUNCTION || v->kind == V_CLASS)
         return v->kind == V_CLASS && strcmp(name, "type") == 0;
+    if (v->of_class)
+        return v->kind == V_DICT && strcmp(name, "dict") == 0;
     if (strcmp(name, "int") == 0 && v->kind == V_BOOL)
         return true;
     if (v->kind == V_SET)
@@ -479,7 +487,8 @@ value *is_instance(machine *m, value *v, value *class, int line)
         return value_bool(m, false);
     }
     if (class->kind == V_CLASS)
-        return value_bool(m, v->kind == V_OBJECT && is_subclass(v->object.class, class));
+        return value_bool(m, v->of_class == class ||
+                                 (v->kind == V_OBJECT && is_subclass(v->object.class, class)));
     static const char *const types[] = { "int",   "bool", "float", "str",    "list",
                                          "tuple", "dict", "set",   "object", "frozenset",
                                          "range", "type", "bytes", "complex" };

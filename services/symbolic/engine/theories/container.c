@@ -217,7 +217,7 @@ value *item_get(machine *m, value *of, value *index, int line)
         long place = find_key(m, of, index, line);
         if (place == -2)
             return NULL;
-        return place < 0 ? throw(m, "KeyError", line) : of->in.others.at[place];
+        return place < 0 ? missing_key(m, of, index, line) : of->in.others.at[place];
     }
     bool sequence = of->kind == V_LIST || of->kind == V_TUPLE || of->kind == V_STR ||
                     of->kind == V_RANGE;
@@ -287,7 +287,10 @@ bool item_set(machine *m, value *of, value *index, value *v, int line)
 bool item_delete(machine *m, value *of, value *index, int line)
 {
     long place = -1;
+    bool good;
     path_touch(m, of->serial);
+    if (of->of_class && kin_delete(m, of, index, &good, line))
+        return good;
     if (of->kind == V_DICT) {
         place = find_key(m, of, index, line);
         if (place == -2)
@@ -314,6 +317,7 @@ bool item_delete(machine *m, value *of, value *index, int line)
                 (lists[i]->count - (size_t)place - 1) * sizeof(value *));
         lists[i]->count--;
     }
+    of->version += of->kind == V_LIST;
     return true;
 }
 
@@ -389,7 +393,7 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
         return text_slice(m, of, from, to, step, line);
     if (of->kind == V_RANGE)
         path_unsupported(m, line, "make a list of it first", "a slice of a range");
-    if (of->kind != V_LIST && of->kind != V_TUPLE)
+    if ((of->kind != V_LIST && of->kind != V_TUPLE) || of->of_class)
         return throw(m, "TypeError", line);
     settle(m, of);
     int64_t first, stride;

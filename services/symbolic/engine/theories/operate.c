@@ -213,6 +213,9 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
         return text_binary(m, op, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return object_binary(m, op, l, r, line);
+    value *result;
+    if (kin_binary(m, op, l, r, &result, line))
+        return result;
     if (value_is_integral(l) && value_is_integral(r))
         return integer_binary(m, op, l, r, line);
     if (value_is_number(l) && value_is_number(r))
@@ -255,6 +258,9 @@ value *unary(machine *m, operator_kind op, value *v, int line)
         return op == OP_UADD ? v
                : v->known    ? value_float(m, -v->real)
                              : value_of_float(m, Z3_mk_fpa_neg(z, value_term(m, v)));
+    value *result;
+    if (kin_unary(m, op, v, &result, line))
+        return result;
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     int64_t number;

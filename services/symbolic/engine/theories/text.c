@@ -220,6 +220,8 @@ value *text_of(machine *m, value *v, bool representation, int line)
         return v;
     if (v->kind == V_NONE)
         return words(m, "None");
+    if (v->of_class)
+        return kin_text(m, v, line);
     if (value_is_concrete(m, v) && v->kind != V_SET) {
         values given = { &v, 1, 1 };
         return bridge(m, representation ? "repr(a)" : "str(a)", &given, line);

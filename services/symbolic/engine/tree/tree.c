@@ -280,10 +280,12 @@ static void fill_other(conversion *c, node *n, PyObject *object)
 static const node *convert(conversion *c, PyObject *object)
 {
     node *n = make(c, kind_of(class_name(object)));
-    n->line = whole(object, "lineno");
-    n->column = whole(object, "col_offset");
-    n->end_line = whole(object, "end_lineno");
-    n->end_column = whole(object, "end_col_offset");
+    if (!c->t->without_places) {
+        n->line = whole(object, "lineno");
+        n->column = whole(object, "col_offset");
+        n->end_line = whole(object, "end_lineno");
+        n->end_column = whole(object, "end_col_offset");
+    }
     if (++c->depth > TREE_MOST_DEPTH) {
         if (!c->too_deep)
             c->deep_line = n->line;

@@ -154,6 +154,7 @@ typedef struct tree {
     const node *module;
     unsigned count; /* of nodes */
     struct names *names;
+    bool without_places; /* the nodes get no lines: it is not code of the caller */
 } tree;
 
 enum { TREE_MOST_BYTES = 64 * 1024, TREE_MOST_DEPTH = 100 };

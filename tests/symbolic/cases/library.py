@@ -1,0 +1,229 @@
+#: check f = verified
+from collections import Counter
+
+def f(a: str, b: str) -> bool:
+    """
+    pre: len(a) <= 2 and len(b) <= 2
+    post: _ == (sorted(a) == sorted(b))
+    """
+    return Counter(a) == Counter(b)
+
+#: check f = counterexample IndexError
+import collections
+
+def f(xs: list[int]) -> int:
+    """
+    pre: len(xs) <= 3
+    """
+    return collections.Counter(xs).most_common(1)[0][0]
+
+#: check f = verified
+import collections
+
+def f(xs: list[int]) -> int:
+    """
+    pre: 1 <= len(xs) <= 3
+    post: xs.count(_) >= 1
+    post: all(xs.count(_) >= xs.count(x) for x in xs)
+    """
+    return collections.Counter(xs).most_common(1)[0][0]
+
+#: check f = verified
+from collections import Counter
+
+def f(xs: list[int]) -> int:
+    """
+    pre: len(xs) <= 2
+    post: _ == 0
+    """
+    c = Counter(xs)
+    c["missing"]
+    return c["missing"] + len(c) - len(set(xs))
+
+#: check f = verified
+from collections import defaultdict
+
+def f(xs: list[int]) -> dict[int, list[int]]:
+    """
+    pre: len(xs) <= 3
+    post: sum(len(v) for v in _.values()) == len(xs)
+    """
+    groups = defaultdict(list)
+    for x in xs:
+        groups[x % 3].append(x)
+    return groups
+
+#: check f = counterexample
+from collections import defaultdict
+
+def f(xs: list[int], k: int) -> bool:
+    """
+    pre: len(xs) <= 2
+    post: not _
+    """
+    d = defaultdict(int)
+    for x in xs:
+        d[x] += 1
+    if d[k] > 5:
+        return False
+    return k in d
+
+#: check f = counterexample KeyError
+from collections import defaultdict
+
+def f(k: int) -> int:
+    return defaultdict(None, {1: 2})[k]
+
+#: branches f = complete 5:-F dead 6 cc 2
+from collections import Counter
+
+def f(s: str) -> int:
+    """pre: len(s) <= 2"""
+    if Counter(s)["a"] > len(s):
+        return 1
+    return 0
+
+#: check f = verified
+from bisect import bisect_left, insort
+
+def f(xs: list[int], x: int) -> list[int]:
+    """
+    pre: len(xs) <= 3
+    pre: all(xs[i] <= xs[i + 1] for i in range(len(xs) - 1))
+    post: all(_[i] <= _[i + 1] for i in range(len(_) - 1))
+    """
+    insort(xs, x)
+    return xs
+
+#: check f = counterexample IndexError
+import bisect
+
+def f(xs: list[int], x: int) -> bool:
+    """
+    pre: len(xs) <= 3
+    pre: all(xs[i] <= xs[i + 1] for i in range(len(xs) - 1))
+    """
+    return xs[bisect.bisect_left(xs, x)] == x
+
+#: check f = counterexample TypeError
+from functools import reduce
+
+def f(xs: list[int]) -> int:
+    """pre: len(xs) <= 3"""
+    return reduce(lambda a, b: a * b, xs)
+
+#: check f = verified
+from functools import reduce
+import operator
+
+def f(xs: list[int]) -> int:
+    """
+    pre: len(xs) <= 3
+    post: _ == sum(xs)
+    """
+    return reduce(operator.add, xs, 0)
+
+#: check f = verified
+from functools import lru_cache
+
+@lru_cache(maxsize=None)
+def fib(n: int) -> int:
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+def f(n: int) -> int:
+    """
+    pre: 0 <= n <= 25
+    post: _ >= n - 1
+    """
+    return fib(n)
+
+#: compare f g = equivalent
+import functools
+
+@functools.cache
+def half(n: int) -> int:
+    return n // 2
+
+def f(n: int) -> int:
+    return half(n) + half(n)
+
+def g(n: int) -> int:
+    return n - n % 2
+
+#: check f = verified
+import heapq
+
+def f(xs: list[int]) -> list[int]:
+    """
+    pre: len(xs) <= 3
+    post: _ == sorted(xs)
+    """
+    heap = []
+    for x in xs:
+        heapq.heappush(heap, x)
+    return [heapq.heappop(heap) for _ in range(len(xs))]
+
+#: check f = verified
+from collections import deque
+
+def f(n: int) -> int:
+    """
+    pre: 0 <= n <= 4
+    post: _ == n + 1
+    """
+    todo, seen = deque([0]), set()
+    while todo:
+        x = todo.popleft()
+        if x not in seen:
+            seen.add(x)
+            if x < n:
+                todo.append(x + 1)
+    return len(seen)
+
+#: check f = counterexample RuntimeError
+from collections import deque
+
+def f(xs: list[int]) -> int:
+    """pre: len(xs) <= 2"""
+    q = deque(xs)
+    for x in q:
+        q.append(x)
+    return len(q)
+
+#: check f = error
+from collections import OrderedDict
+
+def f(n: int) -> str:
+    return repr(OrderedDict({n: 1}))
+
+#: check f = error
+import functools
+
+@functools.cache
+def g(n: int) -> list[int]:
+    return [n]
+
+def f(n: int) -> int:
+    return len(g(n))
+
+#: check f = counterexample ValueError 6)
+from bisect import insort
+
+def f(xs: list[int], n: int) -> int:
+    """pre: len(xs) <= 1"""
+    if n > 5:
+        insort(xs, n, -1)
+    return n
+
+#: check f = verified
+from collections import Counter
+
+def len(x):
+    return 7
+
+def f(s: str) -> int:
+    """
+    pre: s == "aab"
+    post: _ == 2
+    """
+    return Counter(s)["a"]
