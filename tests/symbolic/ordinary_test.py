@@ -340,7 +340,7 @@ def main():
         try:
             row = answered(engine, case, seconds)
         except EOFError:
-            row = Row(case, "wrong", "the engine ended", 0)
+            row = Row(case, "wrong", "the engine ended with %s" % engine.process.wait(), 0)
             engine = Engine(None, "--replay", "here")
         rows.append(row)
         if row.kind == "wrong" or (row.kind != "right" and case.not_yet is None):

@@ -148,3 +148,69 @@ import random
 def f(n: bool) -> int:
     """post: _ < 10"""
     return random.randint(1, 9)
+
+#: check luhn = verified
+#: check bad_luhn = counterexample
+def luhn(number: str) -> bool:
+    """
+    pre: len(number) == 3 and all(c in "0123456789" for c in number)
+    post: ascii(_) == ascii(sum(int(d) for d in number[0::2]) + sum(sum(divmod(2 * int(d), 10)) for d in number[1::2]))
+    """
+    return sum(int(c) if i % 2 == 0 else int(c) * 2 - 9 * (int(c) > 4) for i, c in enumerate(number))
+
+def bad_luhn(number: str) -> bool:
+    """
+    pre: 0 < len(number) <= 2 and all(c in "0123456789" for c in number)
+    post: ascii(_) != "36"
+    """
+    return sum(int(c) * 2 for c in number)
+
+#: check f = verified
+#: find f ValueError = unreachable
+#: find f TypeError = found Ann
+def f(name: str, command: str) -> str:
+    """
+    pre: name in ("Ann", "Bob", 3) and command in "+-"
+    post: ascii(_) != "'Bob-'"
+    raises: TypeError
+    """
+    if command == "-" and name == "Ann":
+        raise TypeError
+    return ascii(name + command).strip("'") + "'"
+
+#: check f = verified
+#: check g = counterexample [2, 2, 2]
+def f(xs: list[int]) -> str:
+    """
+    pre: len(xs) <= 3
+    pre: all(0 <= x and x < 3 for x in xs)
+    post: len(_) in (2, 3, 6, 9)
+    """
+    return ascii(xs)
+
+def g(xs: list[int]) -> str:
+    """
+    pre: len(xs) <= 3
+    pre: all(0 <= x and x < 3 for x in xs)
+    post: _ != "[2, 2, 2]"
+    """
+    return ascii(xs)
+
+#: check f = counterexample
+def all(items):
+    return True
+
+def f(xs: list[int]) -> str:
+    """
+    pre: len(xs) <= 1 and all(x == 1 for x in xs)
+    post: _ in ("[]", "[1]")
+    """
+    return ascii(xs)
+
+#: check f = verified vacuous
+def f(s: str, len: int) -> str:
+    """
+    pre: len(s) <= 1
+    post: False
+    """
+    return ascii(s)

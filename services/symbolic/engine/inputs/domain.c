@@ -4,116 +4,6 @@
 #include "inputs/domain.h"
 #include "inputs/pool.h"
 
-/* -- bounds ------------------------------------------------------------------------------------ */
-
-static bool number_of(const node *n, int64_t *out)
-{
-    bool minus = n->kind == N_UNARYOP && n->op == OP_USUB;
-    const node *k = minus ? n->a : n;
-    if (k->kind != N_CONSTANT || k->constant->kind != C_INT || !k->constant->small)
-        return false;
-    *out = minus ? -k->constant->number : k->constant->number;
-    return *out > -(INT64_C(1) << 40) && *out < INT64_C(1) << 40;
-}
-
-static void at_least(bounds *b, int64_t n)
-{
-    b->from = b->low && b->from > n ? b->from : n;
-    b->low = true;
-}
-
-static void at_most(bounds *b, int64_t n)
-{
-    b->to = b->high && b->to < n ? b->to : n;
-    b->high = true;
-}
-
-/* `l op r`, where one is the name and the other a number. */
-static void narrow_pair(const node *l, operator_kind op, const node *r, const char *name, bounds *b)
-{
-    static const struct {
-        operator_kind op, turned;
-    } turns[] = {
-        { OP_LT, OP_GT }, { OP_LTE, OP_GTE }, { OP_GT, OP_LT }, { OP_GTE, OP_LTE }, { OP_EQ, OP_EQ }
-    };
-    int64_t n;
-    if (number_of(l, &n) && r->kind == N_NAME) {
-        operator_kind turned = OP_NONE;
-        for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
-            if (turns[i].op == op)
-                turned = turns[i].turned;
-        op = turned;
-        l = r;
-    } else if (!number_of(r, &n)) {
-        return;
-    }
-    if (l->kind != N_NAME || strcmp(l->name, name) != 0)
-        return;
-    if (op == OP_GT || op == OP_GTE || op == OP_EQ)
-        at_least(b, op == OP_GT ? n + 1 : n);
-    if (op == OP_LT || op == OP_LTE || op == OP_EQ)
-        at_most(b, op == OP_LT ? n - 1 : n);
-}
-
-/* `name in (1, 2)`, `name in range(10)` */
-static void narrow_in(const node *in, bounds *b)
-{
-    int64_t n, least = INT64_MAX, most = INT64_MIN;
-    bool range = in->kind == N_CALL && in->a->kind == N_NAME && strcmp(in->a->name, "range") == 0;
-    if (range && in->x.count == 1 && number_of(in->x.at[0], &n)) {
-        at_least(b, 0);
-        at_most(b, n - 1);
-    } else if (range && in->x.count == 2 && number_of(in->x.at[0], &least) &&
-               number_of(in->x.at[1], &n)) {
-        at_least(b, least);
-        at_most(b, n - 1);
-    } else if (in->kind == N_TUPLE || in->kind == N_LIST || in->kind == N_SET) {
-        for (size_t i = 0; i < in->x.count; i++) {
-            if (!number_of(in->x.at[i], &n))
-                return; /* a bool or a float may be equal to an int */
-            least = n < least ? n : least;
-            most = n > most ? n : most;
-        }
-        if (in->x.count) {
-            at_least(b, least);
-            at_most(b, most);
-        }
-    }
-}
-
-void bounds_narrow(const node *n, const char *name, bounds *out)
-{
-    if (n->kind == N_BOOLOP && n->op == OP_AND)
-        for (size_t i = 0; i < n->x.count; i++)
-            bounds_narrow(n->x.at[i], name, out);
-    if (n->kind != N_COMPARE)
-        return;
-    const node *l = n->a;
-    for (size_t i = 0; i < n->x.count; i++) {
-        const node *r = n->x.at[i];
-        if (n->y.at[i]->op == OP_IN && l->kind == N_NAME && strcmp(l->name, name) == 0)
-            narrow_in(r, out);
-        else
-            narrow_pair(l, n->y.at[i]->op, r, name, out);
-        l = r;
-    }
-}
-
-bool is_plain_condition(const node *n)
-{
-    int64_t number;
-    if (n->kind == N_BOOLOP || n->kind == N_COMPARE) {
-        if (n->kind == N_COMPARE && !is_plain_condition(n->a))
-            return false;
-        for (size_t i = 0; i < n->x.count; i++)
-            if (!is_plain_condition(n->x.at[i]) ||
-                (n->kind == N_COMPARE && n->y.at[i]->op == OP_IN))
-                return false;
-        return true;
-    }
-    return n->kind == N_NAME || number_of(n, &number);
-}
-
 /* -- Enums ------------------------------------------------------------------------------------- */
 
 static bool is_enum(const node *class)
@@ -198,7 +88,7 @@ const char *str_words(arena *a, const constant *k)
 static bool add_constant(listing *l, const node *n)
 {
     int64_t number;
-    if (number_of(n, &number))
+    if (whole_number(n, &number))
         return add_choice(l, arena_print(l->t->arena, "%lld", (long long)number));
     if (n->kind != N_CONSTANT)
         return false;
@@ -214,9 +104,9 @@ static bool add_constant(listing *l, const node *n)
     }
 }
 
-static bool add_ints(listing *l, const bounds *within)
+static bool add_ints(listing *l, const span *within)
 {
-    if (!within || !within->low || !within->high || within->to - within->from >= MOST_CALLS_OF_ALL)
+    if (!within->low || !within->high || within->to - within->from >= MOST_CALLS_OF_ALL)
         return false;
     for (int64_t n = within->from; n <= within->to; n++)
         if (!add_choice(l, arena_print(l->t->arena, "%lld", (long long)n)))
@@ -224,16 +114,131 @@ static bool add_ints(listing *l, const bounds *within)
     return true;
 }
 
+/* -- strs -------------------------------------------------------------------------------------- */
+
+static bool is_str(const node *n)
+{
+    return n->kind == N_CONSTANT && n->constant->kind == C_STR;
+}
+
+static bool add_part(listing *l, const uint32_t *chars, size_t count)
+{
+    constant part = { .kind = C_STR, .chars = chars, .count = count };
+    return add_choice(l, str_words(l->t->arena, &part));
+}
+
+/* What is `in` a str: each part of it. */
+static bool add_parts(listing *l, const constant *of)
+{
+    for (size_t size = 0; size <= of->count; size++)
+        for (size_t at = 0; at + size <= of->count && (size || !at); at++)
+            if (!add_part(l, of->chars + at, size))
+                return false;
+    return true;
+}
+
+/* The characters that the conditions allow. False: they do not say it. */
+static bool letters_of(tree *t, const span *each, constant *out)
+{
+    const node *in = each->equal ? each->equal : each->among;
+    if (!in)
+        return false;
+    size_t room = is_str(in) ? in->constant->count : in->x.count;
+    uint32_t *chars = arena_take(t->arena, (room + 1) * sizeof *chars);
+    size_t count = 0;
+    for (size_t i = 0; i < room; i++) {
+        const node *one = is_str(in) ? NULL : in->x.at[i];
+        if (one && (!is_str(one) || one->constant->count != 1))
+            continue; /* no character is equal to it */
+        uint32_t c = one ? one->constant->chars[0] : in->constant->chars[i];
+        bool there = false;
+        for (size_t j = 0; j < count; j++)
+            there = there || chars[j] == c;
+        if (!there)
+            chars[count++] = c;
+    }
+    *out = (constant){ .kind = C_STR, .chars = chars, .count = count };
+    return is_str(in) ? !each->equal || in->constant->count <= 1 : in->kind != N_CONSTANT;
+}
+
+/* All strs of these characters, the short ones first. */
+static bool add_words(listing *l, const constant *letters, const span *length)
+{
+    int64_t size = length->low && length->from > 0 ? length->from : 0;
+    uint32_t *chars = arena_take(l->t->arena, ((size_t)length->to + 1) * sizeof *chars);
+    for (; size <= length->to; size++) {
+        size_t total = 1;
+        for (int64_t i = 0; i < size; i++)
+            if ((total *= letters->count) > MOST_CALLS_OF_ALL)
+                return false;
+        for (size_t number = 0; number < total; number++) {
+            size_t rest = number;
+            for (int64_t i = size; i-- > 0; rest /= letters->count)
+                chars[i] = letters->chars[rest % letters->count];
+            if (!add_part(l, chars, (size_t)size))
+                return false;
+        }
+    }
+    return true;
+}
+
+enum { MOST_LENGTH = 64 }; /* of a str or list: more would take too much memory */
+
+static bool add_strs(listing *l, const bounds *within)
+{
+    const span *it = &within->itself;
+    constant letters;
+    if (it->equal)
+        return !is_str(it->equal) || add_constant(l, it->equal);
+    if (it->among && is_str(it->among))
+        return add_parts(l, it->among->constant);
+    for (size_t i = 0; it->among && i < it->among->x.count; i++)
+        if (is_str(it->among->x.at[i]) && !add_constant(l, it->among->x.at[i]))
+            return false;
+    if (it->among)
+        return true;
+    return within->length.high && within->length.to <= MOST_LENGTH &&
+           letters_of(l->t, &within->items, &letters) && add_words(l, &letters, &within->length);
+}
+
+/* -- containers -------------------------------------------------------------------------------- */
+
 static bool add_values(listing *l, const type *of, const bounds *within);
 
+/* All lists of the items, the short ones first. */
+static bool add_lists(listing *l, const type *of, const bounds *within)
+{
+    const span *length = &within->length;
+    bool list = of->kind == T_LIST;
+    bounds item = { .itself = within->items };
+    listing items = { .t = l->t }, whole = { .t = l->t };
+    if (!length->high || length->to > MOST_LENGTH || !add_values(&items, of->parts[0], &item) ||
+        !add_choice(&whole, ""))
+        return false;
+    for (int64_t size = 0; size <= length->to && whole.count; size++) {
+        listing longer = { .t = l->t };
+        for (size_t j = 0; (!length->low || size >= length->from) && j < whole.count; j++)
+            if (!add_choice(l, arena_print(l->t->arena, list ? "[%s]" : "(%s)", whole.at[j])))
+                return false;
+        for (size_t j = 0; size < length->to && j < whole.count; j++)
+            for (size_t k = 0; k < items.count; k++)
+                if (!add_choice(&longer,
+                                arena_print(l->t->arena, "%s%s, ", whole.at[j], items.at[k])))
+                    return false;
+        whole = longer;
+    }
+    return true;
+}
+
 /* Each item with each of the others. */
-static bool add_tuples(listing *l, const type *of)
+static bool add_tuples(listing *l, const type *of, const bounds *within)
 {
     listing whole = { .t = l->t };
+    bounds item = { .itself = within->items };
     add_choice(&whole, "");
     for (size_t i = 0; i < of->count; i++) {
         listing items = { .t = l->t }, longer = { .t = l->t };
-        if (!add_values(&items, of->parts[i], NULL))
+        if (!add_values(&items, of->parts[i], &item))
             return false;
         for (size_t j = 0; j < whole.count; j++)
             for (size_t k = 0; k < items.count; k++)
@@ -262,7 +267,7 @@ static bool add_values(listing *l, const type *of, const bounds *within)
 {
     switch (of->kind) {
     case T_INT:
-        return add_ints(l, within);
+        return add_ints(l, &within->itself);
     case T_BOOL:
         return add_choice(l, "False") && add_choice(l, "True");
     case T_NONE:
@@ -280,7 +285,12 @@ static bool add_values(listing *l, const type *of, const bounds *within)
                 return false;
         return true;
     case T_TUPLE:
-        return add_tuples(l, of);
+        return add_tuples(l, of, within);
+    case T_STR:
+        return add_strs(l, within);
+    case T_LIST:
+    case T_TUPLE_OF:
+        return add_lists(l, of, within);
     case T_ENUM:
         return add_members(l, of->node);
     default:
@@ -292,10 +302,11 @@ bool domain_of(tree *t, const type *of, const bounds *within, domain *out)
 {
     *out = (domain){ 0 };
     if (of->kind == T_INT) {
-        if (!within->low || !within->high || within->to - within->from >= MOST_CALLS_OF_ALL)
+        const span *s = &within->itself;
+        if (!s->low || !s->high || s->to - s->from >= MOST_CALLS_OF_ALL)
             return false;
-        out->from = within->from;
-        out->count = within->to < within->from ? 0 : (size_t)(within->to - within->from) + 1;
+        out->from = s->from;
+        out->count = s->to < s->from ? 0 : (size_t)(s->to - s->from) + 1;
         return true;
     }
     listing all = { .t = t };

@@ -1,6 +1,7 @@
 /*
  * Small domains: all values that a parameter can have, if they are few. Bools, Literals, Enums and
- * None are; ints are if the preconditions bound them.
+ * None are. Ints are if the preconditions bound them; strs if these tell which ones there are, or
+ * the length and the characters; lists if they bound the length and the items.
  */
 #ifndef SYMBOLIC_DOMAIN_H
 #define SYMBOLIC_DOMAIN_H
@@ -15,14 +16,23 @@ typedef struct domain {
     size_t count;
 } domain;
 
-/* What the conditions say of an int: all values that they allow lie within. */
-typedef struct bounds {
-    bool low, high;
+/* What conditions say of a value: all that they allow lies within. */
+typedef struct span {
+    bool low, high; /* is there a lower, an upper bound of an int? */
     int64_t from, to;
+    const node *among; /* constants in a display, or a str, in which it is; NULL: none */
+    const node *equal; /* the constant that it is equal to; NULL: none */
+} span;
+
+/* … of a parameter, its length, and each of its items or characters. */
+typedef struct bounds {
+    span itself, length, items;
 } bounds;
 
 /* Narrow the bounds of the parameter `name` by a condition that must hold. */
 void bounds_narrow(const node *condition, const char *name, bounds *out);
+/* An int that is written down. */
+bool whole_number(const node *n, int64_t *out);
 /* Is this a comparison of names and numbers, which raises nothing where the names are ints? */
 bool is_plain_condition(const node *condition);
 
