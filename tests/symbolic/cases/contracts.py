@@ -151,3 +151,30 @@ def f(xs: list[int], n: int):
     pre: len(xs) == 2 and all(x > n for x in xs) and [x for x in xs if x < n] == []
     """
     return 1 // (xs[0] - n - 1)
+
+#: check f = verified
+def f(accounts: dict[str, int], amount: int) -> None:
+    """
+    pre: "a" in accounts and "b" in accounts and len(accounts) == 2
+    post: sum(accounts.values()) == sum(__old__.accounts.values())
+    """
+    accounts["a"] -= amount
+    accounts["b"] += amount
+
+#: check f = verified
+def f(pairs: list[tuple[int, int]], xs: list[int]) -> int:
+    """
+    pre: all(x > 0 for x in xs) and all(low <= high for low, high in pairs)
+    pre: len(pairs) <= 2 and 3 > len(xs)
+    post: _ >= 0
+    """
+    return sum(xs) + sum(high - low for low, high in pairs)
+
+#: check f = counterexample
+def f(xs: list[int]) -> int:
+    """
+    pre: all(x > 0 for x in xs)
+    pre: len(xs) <= 2 or xs[0] == 7
+    post: _ < 7
+    """
+    return sum(xs)

@@ -112,20 +112,6 @@ static bounds bounds_of(const analysis *a, const char *name, bool asserts)
     return within;
 }
 
-/* Are these names those of Python's own functions, wherever a precondition has them? */
-static bool bounds_are_plain(analysis *a)
-{
-    static const char *const names[] = { "all", "len", "range" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        for (size_t j = 0; j < a->parameter_count; j++)
-            if (strcmp(a->parameters[j].name, names[i]) == 0)
-                return false;
-        if (scope_count(a->tree.module->x, tree_name(&a->tree, names[i])))
-            return false;
-    }
-    return true;
-}
-
 static bool find_domains(analysis *a, const question *q, size_t *total)
 {
     *total = 1;

@@ -426,6 +426,34 @@ static values copies(machine *m, const values *of)
     return made;
 }
 
+bool bounds_are_plain(analysis *a)
+{
+    static const char *const names[] = { "all", "len", "range" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t j = 0; j < a->parameter_count; j++)
+            if (strcmp(a->parameters[j].name, names[i]) == 0)
+                return false;
+        if (scope_count(a->tree.module->x, tree_name(&a->tree, names[i])))
+            return false;
+    }
+    return true;
+}
+
+/* A precondition may look into a container before another one bounds its length. What is longer
+ * does not satisfy both, so it is left out first. */
+static void require_length(analysis *a, const char *name, const value *v)
+{
+    machine *m = &a->m;
+    bounds within = { 0 };
+    if (v->kind != V_HUGE && !value_is_lazy(v))
+        return;
+    for (size_t i = 0; i < a->contract.pre_count; i++)
+        bounds_narrow(a->contract.pre_nodes[i], name, &within);
+    if (within.length.high && bounds_are_plain(a))
+        path_require(m, Z3_mk_le(m->solver->z, v->kind == V_HUGE ? v->term : v->lazy.length,
+                                 Z3_mk_int64(m->solver->z, within.length.to, m->solver->ints)));
+}
+
 void path_inputs(analysis *a)
 {
     machine *m = &a->m;
@@ -433,6 +461,8 @@ void path_inputs(analysis *a)
     m->lasting = m->serial; /* a precondition is no part of the call */
     for (size_t i = 0; i < a->parameter_count; i++)
         values_add(m, &a->inputs, input_make(m, a->parameters[i].type, a->parameters[i].name));
+    for (size_t i = 0; i < a->parameter_count; i++)
+        require_length(a, a->parameters[i].name, a->inputs.at[i]);
     for (size_t i = 0; i < a->contract.pre_count; i++) {
         values own = copies(m, &a->inputs);
         value *truth = eval_truth(m, bind_inputs(a, &own), a->contract.pre_nodes[i]);

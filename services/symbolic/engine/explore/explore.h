@@ -99,6 +99,8 @@ double explore_coverage(const analysis *a);
 
 /* -- within a path ----------------------------------------------------------------------------- */
 
+/* Are the names by which a precondition bounds a parameter (bounds_narrow()) Python's own? */
+bool bounds_are_plain(analysis *a);
 /* Fresh inputs, which are kept in `inputs`; then the preconditions are required. */
 void path_inputs(analysis *a);
 /* Call a function with copies of the inputs: what it returned, or NULL and `raised`. `*after` has
