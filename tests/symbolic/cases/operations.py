@@ -26,7 +26,7 @@ def f(a: int):
 
 
 #: check f = counterexample Postcondition
-#: find f TypeError = error characters
+#: find f TypeError = unreachable
 #: check g = counterexample Postcondition
 def f(a: str):
     """
