@@ -178,3 +178,27 @@ def f(xs: list[int]) -> int:
     post: _ < 7
     """
     return sum(xs)
+
+#: check f = timeout loop 0 <= n <= 100
+#: find f ValueError = error TimeoutError 0 <= n <= 100
+def f(n: int) -> int:
+    """
+    pre: n >= 0
+    post: _ == 0
+    """
+    while n > 0:
+        n -= 1
+    return n
+
+#: check f = timeout items len(rows) <= 3
+def f(rows: list[list[int]]) -> int:
+    """post: _ >= 0"""
+    return sum(len(row) for row in rows)
+
+#: check f = timeout items len(rows) <= 4
+def f(rows: list[list[int]]) -> int:
+    """
+    pre: len(rows) < 9
+    post: _ >= 0
+    """
+    return sum(len(row) for row in rows)

@@ -371,15 +371,16 @@ fault explore_fault(analysis *a)
         return (fault){ "TimeoutError",
                         arena_print(to,
                                     "Not every path was explored: %s reached its limit at line %d; "
-                                    "%zu paths were explored and at least %zu were not",
-                                    why->what, why->line, a->paths, left),
+                                    "%zu paths were explored and at least %zu were not%s",
+                                    why->what, why->line, a->paths, left, explore_advice(a)),
                         why->line };
     case STOP_DEADLINE:
         return (fault){ "TimeoutError",
                         arena_print(to,
                                     "The time was over after %.1f seconds; %zu paths were explored "
-                                    "and at least %zu were not",
-                                    (double)(clock_ns() - a->began_ns) / 1e9, a->paths, left),
+                                    "and at least %zu were not%s",
+                                    (double)(clock_ns() - a->began_ns) / 1e9, a->paths, left,
+                                    explore_advice(a)),
                         0 };
     default:
         break;
@@ -393,8 +394,8 @@ fault explore_fault(analysis *a)
                         0 };
     return (fault){ "TimeoutError",
                     arena_print(to,
-                                "The solver could not decide %zu of the paths; %zu were explored",
-                                a->unsure ? a->unsure : left, a->paths),
+                                "The solver could not decide %zu of the paths; %zu were explored%s",
+                                a->unsure ? a->unsure : left, a->paths, explore_advice(a)),
                     0 };
 }
 

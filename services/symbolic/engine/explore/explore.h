@@ -94,6 +94,8 @@ bool explore_settles(const analysis *a);
 
 /* Why not everything was exhausted: an error type and a message; `type` is NULL if it was. */
 fault explore_fault(analysis *a);
+/* Which preconditions would leave less to explore: "; try this: …" (advice.c). */
+const char *explore_advice(analysis *a);
 /* The fraction of the paths that are known. */
 double explore_coverage(const analysis *a);
 
