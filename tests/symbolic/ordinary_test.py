@@ -334,14 +334,14 @@ def main():
     if options.truth:
         sys.exit(1 if bad else 0)
     rows = []
-    engine = Engine(None, "--replay", "here")
+    engine = Engine()
     for case in every:
         seconds = options.every_seconds or (PATIENCE if case.not_yet is None else BRIEF)
         try:
             row = answered(engine, case, seconds)
         except EOFError:
             row = Row(case, "wrong", "the engine ended with %s" % engine.process.wait(), 0)
-            engine = Engine(None, "--replay", "here")
+            engine = Engine()
         rows.append(row)
         if row.kind == "wrong" or (row.kind != "right" and case.not_yet is None):
             print("# %s %s (%.1f s): %s" % (row.kind, case.name, row.seconds, row.why), flush=True)

@@ -184,3 +184,40 @@ def of_one_item(a: int, b: int):
     post: _ == (True, True, a != b)
     """
     return range(5, 6, 7) == range(5, 7, 3), range(a, a, 5) == range(0), range(a, b + a * 2) != range(b, b + a * 2)
+
+#: check f = verified
+#: find f ValueError = found
+def f(n: int, step: int):
+    """
+    pre: 0 <= n <= 4 and -2 <= step <= 3
+    post: len(_) == (0 if step < 0 else -(-n // step))
+    raises: ValueError
+    """
+    return [x for x in range(0, n, step)]
+
+#: check f = counterexample Postcondition
+def f(xs: list[int], size: int):
+    """
+    pre: len(xs) <= 4 and 1 <= size <= 3
+    post: all(len(part) == size for part in _)
+    """
+    return [xs[i:i + size] for i in range(0, len(xs), size)]
+
+#: check f = error step
+def f(n: int, step: int):
+    """pre: step > 0 and n < 100"""
+    return list(range(0, n, step))
+
+#: check f = verified
+def f(n: int, step: int):
+    """
+    pre: 1 <= step <= 3 and 0 <= n <= 3
+    post: _ == (2 if step == 2 and n == 3 else 0)
+    """
+    r = range(0, n, step)
+    found = 0
+    if step == 2:
+        found = len(r)
+    if n < 3:
+        found = 0
+    return found

@@ -83,7 +83,7 @@ static value *range_next(machine *m, value *of, cursor *c, int line)
     Z3_context z = m->solver->z;
     int64_t from, to, step, turn = (int64_t)c->turn;
     if (!value_whole(of->range.step, &step))
-        path_unsupported(m, line, "use a constant step", "a range whose step is not known");
+        step = range_step(m, of, line);
     if (value_whole(of->range.from, &from) && value_whole(of->range.to, &to)) {
         __int128 at = from + (__int128)turn * step; /* which may leave 64 bits on its way to `to` */
         return (step > 0 ? at < to : at > to) ? value_int(m, (int64_t)at) : NULL;

@@ -206,11 +206,13 @@ bool is_index(machine *m, value *v, int line);
 bool item_set(machine *m, value *of, value *index, value *v, int line);
 bool item_delete(machine *m, value *of, value *index, int line);
 value *slice_get(machine *m, value *of, value *from, value *to, value *step, int line);
+/* The step of a range: the path forks on it, if it is one of a few. */
+int64_t range_step(machine *m, value *range, int line);
 /* How many items a range has, which may be more than len() can say; whether it has any; and the
  * same items from its end. */
-value *range_size(machine *m, const value *range, int line);
+value *range_size(machine *m, value *range, int line);
 value *range_truth(machine *m, const value *range);
-value *range_reversed(machine *m, const value *range, int line);
+value *range_reversed(machine *m, value *range, int line);
 /* The list gets a known shape: the path forks on its length. */
 void settle(machine *m, value *list);
 /* Where a key is in a dict or set: its index, -1: it is not there, -2: it raised. */

@@ -339,9 +339,9 @@ static bool is_hashable(machine *m, const value *v, int line)
 static value *in_range(machine *m, value *range, value *item, int line)
 {
     Z3_context z = m->solver->z;
-    int64_t step;
-    if (!value_is_integral(item) || !value_whole(range->range.step, &step) || step == INT64_MIN)
+    if (!value_is_integral(item))
         path_unsupported(m, line, "compare with < and >=", "`in` a range of this kind");
+    int64_t step = range_step(m, range, line);
     Z3_ast x = value_int_term(m, item), from = value_int_term(m, range->range.from);
     Z3_ast to = value_int_term(m, range->range.to);
     Z3_ast size = Z3_mk_int64(z, step < 0 ? -step : step, m->solver->ints);

@@ -33,12 +33,22 @@ void settle(machine *m, value *list)
 
 /* -- len() ------------------------------------------------------------------------------------- */
 
-value *range_size(machine *m, const value *v, int line)
+int64_t range_step(machine *m, value *v, int line)
+{
+    int64_t step = INT64_MIN;
+    value *few = settled_int(m, v->range.step);
+    if (!value_whole(few ? few : v->range.step, &step) || step == INT64_MIN)
+        path_unsupported(m, line, "bound the step, as in pre: 1 <= step <= 4",
+                         "a range whose step is not known");
+    if (few && !m->path.speculating) /* it is the same for the rest of the path */
+        v->range.step = few;
+    return step;
+}
+
+value *range_size(machine *m, value *v, int line)
 {
     Z3_context z = m->solver->z;
-    int64_t step;
-    if (!value_whole(v->range.step, &step) || step == INT64_MIN)
-        path_unsupported(m, line, "use a constant step", "a range whose step is not known");
+    int64_t step = range_step(m, v, line);
     int64_t from, to;
     if (value_whole(v->range.from, &from) && value_whole(v->range.to, &to)) {
         __int128 size = step > 0 ? (__int128)to - from : (__int128)from - to;
@@ -66,7 +76,7 @@ value *range_truth(machine *m, const value *v)
                                       Z3_mk_gt(z, from, to)));
 }
 
-value *range_reversed(machine *m, const value *v, int line)
+value *range_reversed(machine *m, value *v, int line)
 {
     value *from = v->range.from, *step = v->range.step;
     value *before = binary(m, OP_SUB, from, step, line);
@@ -79,7 +89,7 @@ value *range_reversed(machine *m, const value *v, int line)
 }
 
 /* Only len() has to be an index: a range may have more items than it can say. */
-static value *range_length(machine *m, const value *v, int line)
+static value *range_length(machine *m, value *v, int line)
 {
     Z3_context z = m->solver->z;
     value *size = range_size(m, v, line);
@@ -360,8 +370,12 @@ bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *ste
     *stride = 1;
     if (step->kind != V_NONE && !value_whole(step, stride) && value_is_concrete(m, step))
         *stride = is_negative(m, step) ? -INT64_MAX : INT64_MAX;
-    else if (step->kind != V_NONE && !value_whole(step, stride))
-        path_unsupported(m, line, "use a constant step", "a slice whose step is not known");
+    else if (step->kind != V_NONE && !value_whole(step, stride)) {
+        value *few = settled_int(m, step);
+        if (!few || !value_whole(few, stride))
+            path_unsupported(m, line, "bound the step, as in pre: 1 <= step <= 4",
+                             "a slice whose step is not known");
+    }
     if (*stride == 0) {
         throw(m, "ValueError", line);
         return false;
