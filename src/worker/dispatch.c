@@ -226,6 +226,17 @@ static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
 
 /* -- handing over ------------------------------------------------------------------------------ */
 
+static bool is_long(const mishap_runner *r, const mishap_link *link, bool slow)
+{
+    return slow || r->settings.plan->groups.groups[link->group].apart;
+}
+
+/* Of one of the calls that a worker has. */
+static const struct mishap_link_turn *first_turn(const mishap_link *link)
+{
+    return &link->slots[__builtin_ctzll(link->used)].turn;
+}
+
 bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
 {
     mishap_runner_group *g = &r->groups[link->group];
@@ -242,14 +253,18 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
     mishap_runner_dequeue(g, run);
     if (!mishap_link_hand(link, run, now)) {
         mishap_turns_end(line, turn.caller, expected_ns, 0);
+        if (was_idle)
+            mishap_runner_return_permit(r, link);
         return false;
     }
     link->slots[run->slot].turn = turn;
     link->ahead_us += turn.expected_us;
     if (was_idle)
         link->taken_by = turn.holder;
-    if (run->slow || r->settings.plan->groups.groups[link->group].apart)
+    if (is_long(r, link, run->slow))
         mishap_runner_yield(r, link, now);
+    else if (was_idle)
+        mishap_runner_end_yield(r, link);
     return true;
 }
 
@@ -270,12 +285,16 @@ void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool r
     struct mishap_link_turn turn = link->slots[i].turn;
     int64_t used_ns = ran ? time_of(link, i) : 0;
     mishap_link_clear(link, i);
-    mishap_runner_end_yield(r, link);
+    if (!link->used)
+        mishap_runner_return_permit(r, link);
+    /* One that has no call may have another long one in a moment (mishap_runner_flush). */
+    if (link->foreign || (link->used && !is_long(r, link, first_turn(link)->slow)))
+        mishap_runner_end_yield(r, link);
     if (!turn.caller)
         return;
     link->ahead_us -= turn.expected_us;
     if (link->used && link->taken_by == turn.holder)
-        link->taken_by = link->slots[__builtin_ctzll(link->used)].turn.holder;
+        link->taken_by = first_turn(link)->holder;
     if (ran)
         learn(turn.took_us, used_ns);
     mishap_turns_end(&r->groups[link->group].lines[turn.slow], turn.caller,
@@ -322,6 +341,10 @@ static bool hand_over(mishap_runner *r, size_t group, uint32_t generation, int64
     while (g->first && (run = next_of(g, slow, now))) {
         enum why why;
         mishap_link *link = choose(r, group, run, generation, now, &why);
+        if (link && !mishap_runner_may_compute(r, link, run, now)) {
+            link = NULL;
+            why = CALLER_WAITS;
+        }
         if (!link && why == NEEDS_WORKER)
             return false;
         if (!link) {

@@ -17,6 +17,7 @@
 #include "worker/crowd.h"
 #include "worker/keeper.h"
 #include "worker/link.h"
+#include "worker/permits.h"
 #include "worker/session.h"
 #include "worker/standing.h"
 
@@ -141,10 +142,19 @@ bool mishap_link_is_brisk(mishap_link *link, int64_t now);
 
 /* -- yield.c ----------------------------------------------------------------------------------- */
 
-/* The call of a worker takes long: it yields to those of other callers, if there are any. */
+/* The call of a worker takes long: it yields to those of other callers, if there are any. If there
+ * are none, it does not, even if its call before did. */
 void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now);
 
-/* It is over. */
+/* May a call that is apart begin in a worker? If not, it is tried again soon. A caller with many
+ * needs a permit while there are other callers (permits.h). */
+bool mishap_runner_may_compute(mishap_runner *r, mishap_link *link, const mishap_run *run,
+                               int64_t now);
+
+/* Its call is over. */
+void mishap_runner_return_permit(const mishap_runner *r, mishap_link *link);
+
+/* It has no such call any more. */
 void mishap_runner_end_yield(const mishap_runner *r, mishap_link *link);
 
 /* -- hear.c ------------------------------------------------------------------------------------ */

@@ -64,6 +64,7 @@ typedef struct mishap_link {
     size_t sent;       /* … and was already */
     bool waits_to_send;
     bool yields;           /* its process has a lower priority */
+    size_t permit;         /* to compute, that its call needed; 0: none */
     int64_t held_since_ns; /* nothing is read of it; 0: it is */
     int64_t gone_since_ns; /* its connection is; 0: it is not */
     bool joined;           /* the worker was there already, and busy with calls of others */

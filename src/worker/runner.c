@@ -214,8 +214,11 @@ void mishap_runner_flush(mishap_runner *r)
         if (r->groups[i].first)
             mishap_runner_dispatch(r, i);
     }
-    for (mishap_link *link = r->links; link; link = link->next)
+    for (mishap_link *link = r->links; link; link = link->next) {
+        if (!link->used)
+            mishap_runner_end_yield(r, link);
         send_out(r, link);
+    }
 }
 
 /* -- the runner -------------------------------------------------------------------------------- */
@@ -421,6 +424,7 @@ void mishap_runner_close(mishap_runner *r)
     while (r->links) {
         mishap_link *link = r->links;
         r->links = link->next;
+        mishap_runner_return_permit(r, link);
         mishap_link_free(link);
     }
     if (r->settings.keeper >= 0)

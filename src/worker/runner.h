@@ -91,6 +91,7 @@ typedef struct mishap_runner_settings {
     struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
     struct mishap_sessions *sessions; /* the same */
     struct mishap_crowd *crowd;       /* the same */
+    struct mishap_permits *permits;   /* the same; NULL: no call needs one */
     void *state;
 } mishap_runner_settings;
 

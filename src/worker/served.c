@@ -8,6 +8,7 @@
 #include "incident/logs.h"
 #include "operation/secret.h"
 #include "worker/crowd.h"
+#include "worker/permits.h"
 #include "worker/lease.h"
 #include "worker/spawn.h"
 #include "worker/trials.h"
@@ -79,6 +80,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_crowd_make(&served->crowd);
     if (!failure)
+        failure = mishap_permits_make(&served->permits);
+    if (!failure)
         failure = prepare_services(served);
     if (!failure) /* prepare() decides how calls are settled */
         failure = mishap_worker_groups_make(served->app, &served->plan.groups);
@@ -116,6 +119,8 @@ void mishap_served_end(mishap_served *served)
     served->sessions = NULL;
     mishap_crowd_free(served->crowd);
     served->crowd = NULL;
+    mishap_permits_free(served->permits);
+    served->permits = NULL;
     mishap_buffer_release(&served->health);
 }
 
@@ -224,6 +229,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .standing = served->standing,
                                                          .sessions = served->sessions,
                                                          .crowd = served->crowd,
+                                                         .permits = served->permits,
                                                          .state = served },
                               &served->runner);
 }

@@ -27,15 +27,16 @@ typedef struct mishap_served {
 
     mishap_buffer health; /* what services say in /health, as JSON, from the start on */
     mishap_keeper_plan plan;
-    mishap_keeper keeper;         /* of the supervisor */
-    mishap_news *news;            /* what has changed, for all loops */
-    mishap_standing *standing;    /* which services can be opened, for all loops */
-    struct mishap_trials *trials; /* which services work, for all loops */
-    struct mishap_trying *trying; /* … in each process that serves: the trials that it runs */
-    mishap_sessions *sessions;    /* of foreign programs, for all loops */
-    struct mishap_crowd *crowd;   /* which callers there were lately, for all loops */
-    int connection;               /* of the loop that is forked next: its end */
-    mishap_runner *runner;        /* in each process that serves, on the thread of its loop */
+    mishap_keeper keeper;           /* of the supervisor */
+    mishap_news *news;              /* what has changed, for all loops */
+    mishap_standing *standing;      /* which services can be opened, for all loops */
+    struct mishap_trials *trials;   /* which services work, for all loops */
+    struct mishap_trying *trying;   /* … in each process that serves: the trials that it runs */
+    mishap_sessions *sessions;      /* of foreign programs, for all loops */
+    struct mishap_permits *permits; /* to compute, for callers with many long calls */
+    struct mishap_crowd *crowd;     /* which callers there were lately, for all loops */
+    int connection;                 /* of the loop that is forked next: its end */
+    mishap_runner *runner;          /* in each process that serves, on the thread of its loop */
 } mishap_served;
 
 /* The parameters of a command that serves, for where handlers run and for the log; and what they

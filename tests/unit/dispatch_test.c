@@ -4,6 +4,8 @@
  */
 #include "testing.h"
 
+#include <sys/wait.h>
+
 #include "fake_keeper.h"
 #include "worker/inside.h"
 
@@ -638,6 +640,72 @@ static void a_call_that_turns_out_to_take_long_yields(void **state)
     close_runner();
 }
 
+/* Also where a call behind the one that runs is taken back. */
+static void a_low_priority_lasts_while_such_calls_follow(void **state)
+{
+    struct ours ada[4], quick;
+    (void)state;
+    open_runner(2, 100, 25); /* one worker for each of them */
+    they_took("many", ADA, 200);
+    add(&quick, "many", BOB);
+    end(&quick);
+    for (size_t i = 0; i < 4; i++)
+        add(&ada[i], "many", ADA);
+    UNTIL(running(ada, 4) == 1);
+    const struct worker *w = &s.workers[0];
+    UNTIL(w->yields == 1);
+    go_for(20);
+    assert_int_equal(w->restored, 0);
+    end_all(ada, 4);
+    UNTIL(w->restored == 1);
+    assert_int_equal(w->yields, 1);
+    add(&quick, "many", BOB);
+    end(&quick);
+    assert_int_equal(w->yields, 1);
+    close_runner();
+}
+
+/* Calls of a group that is apart: it becomes so when they wait there. */
+static void add_apart(struct ours *all, size_t count, uint64_t holder)
+{
+    s.plan.groups.groups[0].apart = false;
+    for (size_t i = 0; i < count; i++)
+        add(&all[i], "many", holder);
+    s.plan.groups.groups[0].apart = true;
+}
+
+static void who_has_many_long_calls_needs_permits_while_others_are_there(void **state)
+{
+    mishap_permits permits = { .count = 1 };
+    struct ours ada[6], bob;
+    (void)state;
+    open_runner(8, 100, 50);
+    s.runner->settings.permits = &permits;
+    add_apart(ada, 6, ADA);
+    UNTIL(running(ada, 6) == 4); /* there is nobody else */
+    assert_int_equal(permits.of[0], 0);
+    end_all(ada, 6);
+    add_apart(&bob, 1, BOB);
+    end(&bob);
+    add_apart(ada, 6, ADA);
+    UNTIL(running(ada, 6) == 1);
+    go_for(100);
+    assert_int_equal(running(ada, 6), 1);
+    assert_true(permits.of[0] == mishap_life_self());
+    add_apart(&bob, 1, BOB);
+    UNTIL(worker_of(&bob)); /* who has one needs none */
+    end(&bob);
+    end_all(ada, 6);
+    assert_int_equal(permits.of[0], 0);
+    add_apart(ada, 2, ADA);
+    UNTIL(running(ada, 2) == 1);
+    assert_true(permits.of[0] == mishap_life_self());
+    close_runner();
+    assert_int_equal(permits.of[0], 0);
+    mishap_call_end(ada[0].run.call);
+    mishap_call_end(ada[1].run.call);
+}
+
 static void a_worker_that_is_alone_never_yields(void **state)
 {
     struct ours all[3], quick;
@@ -749,6 +817,55 @@ static void the_crowd_is_who_was_there_lately(void **state)
     assert_true(mishap_crowd_has_others(&crowd, CLEO, AFTER_MS(3 * MISHAP_CROWD_MS)));
 }
 
+/* -- permits ----------------------------------------------------------------------------------- */
+
+static void loops_take_turns_with_permits(void **state)
+{
+    mishap_permits permits = { .count = 2 };
+    mishap_life us = mishap_life_self(), others = mishap_life_of(getppid(), 0);
+    (void)state;
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(0)), 1);
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(0)), 2);
+    assert_int_equal(mishap_permits_take(&permits, others, AFTER_MS(0)), 0);
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(1)), 0);
+    mishap_permits_return(&permits, 2);
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(2)), 0); /* it is their turn */
+    assert_int_equal(mishap_permits_take(&permits, others, AFTER_MS(3)), 2);
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(4)), 0);
+    mishap_permits_return(&permits, 2);
+    assert_int_equal(mishap_permits_take(&permits, others, AFTER_MS(5)), 0); /* … and now ours */
+    assert_int_equal(mishap_permits_take(&permits, us, AFTER_MS(6)), 2);
+    assert_int_equal(mishap_permits_take(&permits, others, AFTER_MS(7)), 0);
+    mishap_permits_return(&permits, 1);
+    /* They do not try any more. */
+    int64_t last = AFTER_MS(7) + MISHAP_PERMIT_WANTED_MS * INT64_C(1000000);
+    assert_int_equal(mishap_permits_take(&permits, us, last - 1), 0);
+    assert_int_equal(mishap_permits_take(&permits, us, last), 1);
+}
+
+static void the_permit_of_a_loop_that_has_died_is_free(void **state)
+{
+    mishap_permits permits = { .count = 1 };
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(mishap_permits_take(&permits, mishap_life_of(child, 1), AFTER_MS(0)), 1);
+    assert_int_equal(mishap_permits_take(&permits, mishap_life_self(), AFTER_MS(0)), 1);
+    assert_true(permits.of[0] == mishap_life_self());
+}
+
+static void there_are_permits_for_half_of_the_processors(void **state)
+{
+    mishap_permits *permits;
+    size_t processors = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    (void)state;
+    assert_null(mishap_permits_make(&permits));
+    assert_in_range(permits->count, 1, processors > 2 ? processors / 2 : 1);
+    mishap_permits_free(permits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -769,11 +886,16 @@ int main(void)
         TEST(in_this_process_callers_take_turns_too),
         TEST(what_takes_long_yields_while_others_are_there),
         TEST(a_call_that_turns_out_to_take_long_yields),
+        TEST(a_low_priority_lasts_while_such_calls_follow),
+        TEST(who_has_many_long_calls_needs_permits_while_others_are_there),
         TEST(a_worker_that_is_alone_never_yields),
         TEST(a_call_that_leaves_gives_way_to_nobody),
         TEST(readers_hold_half_of_the_workers),
         TEST(who_reads_slowly_can_still_call),
         TEST(the_crowd_is_who_was_there_lately),
+        TEST(loops_take_turns_with_permits),
+        TEST(the_permit_of_a_loop_that_has_died_is_free),
+        TEST(there_are_permits_for_half_of_the_processors),
     };
     return RUN(tests);
 }
