@@ -68,6 +68,65 @@ static void add_words(pool *out, const char *const *words)
         add(out, *words);
 }
 
+/* A short constant without letters and digits, which may separate parts of a text. */
+static bool is_separator(const char *words)
+{
+    size_t count = 0;
+    for (const char *at = words; *at; at++, count++)
+        if ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z'))
+            return false;
+    return count > 2 && count <= 5; /* with its quotes */
+}
+
+/* Texts with separators of the code: between parts, at the ends, twice, and once too often. */
+static void add_separated(tree *t, const pool *strs, pool *out)
+{
+    static const char *const forms[][5] = {
+        { "a", "b", NULL },      { "1", "2", NULL },
+        { "a", "b", "c", NULL }, { "a", "", NULL },
+        { "", "a", NULL },       { "a", "", "b", NULL },
+        { "12", "99", NULL },    { "1", "2", "300", "4", NULL },
+        { "", "", "", NULL },
+    };
+    size_t taken = 0;
+    for (size_t i = 0; i < strs->count && taken < 3; i++) {
+        const char *between = strs->at[i];
+        if (!is_separator(between))
+            continue;
+        taken++;
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+            text words = { .a = t->arena };
+            text_say(&words, "'");
+            for (size_t j = 0; j < 5 && forms[f][j]; j++)
+                text_print(&words, "%.*s%s", j ? (int)strlen(between) - 2 : 0, between + 1,
+                           forms[f][j]);
+            text_say(&words, "'");
+            add(out, words.data);
+        }
+    }
+}
+
+/* Numbers of the code as parts of a text: "24:00", "00:60", "1.1.1.256". */
+static void add_numbered(tree *t, const hints *near, pool *out)
+{
+    for (size_t i = 0; i < near->strs.count; i++) {
+        const char *between = near->strs.at[i] + 1;
+        if (!is_separator(near->strs.at[i]))
+            continue;
+        int length = (int)strlen(between) - 1;
+        for (size_t j = 0; j < near->ints.count && j < 12; j++) {
+            const char *n = near->ints.at[j];
+            if (*n == '-')
+                continue;
+            add(out, arena_print(t->arena, "'%s%.*s00'", n, length, between));
+            add(out, arena_print(t->arena, "'00%.*s%s'", length, between, n));
+            add(out, arena_print(t->arena, "'1%.*s1%.*s1%.*s%s'", length, between, length, between,
+                                 length, between, n));
+        }
+        return; /* the first one of the code is enough */
+    }
+}
+
 /* Sequences of no, one, two and three items, between two signs. */
 static void add_sequences(tree *t, const pool *items, const char *open, const char *close,
                           pool *out)
@@ -128,6 +187,10 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
                                           "1e308", "float('nan')", "float('inf')", NULL };
     static const char *const strs[] = { "''",    "'a'",  "' '",   "'0'", "'ab'",
                                         "'A b'", "'-1'", "'a,b'", NULL };
+    /* Digits that int() does not take, and others that are not ASCII; a letter that changes its
+     * length with its case. */
+    static const char *const odd_strs[] = { "'\\xb2'", "'\\u0661'", "'\\xdf'", "'12'", "'aa'",
+                                            "'  '",    "'A'",       "'z'",     "'a1'", NULL };
     pool items = { 0 }, keys = { 0 };
     domain few;
     *out = (pool){ 0 };
@@ -151,7 +214,13 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
         if (depth > 0)
             add_all(out, &near->strs, 4);
         add_words(out, strs);
-        add_all(out, &near->strs, MOST_POOL);
+        add_all(out, &near->strs, depth > 0 ? MOST_POOL : 16);
+        if (depth == 0) {
+            add_separated(t, &near->strs, out);
+            add_words(out, odd_strs);
+            add_numbered(t, near, out);
+            add_all(out, &near->strs, MOST_POOL);
+        }
         return;
     case T_LIST:
         add_sequences(t, &items, "[", "]", out);

@@ -7,7 +7,7 @@
 
 #include "inputs/input.h"
 
-enum { MOST_POOL = 24, MOST_ROWS = 64 };
+enum { MOST_POOL = 56, MOST_ROWS = 64 };
 
 typedef struct pool {
     const char *at[MOST_POOL]; /* as Python writes them */
