@@ -214,3 +214,11 @@ def f(s: str, len: int) -> str:
     post: False
     """
     return ascii(s)
+
+#: check f = counterexample "\u00e9'"
+def f(s: str) -> str:
+    """
+    pre: s in ("ab", "\u00e9'", "q")
+    post: s != "\u00e9'"
+    """
+    return ascii(s)

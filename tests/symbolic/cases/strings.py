@@ -79,7 +79,7 @@ def f(x: int) -> str:
     """
     return "hello".upper()
 
-#: check f = error Unsupported upper
+#: check f = counterexample SS
 def f(s: str) -> str:
     """
     pre: len(s) <= 1

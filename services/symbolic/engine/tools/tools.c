@@ -116,7 +116,7 @@ void reply_method(reply *r, const analysis *a, bool by_paths)
 }
 
 /* A value that was written in Python. What JSON has no form for stays as it is written. */
-static yyjson_mut_val *words_json(reply *r, const node *n, const char *words)
+static yyjson_mut_val *words_json(reply *r, analysis *a, const node *n, const char *words)
 {
     const constant *k = n && n->kind == N_CONSTANT ? n->constant : NULL;
     bool minus = n && n->kind == N_UNARYOP && n->op == OP_USUB && n->a->kind == N_CONSTANT;
@@ -132,26 +132,25 @@ static yyjson_mut_val *words_json(reply *r, const node *n, const char *words)
         return yyjson_mut_bool(r->doc, k->truth);
     if (k && k->kind == C_NONE)
         return yyjson_mut_null(r->doc);
-    char plain[200] = "";
-    bool is_plain = k && k->kind == C_STR && k->count < sizeof plain;
-    for (size_t i = 0; is_plain && i < k->count; i++) {
-        is_plain = k->chars[i] >= ' ' && k->chars[i] < 127;
-        plain[i] = (char)k->chars[i];
-    }
-    return yyjson_mut_strcpy(r->doc, is_plain ? plain : words);
+    if (!k || k->kind != C_STR)
+        return yyjson_mut_strcpy(r->doc, words);
+    value said = { .kind = V_STR, .known = true };
+    said.str.chars = k->chars;
+    said.str.count = k->count;
+    return input_json(&a->m, &said, r->doc);
 }
 
 static yyjson_mut_val *argument_json(reply *r, analysis *a, const char *words)
 {
     const node *n = tree_expression(&a->tree, words);
     if (!n || n->kind != N_LIST)
-        return words_json(r, n, words);
+        return words_json(r, a, n, words);
     yyjson_mut_val *list = yyjson_mut_arr(r->doc);
     for (size_t i = 0; i < n->x.count; i++) {
         const node *item = n->x.at[i]; /* the words are on one line */
         size_t length = (size_t)(item->end_column - item->column);
         char *spelled = arena_copy(&a->tree_arena, words + item->column, length);
-        yyjson_mut_arr_append(list, words_json(r, item, spelled));
+        yyjson_mut_arr_append(list, words_json(r, a, item, spelled));
     }
     return list;
 }
