@@ -120,13 +120,19 @@ mishap *artifacts_too_little(artifacts_request *r, mishap_category category, con
     return mishap_tell(m, "needed", needed);
 }
 
+static bool is_before(mishap_text a, mishap_text b)
+{
+    int order = memcmp(a.data, b.data, a.length < b.length ? a.length : b.length);
+    return order ? order < 0 : a.length < b.length;
+}
+
 /* PostgreSQL locks a row when it is changed. If every movement changes the account with the lesser
  * name first, two between the same accounts wait for each other in turn. Otherwise each could hold
  * what the other needs, which PostgreSQL looks for only after a second. */
 mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
                        int64_t *left, int64_t *there, bool *short_of)
 {
-    bool credit_first = strcmp(to.data, from.data) < 0;
+    bool credit_first = is_before(to, from);
     if (credit_first)
         MISHAP_TRY(artifacts_credit(r, to, amount, there));
     MISHAP_TRY(artifacts_debit(r, from, amount, left, short_of));

@@ -429,12 +429,12 @@ void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *m
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request);
 
 /* … with the secret of the server: the same in all of its loops. */
+uint64_t mishap_http_caller_of(const mishap_http_server *server,
+                               const mishap_http_request *request);
+
 /* Whose a request is, for what belongs to a caller: the number of its API key, or of its name; 0:
  * it has neither. */
 uint64_t mishap_http_owner_of(const mishap_http_request *request);
-
-uint64_t mishap_http_caller_of(const mishap_http_server *server,
-                               const mishap_http_request *request);
 
 /* -- shares ------------------------------------------------------------------------------------ */
 

@@ -83,14 +83,14 @@ typedef struct mishap_worker_group {
     char identity[MISHAP_IDENTITY_LIMIT]; /* … of what was opened */
 } mishap_worker_group;
 
-enum { MISHAP_WORKER_GROUPS = 34 }; /* at most: 32 services and the two without */
+enum { MISHAP_WORKER_GROUPS = 34 }; /* at most: the two without a service are among them */
 
 typedef struct mishap_worker_groups {
     size_t count;
     mishap_worker_group groups[MISHAP_WORKER_GROUPS];
 } mishap_worker_groups;
 
-/* The groups of a program, the same in every process of it. INTERNAL_ERROR: too many services. */
+/* The groups of a program, the same in every process of it. NOT_CONFIGURED: too many services. */
 mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *groups);
 
 /* The number of an operation's group, and of a call's: that may be apart. */

@@ -11,6 +11,9 @@
  *     bytes.c      bodies and answers that are bytes    settings.c   flags for settings of services
  *     terminal.c   what the terminal can do             readable.c   answers for people: readable.h
  *     width.c      columns of text                      progress.c   how far a call is: progress.h
+ *     words.c      the words of a command line          live.c       when progress is drawn
+ *     table.c      a list of objects as a table         short.c      a value on one line
+ *     next.c       the command for the next page        remote.c     a running server answers
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
