@@ -196,7 +196,7 @@ def standard_error_is_apart():
 
 @test
 def of_much_output_the_first_64_kb_are_kept():
-    answer = run("def run():\n    for i in range(200000): print('ä' * 10)\n    return 1")["answer"]
+    answer = run("def run():\n    for i in range(200000): print('ä' * 10)\n    return 1", timeout=300)["answer"]
     equal((len(answer["stdout"].encode()), answer["cut"], answer["result"]), (65536 - 65536 % 21 + 65536 % 21 // 2 * 2, True, 1), "the output")
 
 
@@ -268,7 +268,7 @@ def what_needs_too_much_memory_fails_with_its_line(code):
 
 @test
 def memory_that_is_given_back_can_be_taken_again():
-    equal(run("def run():\n    for i in range(100): x = bytearray(10000000)\n    return len(x)", memory_mb=32)["answer"]["result"], 10000000, "the result")
+    equal(run("def run():\n    for i in range(100): x = bytearray(10000000)\n    return len(x)", memory_mb=32, timeout=300)["answer"]["result"], 10000000, "the result")
 
 
 @test
