@@ -1,6 +1,6 @@
 """Rows of the table in operations.py: modules of Python's library. A module that a body names is imported by the program."""
 
-MODULES = ["bisect", "collections", "functools", "heapq", "operator", "string"]
+MODULES = ["bisect", "collections", "datetime", "functools", "heapq", "operator", "string"]
 
 
 def add_rows(row):
@@ -8,6 +8,7 @@ def add_rows(row):
     add_dicts(row)
     add_deque(row)
     add_functions(row)
+    add_dates(row)
 
 
 def add_counter(row):
@@ -165,3 +166,43 @@ def add_functions(row):
     for name in "ascii_lowercase ascii_uppercase ascii_letters digits hexdigits octdigits punctuation printable whitespace".split():
         row("string." + name, "str", "a in string.%s" % name, "string.%s + a" % name)
     row("string", "str", "all(c in string.digits for c in a)", "string.foo", "string.capwords(a)")
+
+
+def add_dates(row):
+    D, T = "datetime.date", "datetime.timedelta"
+    row("datetime.date", "year month day", D + "(a, b, c)", "d = %s(a, b, c)\nreturn (d.year, d.month, d.day)" % D, D + "(day=c, month=b, year=a).toordinal()", D + "(a, b, c).weekday()")
+    row("datetime.date", "int", D + "(a, 1)", D + "(a)", D + "(a, 1, 1, 1)", D + "(2024, a, day=1)", D + "(2024, 1, 1, day=a)", D + "(2024, 1, 1, x=a)", D + "(a, True, True).month")
+    row("datetime.date", "float", D + "(2024, 1, a)")
+    row("datetime.date", "str", D + "(a, 1, 1)", D + "(2024, a, 1)")
+    row("datetime.date", "none", D + "(2024, a, 1)")
+    row("datetime.date", "date", "(a.year, a.month, a.day)", "a.weekday()", "a.isoweekday()", "a.toordinal()", "a.isoformat()", "str(a)", "repr(a)", "f'{a}'", "bool(a)", "a", "a.hour", "a.foo", "a.year = 1\nreturn a", "a.weekday(1)",
+        "a.strftime('%Y')", "a.isocalendar()[1]", "a.timetuple()[0]", "isinstance(a, datetime.date)", "isinstance(a, int)", "type(a) == datetime.date", "isinstance(a, datetime.timedelta)", "len(a)", "-a", "a[0]", "a()", "{a: 1}[a]", "a in [a]", "hash(a) == hash(a)",
+        "a == 5", "a != None", "a < 5", "a is None", "a + 1", "a - 1", "1 + a", "a * 2", "a + a", "sorted([a, datetime.date(2024, 1, 1)])", "max(a, datetime.date(2024, 1, 1))", "a - datetime.date(2024, 1, 1)",
+        "a == datetime.date.fromordinal(a.toordinal())", "d = datetime.date.fromordinal(a.toordinal())\nreturn (d.year, d.month, d.day)", "datetime.date.fromisoformat(a.isoformat()) == a", "print(a)", "a.day > 28 and a.month == 2")
+    for sign in ("==", "!=", "<", "<=", ">", ">="):
+        row("date " + sign, "date date", "a %s b" % sign, "a + datetime.timedelta(1) %s b" % sign)
+        row("timedelta " + sign, "delta delta", "a %s b" % sign)
+        row("date " + sign, "date delta", "a %s b" % sign)
+    row("date -", "date date", "a - b", "(a - b).days", "abs(a - b).days", "abs((a - b).days)", "(a - b).total_seconds()", "b + (a - b) == a", "min(a, b)", "(a.month, a.day) < (b.month, b.day)", "a.year - b.year - ((a.month, a.day) < (b.month, b.day))")
+    for sign in ("+", "-"):
+        row("date " + sign, "date delta", "a %s b" % sign, "d = a %s b\nreturn (d.year, d.month, d.day)" % sign, "b %s a" % sign, "(a %s b).weekday()" % sign, "c = a\nc %s= b\nreturn (c, a)" % sign)
+        row("timedelta " + sign, "delta delta", "a %s b" % sign, "(a %s b).days" % sign)
+    row("date +", "date int", "a + datetime.timedelta(days=b)", "d = a + datetime.timedelta(weeks=b)\nreturn (d.month, d.day)", "a + datetime.timedelta(hours=b)")
+    row("date.replace", "date year", "a.replace(a.year, b)", "a.replace(year=b)", "a.replace(b)", "a.replace()", "a.replace(None)", "a.replace(1, 1, 1, 1)", "a.replace(x=b)")
+    row("date.replace", "date day", "a.replace(day=b)", "a.replace(month=b)", "a.replace(2024, b)", "a.replace('x')")
+    row("date.fromordinal", "int", D + ".fromordinal(a)", "d = %s.fromordinal(a)\nreturn (d.year, d.month, d.day)" % D)
+    row("date.fromordinal", "str", D + ".fromordinal(a)", D + ".fromordinal()")
+    row("date.fromisoformat", "isodate", D + ".fromisoformat(a)", "d = %s.fromisoformat(a)\nreturn (d.year, d.month, d.day)" % D)
+    row("date.fromisoformat", "int", D + ".fromisoformat(a)")
+    row("date.fromisoformat", "str", D + ".fromisoformat(a)")
+    row("date.min", "date", D + ".min <= a <= " + D + ".max", D + ".resolution.days", D + ".foo", "datetime.MINYEAR", "datetime.MAXYEAR", D + ".today()", "datetime.foo")
+    for unit in ("days", "weeks", "hours", "minutes", "seconds", "milliseconds", "microseconds"):
+        row("datetime.timedelta", "int", "t = %s(%s=a)\nreturn (t.days, t.seconds, t.microseconds)" % (T, unit))
+    row("datetime.timedelta", "int int", T + "(a, b)", T + "(a, days=b)", T + "(days=a, hours=b).days", T + "(a, b, 1, 2, 3, 4, 5)", T + "(1, 2, 3, 4, 5, 6, 7, a)", T + "(x=a)", T + "()")
+    row("datetime.timedelta", "float", T + "(a)")
+    row("datetime.timedelta", "str", T + "(a)", T + "(hours=a)")
+    row("datetime.timedelta", "delta", "a.days", "a.seconds", "a.microseconds", "a.total_seconds()", "bool(a)", "-a", "+a", "abs(a)", "~a", "not a", "a", "str(a)", "a.hours", "{a: 1}[a]", "a == 0", "a // datetime.timedelta(1)", "a / datetime.timedelta(1)", "a % datetime.timedelta(7)",
+        "a * 1.5", "a / 2", "divmod(a, datetime.timedelta(1))", "isinstance(a, datetime.timedelta)", "type(a) == datetime.timedelta", "sum([a, a], datetime.timedelta())", "a + 1", "a - datetime.date(2024, 1, 1)", "max([a], default=None)", "a is None")
+    row("timedelta *", "delta int", "a * b", "b * a", "a // b", "b // a", "a ** b", "a % b")
+    row("timedelta //", "delta delta", "a // b", "a / b", "a % b", "a * b", "a & b")
+    row("dates in a list", "dates", "sorted(a)", "max(a, default=None)", "len(set(a))", "[d.year for d in a]", "a[0]", "sum((d - datetime.date(2023, 1, 1) for d in a), datetime.timedelta()).days")

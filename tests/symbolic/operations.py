@@ -62,13 +62,24 @@ KINDS = {
     "default": Kind("int = None", ["None", "0", "1", "-1", "2**63"]),
     "literal": Kind("Literal[0, 1, 'a', True, None]", ["0", "1", "'a'", "True", "None"], "from typing import Literal\n"),
     "point": Kind("P", ["P(0, 0)", "P(1)", "P(1, 2)", "P(-1, 10**30)"], POINT),
+    "date": Kind("datetime.date", ["datetime.date(2024, 2, 29)", "datetime.date(2023, 12, 31)", "datetime.date(2024, 1, 1)", "datetime.date(1900, 3, 1)", "datetime.date(2000, 2, 28)",
+                                   "datetime.date(1, 1, 1)", "datetime.date(9999, 12, 31)", "datetime.date(2023, 3, 31)"], "import datetime\n"),
+    "delta": Kind("datetime.timedelta", ["datetime.timedelta(0)", "datetime.timedelta(1)", "datetime.timedelta(-1)", "datetime.timedelta(31, 3600)", "datetime.timedelta(0, 1, 1)",
+                                         "datetime.timedelta(-1, 86399)", "datetime.timedelta(999999999)", "datetime.timedelta(-999999999)", "datetime.timedelta(366)"], "import datetime\n"),
+    "dates": Kind("list[datetime.date]", ["[]", "[datetime.date(2024, 2, 29)]", "[datetime.date(2024, 2, 29), datetime.date(2023, 12, 31)]"], "import datetime\n"),
+    "year": Kind("int", ["1", "0", "-1", "4", "100", "400", "1900", "2000", "2023", "2024", "9999", "10000", "2**31", "2**63", "-10**30"]),
+    "month": Kind("int", ["0", "1", "2", "12", "13", "-1", "4", "2**31", "10**30"]),
+    "day": Kind("int", ["0", "1", "28", "29", "30", "31", "32", "-1", "-2**31 - 1"]),
+    "isodate": Kind("str", ["'2024-02-29'", "'2023-02-29'", "'2024-W01-1'", "'2020-W53-7'", "'2021-W53-1'", "'20240229'", "'2024W011'", "'2024-W01'", "'2024W01'", "'2024-1-1'", "'2024-13-01'", "''", "'0000-01-01'",
+                            "'9999-W52-7'", "'2024-01-0x'", "'2024/01/01'", "'2024-011'", "'\\u0662024-01-1'", "'\\ud800'", "'2024-01-01T00'", "'20240101xx'", "'2024-W1-11'"]),
     "frozen": Kind("F", ["F(0, '')", "F(1, 'a')", "F(1, 'b')", "F(2**63, '\\ud800')"], FROZEN),
 }
 
 # What a parameter of a kind is bounded by in questions about all inputs, so that every path can be explored.
 BOUNDS = {"small": "-6 <= {0} <= 5", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
           "bools": "len({0}) <= 2", "lists": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "pairs": "len({0}) <= 1", "tuples": "len({0}) <= 2",
-          "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1"}
+          "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1",
+          "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10"}
 
 ROWS = []
 

@@ -82,6 +82,8 @@ def is_value(place, value, depth=0):
         return None if None in parts else "(%s)" % " and ".join(words)
     if kind.__name__ in ("P", "F"):  # the dataclasses of operations.py
         return "%s == %s" % (place, ascii(value))
+    if kind.__name__ in ("date", "timedelta"):
+        return "(type(%s) == datetime.%s and %s == %s)" % (place, kind.__name__, place, ascii(value))
     plain = (set, frozenset, dict)
     if kind in plain and all(type(x) in (int, str) for x in (*value, *(value.values() if kind is dict else ()))):
         words = "frozenset(%s)" % ascii(sorted(value, key=repr)) if kind is frozenset else ascii(value)

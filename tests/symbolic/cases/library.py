@@ -227,3 +227,117 @@ def f(s: str) -> int:
     post: _ == 2
     """
     return Counter(s)["a"]
+
+#: check f = verified
+from datetime import date, timedelta
+
+def f(d: date) -> int:
+    """
+    pre: d < date.max
+    post: _ == 1
+    """
+    return (d + timedelta(days=1) - d).days
+
+#: check f = counterexample OverflowError
+from datetime import date, timedelta
+
+def f(d: date, n: int) -> date:
+    """pre: 0 <= n <= 30"""
+    return d + timedelta(days=n)
+
+#: check f = counterexample ValueError 5)
+import datetime
+
+def f(d: datetime.date) -> datetime.date:
+    """pre: d.year < 9999"""
+    return d.replace(year=d.year + 1)
+
+#: check f = verified
+import datetime as dt
+
+def f(born: dt.date, today: dt.date) -> int:
+    """
+    pre: born <= today
+    post: 0 <= _ <= today.year - born.year
+    """
+    return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
+
+#: check f = verified
+from datetime import date
+
+def f(n: int) -> bool:
+    """
+    pre: 600000 <= n <= 900000
+    post: _
+    """
+    d = date.fromordinal(n)
+    return date(d.year, d.month, d.day).toordinal() == n
+
+#: check f = verified
+from datetime import date, timedelta
+
+def f(d: date) -> date:
+    """
+    pre: d.year < 9999
+    post: _.weekday() < 5 and _ > d
+    """
+    day = d + timedelta(days=1)
+    while day.weekday() >= 5:
+        day += timedelta(days=1)
+    return day
+
+#: compare f g = equivalent
+from datetime import date
+
+def f(d: date) -> bool:
+    return d.weekday() >= 5
+
+def g(d: date) -> bool:
+    return d.isoweekday() in (6, 7)
+
+#: check f = counterexample
+from datetime import date
+
+def f(year: int) -> bool:
+    """
+    pre: 1 <= year <= 9999
+    post: _ == (year % 4 == 0)
+    """
+    try:
+        date(year, 2, 29)
+        return True
+    except ValueError:
+        return False
+
+#: check f = error datetime.datetime
+from datetime import datetime
+
+def f(n: int) -> int:
+    return datetime(2024, 1, n).day
+
+#: check f = error today
+from datetime import date
+
+def f(n: int) -> bool:
+    """post: True"""
+    return date.today().year > n or True
+
+#: check f = counterexample
+import re
+
+def f(text: str) -> bool:
+    """post: not _ or len(text) == 5"""
+    return re.match(r"^[0-9]{5}$", text) is not None
+
+#: check f = verified
+import re
+
+def f(n: int) -> str:
+    """post: _ == "hello-world" """
+    return re.sub(r"[^a-z0-9]+", "-", "hello, world")
+
+#: check f = error look
+import re
+
+def f(s: str) -> bool:
+    return re.match(r"(?=a)b", s) is not None

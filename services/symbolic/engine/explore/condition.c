@@ -152,7 +152,7 @@ static void write_app(writing *w, Z3_ast term, int outer)
     case Z3_OP_UNINTERPRETED: {
         const char *name = Z3_get_symbol_string(w->z, Z3_get_decl_name(w->z, decl));
         w->failed |= strncmp(name, "type of ", 8) == 0 || strncmp(name, "literal of ", 11) == 0 ||
-                     strncmp(name, "guess ", 6) == 0;
+                     strncmp(name, "guess ", 6) == 0 || strncmp(name, "part of ", 8) == 0;
         text_say(w->out, name);
         return;
     }

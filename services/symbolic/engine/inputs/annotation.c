@@ -180,14 +180,54 @@ static const type *read_subscript(reading *r, const node *n)
     return t;
 }
 
+/* The name that an import binds to this member of the module datetime; "": to the module itself. */
+static bool is_from_datetime(const tree *t, const char *bound, const char *member)
+{
+    bool module = !member[0];
+    for (size_t i = 0; i < t->module->x.count; i++) {
+        const node *n = t->module->x.at[i];
+        bool from = n->kind == N_IMPORT_FROM && n->name && strcmp(n->name, "datetime") == 0;
+        if (module ? n->kind != N_IMPORT : !from)
+            continue;
+        for (size_t j = 0; j < n->x.count; j++) {
+            const node *alias = n->x.at[j];
+            if ((alias->other ? alias->other : alias->name) == bound &&
+                strcmp(alias->name, module ? "datetime" : member) == 0)
+                return scope_count(t->module->x, bound) == 1;
+        }
+    }
+    return false;
+}
+
+/* date and timedelta. NULL: it is neither. */
+static const type *read_date(reading *r, const node *n)
+{
+    static const struct {
+        const char *name;
+        type_kind kind;
+    } all[] = { { "date", T_DATE }, { "timedelta", T_DELTA } };
+    for (size_t i = 0; i < 2; i++) {
+        bool member = n->kind == N_ATTRIBUTE && strcmp(n->name, all[i].name) == 0 &&
+                      n->a->kind == N_NAME && is_from_datetime(r->t, n->a->name, "");
+        if (!member && !(n->kind == N_NAME && is_from_datetime(r->t, n->name, all[i].name)))
+            continue;
+        type *t = make(r, all[i].kind);
+        t->words = member ? arena_print(r->t->arena, "%s.%s", n->a->name, n->name) : n->name;
+        return t;
+    }
+    return NULL;
+}
+
 static const type *read_type(reading *r, const node *n)
 {
     if (!n)
         return guessed(r);
+    const type *date;
     switch (n->kind) {
     case N_NAME:
     case N_ATTRIBUTE:
-        return read_name(r, n->name);
+        date = read_date(r, n);
+        return date ? date : read_name(r, n->name);
     case N_CONSTANT:
         if (n->constant->kind == C_NONE)
             return make(r, T_NONE);
@@ -243,6 +283,10 @@ static void put_type(const tree *t, const type *of, text *out)
     case T_OBJECT:
     case T_ENUM:
         text_say(out, of->node->name);
+        return;
+    case T_DATE:
+    case T_DELTA:
+        text_say(out, of->words);
         return;
     default:
         text_say(out, names[of->kind]);
@@ -381,19 +425,19 @@ bool input_parameters(tree *t, const node *function, const node *other, type_kin
             const node *annotation = agreed(&r, p, twin, function, other, &words);
             const type *of = with_default(&r, read_type(&r, annotation), default_of(a, l, i));
             if (!of || *count == MOST_PARAMETERS) {
-                *wrong = (fault){
-                    "RuntimeError",
-                    of ? arena_print(t->arena,
-                                     "Unsupported construct at line %d: more than %d "
-                                     "parameters",
-                                     function->line, MOST_PARAMETERS)
-                       : arena_print(t->arena,
-                                     "Unsupported construct at line %d: the annotation of "
-                                     "parameter '%s'; use int, bool, float, str, None, list, "
-                                     "tuple, dict, set, Optional, Union, Literal or a dataclass",
-                                     p->line, p->name),
-                    p->line
-                };
+                *wrong = (fault){ "RuntimeError",
+                                  of ? arena_print(t->arena,
+                                                   "Unsupported construct at line %d: more than %d "
+                                                   "parameters",
+                                                   function->line, MOST_PARAMETERS)
+                                     : arena_print(
+                                           t->arena,
+                                           "Unsupported construct at line %d: the annotation of "
+                                           "parameter '%s'; use int, bool, float, str, None, list, "
+                                           "tuple, dict, set, Optional, Union, Literal, date, "
+                                           "timedelta or a dataclass",
+                                           p->line, p->name),
+                                  p->line };
                 return false;
             }
             if (r.assumed)

@@ -144,6 +144,41 @@ static value *object(machine *m, const type *t, const char *name)
     return made;
 }
 
+static value *part(machine *m, const char *name, const char *of)
+{
+    return scalar(m, T_INT, arena_print(m->arena, "%s.%s", name, of));
+}
+
+static void within(machine *m, value *v, int64_t low, int64_t high)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast term = value_int_term(m, v);
+    Z3_ast limits[] = { Z3_mk_ge(z, term, number(m, low)), Z3_mk_le(z, term, number(m, high)) };
+    path_assume(m, Z3_mk_and(z, 2, limits));
+}
+
+static value *date_or_delta(machine *m, const type *t, const char *name)
+{
+    value *v;
+    if (t->kind == T_DATE) {
+        value *year = part(m, name, "year"), *month = part(m, name, "month");
+        value *day = part(m, name, "day");
+        path_assume(m, value_term(m, date_is_valid(m, year, month, day)));
+        v = date_of_parts(m, year, month, day);
+        v->date.words = t->words;
+        return v;
+    }
+    value *days = part(m, name, "days"), *seconds = part(m, name, "seconds");
+    value *rest = part(m, name, "microseconds");
+    within(m, days, -999999999, 999999999);
+    within(m, seconds, 0, 86399);
+    within(m, rest, 0, 999999);
+    value *us = binary(m, OP_MULT, seconds, value_int(m, 1000000), 0);
+    v = delta_of_parts(m, days, binary(m, OP_ADD, us, rest, 0));
+    v->delta.words = t->words;
+    return v;
+}
+
 value *input_make(machine *m, const type *t, const char *name)
 {
     value *v;
@@ -180,6 +215,9 @@ value *input_make(machine *m, const type *t, const char *name)
         return one_of(m, t, name);
     case T_OBJECT:
         return object(m, t, name);
+    case T_DATE:
+    case T_DELTA:
+        return date_or_delta(m, t, name);
     case T_ENUM:
         path_unsupported(m, t->node->line,
                          "bound the other parameters with pre: lines, so that all inputs can be "
@@ -209,6 +247,11 @@ static void wish(machine *m, const value *v, Z3_ast *all)
     } else if (v->kind == V_INT && !v->known) {
         add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));
         add_wish(m, all, Z3_mk_ge(z, v->term, number(m, -1000)));
+    } else if (v->kind == V_DATE) {
+        add_wish(m, all, Z3_mk_le(z, value_int_term(m, v->date.year), number(m, 2030)));
+        add_wish(m, all, Z3_mk_ge(z, value_int_term(m, v->date.year), number(m, 1970)));
+    } else if (v->kind == V_DELTA) {
+        wish(m, v->delta.days, all);
     } else if (v->kind == V_OBJECT) {
         for (size_t i = 0; i < v->object.fields.count; i++)
             wish(m, v->object.fields.at[i], all);
@@ -240,6 +283,22 @@ value *input_concrete(machine *m, Z3_model model, const value *v)
     }
     if (v->kind == V_NONE)
         return value_none(m);
+    if (v->kind == V_DATE || v->kind == V_DELTA) {
+        value *made = value_copy(m, v);
+        value **parts[3] = { &made->date.year, &made->date.month, &made->date.day };
+        if (v->kind == V_DELTA) {
+            parts[0] = &made->delta.days;
+            parts[1] = parts[2] = &made->delta.us;
+        } else {
+            made->date.ordinal = NULL;
+        }
+        for (int i = 0; i < 3; i++) {
+            *parts[i] = input_concrete(m, model, *parts[i]);
+            if (!*parts[i])
+                return NULL;
+        }
+        return made;
+    }
     if (value_is_lazy(v)) {
         Z3_ast found = solver_value(m->solver, model, v->lazy.length);
         value *length = found ? value_of_int(m, found) : NULL;
@@ -311,6 +370,32 @@ static bool write_object(machine *m, const value *v, text *out)
     return true;
 }
 
+static bool write_date(machine *m, const value *of, text *out)
+{
+    value copy = *of, *v = &copy;
+    bool date = v->kind == V_DATE;
+    if (date)
+        date_parts(m, v);
+    text_print(out, "%s(",
+               date             ? v->date.words ? v->date.words : "datetime.date"
+               : v->delta.words ? v->delta.words
+                                : "datetime.timedelta");
+    values parts = { 0 };
+    values_add(m, &parts, date ? v->date.year : v->delta.days);
+    values_add(m, &parts, date ? v->date.month : value_int(m, 0));
+    values_add(m, &parts, date ? v->date.day : v->delta.us);
+    int64_t us;
+    if (!date && value_whole(v->delta.us, &us) && us == 0)
+        parts.count = 1;
+    else if (!date && value_whole(v->delta.us, &us) && us % 1000000 == 0) {
+        parts.at[1] = value_int(m, us / 1000000);
+        parts.count = 2;
+    }
+    bool good = write_items(m, &parts, out);
+    text_say(out, ")");
+    return good;
+}
+
 static bool write_value(machine *m, const value *v, text *out);
 
 bool input_write(machine *m, const value *v, text *out)
@@ -365,6 +450,9 @@ static bool write_value(machine *m, const value *v, text *out)
         return write_dict(m, v, out);
     case V_OBJECT:
         return write_object(m, v, out);
+    case V_DATE:
+    case V_DELTA:
+        return write_date(m, v, out);
     default:
         return false;
     }

@@ -24,6 +24,8 @@ typedef enum type_kind {
     T_UNION,
     T_LITERAL,
     T_OBJECT, /* a dataclass */
+    T_DATE,   /* of the module datetime; `words` is how the code names it */
+    T_DELTA,  /* … a timedelta */
     T_ENUM,   /* which paths do not take: see domain.h */
 } type_kind;
 
@@ -33,6 +35,7 @@ typedef struct type {
     size_t count;
     const node *node; /* T_OBJECT, T_ENUM: its class statement; T_LITERAL: the subscript */
     bool assumed;     /* nothing was annotated: int was taken */
+    const char *words;
 } type;
 
 typedef struct parameter {

@@ -241,6 +241,18 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
     case T_TUPLE:
         add_records(t, of, near, depth, "(", ")", out);
         return;
+    case T_DATE:
+    case T_DELTA: {
+        static const char *const dates[] = { "2024, 2, 29",  "2023, 12, 31", "2024, 1, 1",
+                                             "2023, 2, 28",  "2000, 1, 31",  "1, 1, 1",
+                                             "9999, 12, 31", "1900, 3, 1",   NULL };
+        static const char *const deltas[] = {
+            "0", "1", "-1", "30", "365", "0, 1", "7, 3600", NULL
+        };
+        for (const char *const *at = of->kind == T_DATE ? dates : deltas; *at; at++)
+            add(out, arena_print(t->arena, "%s(%s)", of->words, *at));
+        return;
+    }
     case T_OBJECT:
         add_records(t, of, near, depth, arena_print(t->arena, "%s(", of->node->name), ")", out);
         return;

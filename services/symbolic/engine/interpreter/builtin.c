@@ -148,6 +148,11 @@ static value *type_of(machine *m, value *v, int line)
         return v->object.class;
     if (v->of_class)
         return v->of_class;
+    if (v->kind == V_DATE || v->kind == V_DELTA) {
+        value *type = value_new(m, V_BUILTIN);
+        type->builtin.name = v->kind == V_DATE ? "datetime.date" : "datetime.timedelta";
+        return type;
+    }
     if (value_is_scalar(v) || v->kind == V_LIST || v->kind == V_TUPLE || v->kind == V_DICT ||
         (v->kind == V_SET && !v->frozen)) {
         value *type = value_new(m, V_BUILTIN);

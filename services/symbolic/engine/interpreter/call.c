@@ -179,6 +179,8 @@ value *call(machine *m, value *callee, arguments *given, int line)
     case V_BUILTIN:
         if (strncmp(callee->builtin.name, "math.", 5) == 0)
             return call_math(m, callee->builtin.name + 5, given, line);
+        if (strncmp(callee->builtin.name, "datetime.", 9) == 0)
+            return call_datetime(m, callee->builtin.name + 9, given, line);
         if (strncmp(callee->builtin.name, "library.", 8) == 0)
             return call_library(m, callee->builtin.name + 8, given, line);
         return call_builtin(m, callee->builtin.name, given, line);

@@ -7,10 +7,29 @@ enum { MOST_MODULES = 16 };
 
 /* -- what the library can do that Python code cannot ------------------------------------------- */
 
-static const char *const intrinsics[] = { "refuse",        "kind",        "as_index",
-                                          "settle",        "dict_update", "set_factory",
-                                          "factory_words", "set_maxlen",  "need_callable",
-                                          "lru_cache",     "cache" };
+/* Their names, and for which module they are ("": for each). */
+static const struct {
+    const char *name, *module;
+} intrinsics[] = { { "refuse", "" },
+                   { "kind", "" },
+                   { "as_index", "" },
+                   { "settle", "" },
+                   { "need_callable", "" },
+                   { "dict_update", "collections" },
+                   { "set_factory", "collections" },
+                   { "factory_words", "collections" },
+                   { "set_maxlen", "collections" },
+                   { "lru_cache", "functools" },
+                   { "cache", "functools" },
+                   { "date", "datetime" },
+                   { "timedelta", "datetime" },
+                   { "ordinal", "datetime" },
+                   { "from_ordinal", "datetime" },
+                   { "total", "datetime" },
+                   { "digit", "datetime" },
+                   { "regex", "re" },
+                   { "regex_check", "re" },
+                   { "regex_call", "re" } };
 
 static bool is_callable(machine *m, const value *v, int line)
 {
@@ -87,6 +106,12 @@ value *call_library(machine *m, const char *name, arguments *given, int line)
         return factory_words(m, first, line);
     if (strcmp(name, "set_maxlen") == 0)
         return set_maxlen(m, first, second, line);
+    if (strcmp(name, "regex") == 0)
+        return regex_match(m, value_utf8(m, first), &given->places, line);
+    if (strcmp(name, "regex_check") == 0)
+        return regex_check(m, first, second, line);
+    if (strcmp(name, "regex_call") == 0)
+        return regex_call(m, value_utf8(m, first), &given->places, line);
     if (strcmp(name, "need_callable") == 0)
         return is_callable(m, first, line) ? value_none(m) : throw(m, "TypeError", line);
     path_unsupported(m, line, "use it as a decorator", "functools.%s() as a function", name);
@@ -126,9 +151,13 @@ static scope *loaded(machine *m, const char *module)
         return NULL;
     scope *members = scope_new(m, NULL, NULL);
     for (size_t i = 0; i < sizeof intrinsics / sizeof *intrinsics; i++) {
+        bool own = strcmp(intrinsics[i].module, module) == 0;
+        if (!own && intrinsics[i].module[0])
+            continue;
         value *v = value_new(m, V_BUILTIN);
-        v->builtin.name = arena_print(m->arena, "library.%s", intrinsics[i]);
-        scope_set(m, members, tree_name(t, intrinsics[i]), v);
+        const char *from = own && strcmp(module, "datetime") == 0 ? module : "library";
+        v->builtin.name = arena_print(m->arena, "%s.%s", from, intrinsics[i].name);
+        scope_set(m, members, tree_name(t, intrinsics[i].name), v);
     }
     if (run(m, members, t->module->x) != DONE)
         path_unsupported(m, 0, NULL, "the module %s, whose model does not load", module);

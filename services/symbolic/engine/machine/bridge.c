@@ -200,18 +200,34 @@ int bridge_attribute(const char *builtin_type, const char *name)
     return how;
 }
 
+static void open_globals(void)
+{
+    if (globals)
+        return;
+    globals = PyDict_New();
+    PyDict_SetItemString(globals, "__builtins__", PyEval_GetBuiltins());
+    PyObject *math = PyImport_ImportModule("math");
+    if (math)
+        PyDict_SetItemString(globals, "math", math);
+    Py_XDECREF(math);
+    PyErr_Clear();
+}
+
+bool bridge_define(const char *source)
+{
+    open_globals();
+    PyObject *code = Py_CompileString(source, "<bridge>", Py_file_input);
+    PyObject *result = code ? PyEval_EvalCode(code, globals, globals) : NULL;
+    Py_XDECREF(code);
+    Py_XDECREF(result);
+    PyErr_Clear();
+    return result != NULL;
+}
+
 value *bridge(machine *m, const char *expression, const values *given, int line)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
-    if (!globals) {
-        globals = PyDict_New();
-        PyDict_SetItemString(globals, "__builtins__", PyEval_GetBuiltins());
-        PyObject *math = PyImport_ImportModule("math");
-        if (math)
-            PyDict_SetItemString(globals, "math", math);
-        Py_XDECREF(math);
-        PyErr_Clear();
-    }
+    open_globals();
     PyObject *code = code_of(expression);
     PyObject *locals = PyDict_New();
     bool good = code && locals;

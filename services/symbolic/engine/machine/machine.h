@@ -150,6 +150,32 @@ void decorate_function(machine *m, scope *s, const node *n, value *function);
 typedef value *cached_call(machine *m, value *function, arguments *given, int line);
 value *call_cached(machine *m, value *function, arguments *given, int line, cached_call *otherwise);
 
+/* -- date and timedelta (theories/dates.c) ------------------------------------------------------
+ */
+value *date_of_parts(machine *m, value *year, value *month, value *day);
+value *date_is_valid(machine *m, value *year, value *month, value *day);
+/* Make sure that a date has its year, month and day. */
+void date_parts(machine *m, value *v);
+value *delta_of_parts(machine *m, value *days, value *us);
+value *date_binary(machine *m, operator_kind kind, value *l, value *r, int line);
+value *date_negative(machine *m, value *delta, int line);
+value *date_compare(machine *m, operator_kind kind, value *l, value *r);
+value *date_truth(machine *m, value *delta);
+value *date_choose(machine *m, Z3_ast condition, value *yes, value *no);
+value *date_attribute(machine *m, value *v, const char *name, int line);
+value *date_class_attribute(machine *m, const char *type, const char *name, int line);
+value *call_datetime(machine *m, const char *name, arguments *given, int line);
+value *date_text(machine *m, value *v, bool representation, int line);
+
+/* -- regular expressions (theories/regex.c) ------------------------------------------------------
+ */
+/* Is it a pattern? None; NULL: raised. */
+value *regex_check(machine *m, value *pattern, value *flags, int line);
+/* `given`: how, the pattern, the text and the flags. None, or its parts and its spans. */
+value *regex_match(machine *m, const char *how, values *given, int line);
+/* … and two more for sub, split and findall. */
+value *regex_call(machine *m, const char *how, values *given, int line);
+
 /* -- Counter, defaultdict, OrderedDict, deque (interpreter/kin.c) --------------------------------
  */
 value *make_kin(machine *m, value *class, arguments *given, int line);
@@ -267,6 +293,9 @@ value *new_exception(machine *m, value *class, values given);
 /* -- known values, by CPython itself (bridge.c) ------------------------------------------------ */
 /* The result of `expression` over known values `a`, `b`, `c`; NULL: raised. */
 value *bridge(machine *m, const char *expression, const values *given, int line);
+
+/* Run statements of ours that expressions may use from then on. False: they failed. */
+bool bridge_define(const char *source);
 
 /* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
 bool bridge_has_builtin(const char *name);

@@ -354,6 +354,8 @@ static value *object_attribute(machine *m, value *v, const char *name, int line)
         path_unsupported(m, line, NULL, "the attribute %s", name);
     if (v->object.class->class.exception)
         path_unsupported(m, line, "set it in __init__", "the attribute %s of an exception", name);
+    if (v->object.class->class.node && !v->object.class->class.node->line)
+        path_unsupported(m, line, NULL, "the attribute %s of a %s", name, value_type(v));
     return throw(m, "AttributeError", line);
 }
 
@@ -416,6 +418,8 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
         path_unsupported(m, line, "write it out in plain Python", "%s", member);
     }
     case V_BUILTIN:
+        if (strncmp(v->builtin.name, "datetime.", 9) == 0)
+            return date_class_attribute(m, v->builtin.name + 9, name, line);
         if (strcmp(name, "__name__") == 0)
             return value_ascii(m, v->builtin.name);
         path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
@@ -437,6 +441,9 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
         if (!has_method(m, v, name, line))
             return NULL;
         return bound(m, v, name, NULL);
+    case V_DATE:
+    case V_DELTA:
+        return date_attribute(m, v, name, line);
     case V_NONE:
         if (name[0] != '_')
             return throw(m, "AttributeError", line);

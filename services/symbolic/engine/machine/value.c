@@ -455,6 +455,8 @@ const char *value_type(const value *v)
         [V_VIEW] = "view",
         [V_MODULE] = "module",
         [V_ITERATOR] = "generator",
+        [V_DATE] = "date",
+        [V_DELTA] = "timedelta",
         [V_NOT_IMPLEMENTED] = "NotImplemented",
     };
     return v->of_class           ? v->of_class->class.name

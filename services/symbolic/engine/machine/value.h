@@ -36,6 +36,8 @@ typedef enum value_kind {
     V_ITERATOR, /* items still to come: a generator expression, zip, enumerate, … */
     V_VIEW,     /* keys(), values() or items() of a dict */
     V_HUGE,     /* a parameter with more items than are followed: it has a length, `term` */
+    V_DATE,     /* of the module datetime: see dates.c */
+    V_DELTA,    /* a timedelta */
     V_NOT_IMPLEMENTED,
 } value_kind;
 
@@ -114,6 +116,15 @@ struct value {
             value *dict;
             char part; /* 'k', 'v' or 'i' */
         } view;
+        struct {
+            value *year, *month, *day; /* NULL: nobody has asked for them, and `ordinal` is there */
+            value *ordinal;            /* NULL: nobody has asked for it */
+            const char *words;         /* of a parameter: how the code names the class */
+        } date;
+        struct {
+            value *days, *us;  /* 0 <= us < a day */
+            const char *words; /* as in a date */
+        } delta;
         struct {
             const node *node; /* a FunctionDef or Lambda */
             scope *scope;     /* where it was defined */

@@ -221,6 +221,8 @@ static value *objects_alike(machine *m, value *l, value *r, const pair *outer)
 {
     if (!is_class_alike(m, l->object.class, r->object.class, outer))
         return value_bool(m, false);
+    if (l->object.class->class.node && !l->object.class->class.node->line)
+        nobody_can_tell(m, "objects of the library");
     if (l->object.opaque || r->object.opaque)
         nobody_can_tell(m, "the messages of exceptions that Python raised");
     value *result = all_alike(m, &l->object.arguments, &r->object.arguments, outer);

@@ -175,6 +175,9 @@ value *equal(machine *m, value *l, value *r, int line)
         return keyed_equal(m, l, r, line);
     case V_RANGE:
         return alike(m, l, r);
+    case V_DATE:
+    case V_DELTA:
+        return date_compare(m, OP_EQ, l, r);
     case V_BUILTIN:
         return value_bool(m, strcmp(l->builtin.name, r->builtin.name) == 0);
     case V_METHOD:
@@ -275,6 +278,8 @@ static value *order(machine *m, operator_kind op, value *l, value *r, int line)
         return result;
     if (l->kind == V_STR)
         return text_compare(m, op, l, r);
+    if (l->kind == V_DATE || l->kind == V_DELTA)
+        return date_compare(m, op, l, r);
     if (l->kind == V_TUPLE || l->kind == V_LIST)
         return items_compare(m, op, l, r, line);
     if (l->kind == V_SET)
@@ -302,6 +307,8 @@ static value *identical(machine *m, value *l, value *r, int line)
     case V_METHOD:
     case V_VIEW:
     case V_ITERATOR:
+    case V_DATE:
+    case V_DELTA:
         path_unsupported(m, line, "use == in place of is", "`is` between values of type %s",
                          value_type(l));
     case V_BUILTIN:
@@ -498,6 +505,9 @@ value *is_instance(machine *m, value *v, value *class, int line)
                 path_unsupported(m, line, "name the type", "isinstance() of a type of Python");
             return value_bool(m, is_of_builtin(v, types[i]));
         }
+    if (class->kind == V_BUILTIN && strncmp(class->builtin.name, "datetime.", 9) == 0)
+        return value_bool(m, (v->kind == V_DATE || v->kind == V_DELTA) &&
+                                 strcmp(value_type(v), class->builtin.name + 9) == 0);
     if (class->kind == V_NONE || value_is_scalar(class))
         return throw(m, "TypeError", line);
     path_unsupported(m, line, "name a class or a tuple of classes", "isinstance() with this type");

@@ -11,6 +11,8 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
         return NULL;
     if (yes->kind == V_NONE)
         return yes;
+    if (yes->kind == V_DATE || yes->kind == V_DELTA)
+        return date_choose(m, condition, yes, no);
     if (!value_is_scalar(yes)) {
         if (yes->kind != V_TUPLE || yes->in.items.count != no->in.items.count)
             return NULL;
@@ -92,6 +94,8 @@ value *truth_of(machine *m, value *v)
         if (class_member(v->object.class, "__bool__") || class_member(v->object.class, "__len__"))
             path_unsupported(m, 0, "compare explicitly", "__bool__ or __len__ of a class");
         return value_bool(m, true);
+    case V_DELTA:
+        return date_truth(m, v);
     case V_NOT_IMPLEMENTED:
         path_unsupported(m, 0, NULL, "NotImplemented as a condition");
     default:
@@ -213,6 +217,8 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
         return text_binary(m, op, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return object_binary(m, op, l, r, line);
+    if (l->kind == V_DATE || l->kind == V_DELTA || r->kind == V_DATE || r->kind == V_DELTA)
+        return date_binary(m, op, l, r, line);
     value *result;
     if (kin_binary(m, op, l, r, &result, line))
         return result;
@@ -261,6 +267,8 @@ value *unary(machine *m, operator_kind op, value *v, int line)
     value *result;
     if (kin_unary(m, op, v, &result, line))
         return result;
+    if (v->kind == V_DELTA && op != OP_INVERT)
+        return op == OP_UADD ? v : date_negative(m, v, line);
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     int64_t number;
@@ -279,6 +287,10 @@ value *absolute(machine *m, value *v, int line)
     if (v->kind == V_FLOAT)
         return v->known ? value_float(m, __builtin_fabs(v->real))
                         : value_of_float(m, Z3_mk_fpa_abs(z, value_term(m, v)));
+    if (v->kind == V_DELTA) {
+        value *below = compare(m, OP_LT, v->delta.days, value_int(m, 0), line);
+        return decide_truth(m, below, false) ? date_negative(m, v, line) : v;
+    }
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     if (value_whole(v, &number) && number != INT64_MIN)

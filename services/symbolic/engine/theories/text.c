@@ -222,6 +222,8 @@ value *text_of(machine *m, value *v, bool representation, int line)
         return words(m, "None");
     if (v->of_class)
         return kin_text(m, v, line);
+    if (v->kind == V_DATE || v->kind == V_DELTA)
+        return date_text(m, v, representation, line);
     if (value_is_concrete(m, v) && v->kind != V_SET) {
         values given = { &v, 1, 1 };
         return bridge(m, representation ? "repr(a)" : "str(a)", &given, line);

@@ -1,0 +1,395 @@
+/*
+ * Regular expressions. CPython's own parser reads the pattern; what is regular becomes a term of
+ * the solvers, and all else is not supported, unless the text is known: then CPython matches it.
+ *
+ * Whether a text matches is a question about a language, so greedy and lazy make no difference.
+ * Where a group is, is told only if the lengths of the parts around it leave one place.
+ */
+#include <string.h>
+
+#include "machine/machine.h"
+
+/* What CPython is asked, in Python. regex_parts() gives (alternatives, number of groups, names,
+ * places): an alternative is (starts at ^, its parts, how it ends). A set of characters is
+ * (ranges among ASCII, all ranges). A str says what is not supported. */
+static const char reader[] =
+    "def regex_reader():\n"
+    "    import re\n"
+    "    from re import _parser as parser, _constants as c\n"
+    "    last, cache = 0x2ffff, {}\n"
+    "    def merged(pairs):\n"
+    "        out = []\n"
+    "        for low, high in sorted(pairs):\n"
+    "            if out and low <= out[-1][1] + 1:\n"
+    "                out[-1][1] = max(out[-1][1], high)\n"
+    "            else:\n"
+    "                out.append([low, high])\n"
+    "        return [tuple(p) for p in out]\n"
+    "    def inverted(pairs):\n"
+    "        out, at = [], 0\n"
+    "        for low, high in merged(pairs):\n"
+    "            if low > at:\n"
+    "                out.append((at, low - 1))\n"
+    "            at = high + 1\n"
+    "        return out + ([(at, last)] if at <= last else [])\n"
+    "    def listed(test, most):\n"
+    "        return merged((i, i) for i in range(most) if test(chr(i)))\n"
+    "    def category(av, ascii):\n"
+    "        name = str(av)\n"
+    "        kind = name.rsplit('_', 1)[1]\n"
+    "        if kind == 'WORD' and not ascii:\n"
+    "            raise ValueError('word')\n"
+    "        if (kind, ascii) not in cache:\n"
+    "            test = {'DIGIT': str.isdecimal, 'SPACE': str.isspace,\n"
+    "                    'WORD': lambda ch: ch.isalnum() or ch == '_'}[kind]\n"
+    "            cache[kind, ascii] = listed(test, 128 if ascii else 0x2ff00)\n"
+    "        found = cache[kind, ascii]\n"
+    "        if ascii and kind == 'SPACE' and ascii == 2:\n"
+    "            found = [p for p in listed(lambda ch: ch in ' \\t\\n\\r\\f\\v', 128)]\n"
+    "        return inverted(found) if '_NOT_' in name else found\n"
+    "    class No(Exception):\n"
+    "        pass\n"
+    "    def convert(tree, state):\n"
+    "        def pairs_of(items, ascii):\n"
+    "            out, negate = [], False\n"
+    "            for op, av in items:\n"
+    "                if op is c.NEGATE:\n"
+    "                    negate = True\n"
+    "                elif op is c.LITERAL:\n"
+    "                    out.append((av, av))\n"
+    "                elif op is c.RANGE:\n"
+    "                    out.append(av)\n"
+    "                elif op is c.CATEGORY:\n"
+    "                    state['unicode'] |= not state['ascii']\n"
+    "                    out += category(av, 2 if state['ascii'] else ascii)\n"
+    "                else:\n"
+    "                    raise No('this part of a set of characters')\n"
+    "            if any(high > 0x2ff00 for low, high in out if high != last):\n"
+    "                raise No('a character beyond U+2FF00')\n"
+    "            out = inverted(out) if negate else merged(out)\n"
+    "            if ascii == 1:\n"
+    "                out = [(low, min(high, 127)) for low, high in out if low < 128]\n"
+    "            return tuple(x for p in out for x in p)\n"
+    "        def chars(items):\n"
+    "            try:\n"
+    "                full = pairs_of(items, 0)\n"
+    "            except ValueError:\n"
+    "                full = None\n"
+    "            return ('set', pairs_of(items, 1), full)\n"
+    "        def one(op, av):\n"
+    "            if op is c.LITERAL:\n"
+    "                return chars([(op, av)])\n"
+    "            if op is c.NOT_LITERAL:\n"
+    "                return chars([(c.NEGATE, None), (c.LITERAL, av)])\n"
+    "            if op is c.ANY:\n"
+    "                return chars([(c.NEGATE, None)] + ([] if state['dotall'] else [(c.LITERAL, "
+    "10)]))\n"
+    "            if op is c.IN:\n"
+    "                return chars(av)\n"
+    "            if op is c.BRANCH:\n"
+    "                return ('alt',) + tuple(cat(p) for p in av[1])\n"
+    "            if op is c.SUBPATTERN:\n"
+    "                group, add, drop, p = av\n"
+    "                if add or drop:\n"
+    "                    raise No('flags inside of a pattern')\n"
+    "                return cat(p) if group is None else ('grp', group, cat(p))\n"
+    "            if op in (c.MAX_REPEAT, c.MIN_REPEAT):\n"
+    "                low, high, p = av\n"
+    "                if low > 64 or (high is not c.MAXREPEAT and high > 64):\n"
+    "                    raise No('more than 64 repetitions')\n"
+    "                return ('rep', low, -1 if high is c.MAXREPEAT else int(high), cat(p))\n"
+    "            raise No({'AT': 'an anchor inside of the pattern', 'GROUPREF': 'a reference to a "
+    "group',\n"
+    "                      'ASSERT': 'a look ahead or behind', 'ASSERT_NOT': 'a look ahead or "
+    "behind'}.get(\n"
+    "                          str(op), 'this construct'))\n"
+    "        def cat(p):\n"
+    "            return ('cat',) + tuple(one(op, av) for op, av in p)\n"
+    "        return cat(tree)\n"
+    "    def alternative(items, state):\n"
+    "        items, start, end = list(items), False, ''\n"
+    "        while items and items[0][0] is c.AT and items[0][1] in (c.AT_BEGINNING, "
+    "c.AT_BEGINNING_STRING):\n"
+    "            start, items = True, items[1:]\n"
+    "        while items and items[-1][0] is c.AT and items[-1][1] in (c.AT_END, "
+    "c.AT_END_STRING):\n"
+    "            end = 'Z' if end == 'Z' or items[-1][1] is c.AT_END_STRING else '$'\n"
+    "            items = items[:-1]\n"
+    "        return (start, convert(items, state), end)\n"
+    "    def width(n):\n"
+    "        if n[0] == 'set':\n"
+    "            return 1\n"
+    "        if n[0] == 'grp':\n"
+    "            return width(n[2])\n"
+    "        if n[0] == 'rep':\n"
+    "            w = width(n[3])\n"
+    "            return w * n[1] if w is not None and (n[1] == n[2] or w == 0) else None\n"
+    "        all_of = [width(x) for x in n[1:]]\n"
+    "        if n[0] == 'alt':\n"
+    "            return all_of[0] if len(set(all_of)) == 1 else None\n"
+    "        return None if None in all_of else sum(all_of)\n"
+    "    def place(n, left, right, out):\n"
+    "        w = width(n)\n"
+    "        if n[0] == 'grp':\n"
+    "            if left is not None or right is not None:\n"
+    "                if w is not None or (left is not None and right is not None):\n"
+    "                    out[n[1]] = (left, right, w)\n"
+    "            place(n[2], left, right, out)\n"
+    "        elif n[0] == 'cat':\n"
+    "            widths = [width(x) for x in n[1:]]\n"
+    "            for i, x in enumerate(n[1:]):\n"
+    "                before, after = widths[:i], widths[i + 1:]\n"
+    "                place(x, None if left is None or None in before else left + sum(before),\n"
+    "                      None if right is None or None in after else right + sum(after), out)\n"
+    "        elif n[0] == 'rep' and n[1] == n[2] == 1:\n"
+    "            place(n[3], left, right, out)\n"
+    "    def parts(pattern, flags):\n"
+    "        tree = parser.parse(pattern, flags)\n"
+    "        bits = tree.state.flags\n"
+    "        if bits & ~(re.ASCII | re.DOTALL | re.VERBOSE | re.UNICODE):\n"
+    "            return 'flags other than ASCII, DOTALL and VERBOSE'\n"
+    "        state = {'ascii': bool(bits & re.ASCII), 'dotall': bool(bits & re.DOTALL), 'unicode': "
+    "False}\n"
+    "        items = list(tree)\n"
+    "        alone = len(items) == 1 and items[0][0] is c.BRANCH\n"
+    "        try:\n"
+    "            ways = tuple(alternative(p, state) for p in (items[0][1][1] if alone else "
+    "[items]))\n"
+    "        except No as e:\n"
+    "            return str(e)\n"
+    "        count, names = tree.state.groups - 1, tuple(tree.state.groupdict.items())\n"
+    "        places = {}\n"
+    "        for how in ('fullmatch', 'match', 'search'):\n"
+    "            out = {}\n"
+    "            if not alone:\n"
+    "                start, n, end = ways[0]\n"
+    "                full = how == 'fullmatch' or end == 'Z'\n"
+    "                if how != 'search' or start:\n"
+    "                    w = width(n)\n"
+    "                    if full or w is not None:\n"
+    "                        out[0] = (0, 0, None) if full else (0, None, w)\n"
+    "                    place(n, 0, 0 if full else None, out)\n"
+    "            places[how] = tuple(out.get(i) for i in range(count + 1))\n"
+    "        return (ways, count, names, tuple(places[h] for h in ('fullmatch', 'match', "
+    "'search')),\n"
+    "                state['unicode'])\n"
+    "    def spans(how, pattern, text, flags):\n"
+    "        m = getattr(re, how)(pattern, text, flags)\n"
+    "        if m is None:\n"
+    "            return None\n"
+    "        count = m.re.groups\n"
+    "        return ((None, count, tuple(m.re.groupindex.items()), None), tuple(m.span(i) for i in "
+    "range(count + 1)))\n"
+    "    def call(how, pattern, text, given):\n"
+    "        flags, repl, count = given\n"
+    "        if how == 'sub':\n"
+    "            return re.sub(pattern, repl, text, count, flags)\n"
+    "        if how == 'split':\n"
+    "            return re.split(pattern, text, count, flags)\n"
+    "        return re.findall(pattern, text, flags)\n"
+    "    return parts, spans, call\n"
+    "regex_parts, regex_spans, regex_call = regex_reader()\n";
+
+static void begin(machine *m)
+{
+    static bool defined;
+    if (!defined && !bridge_define(reader))
+        path_unsupported(m, 0, NULL, "regular expressions with this version of Python");
+    defined = true;
+}
+
+/* -- terms ------------------------------------------------------------------------------------- */
+
+typedef struct building {
+    machine *m;
+    bool ascii; /* the text is known to be ASCII */
+} building;
+
+static Z3_ast text_re(machine *m, const char *words)
+{
+    return Z3_mk_seq_to_re(m->solver->z, Z3_mk_string(m->solver->z, words));
+}
+
+static Z3_ast joined(machine *m, Z3_ast a, Z3_ast b)
+{
+    return Z3_mk_re_concat(m->solver->z, 2, (Z3_ast[]){ a, b });
+}
+
+static Z3_ast one_of(machine *m, Z3_ast a, Z3_ast b)
+{
+    return Z3_mk_re_union(m->solver->z, 2, (Z3_ast[]){ a, b });
+}
+
+static Z3_ast range_re(machine *m, int64_t low, int64_t high)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast from = Z3_mk_string(z, arena_print(m->arena, "\\u{%llx}", (unsigned long long)low));
+    Z3_ast to = Z3_mk_string(z, arena_print(m->arena, "\\u{%llx}", (unsigned long long)high));
+    return low == high ? Z3_mk_seq_to_re(z, from) : Z3_mk_re_range(z, from, to);
+}
+
+static int64_t whole_at(const value *tuple, size_t i)
+{
+    int64_t n = 0;
+    value_whole(tuple->in.items.at[i], &n);
+    return n;
+}
+
+/* NULL: no character is in it. */
+static Z3_ast set_re(building *b, const value *n)
+{
+    machine *m = b->m;
+    const value *ranges = n->in.items.at[b->ascii ? 1 : 2];
+    if (ranges->kind == V_NONE)
+        path_unsupported(m, 0, "use [A-Za-z0-9_], or re.ASCII", "\\w and text that is not ASCII");
+    Z3_ast made = NULL;
+    for (size_t i = 0; i + 1 < ranges->in.items.count; i += 2) {
+        Z3_ast one = range_re(m, whole_at(ranges, i), whole_at(ranges, i + 1));
+        made = made ? one_of(m, made, one) : one;
+    }
+    return made;
+}
+
+static Z3_ast part_re(building *b, const value *n);
+
+/* NULL where a part matches nothing at all. */
+static Z3_ast sequence_re(building *b, const value *n, size_t from)
+{
+    Z3_ast made = NULL;
+    for (size_t i = from; i < n->in.items.count; i++) {
+        Z3_ast one = part_re(b, n->in.items.at[i]);
+        if (!one)
+            return NULL;
+        made = made ? joined(b->m, made, one) : one;
+    }
+    return made ? made : text_re(b->m, "");
+}
+
+static Z3_ast repeated_re(building *b, const value *n)
+{
+    machine *m = b->m;
+    Z3_context z = m->solver->z;
+    int64_t low = whole_at(n, 1), high = whole_at(n, 2);
+    Z3_ast one = part_re(b, n->in.items.at[3]), empty = text_re(m, "");
+    if (!one)
+        return low == 0 ? empty : NULL;
+    if (high < 0 && low == 1)
+        return Z3_mk_re_plus(z, one);
+    Z3_ast made = high < 0 ? Z3_mk_re_star(z, one) : NULL;
+    for (int64_t i = low; i < high; i++) /* from within: (a(a)?)? */
+        made = one_of(m, empty, made ? joined(m, one, made) : one);
+    for (int64_t i = 0; i < low; i++)
+        made = made ? joined(m, one, made) : one;
+    return made ? made : empty;
+}
+
+static Z3_ast part_re(building *b, const value *n)
+{
+    const value *kind = n->in.items.at[0];
+    step(b->m);
+    if (value_says(kind, "set"))
+        return set_re(b, n);
+    if (value_says(kind, "grp"))
+        return part_re(b, n->in.items.at[2]);
+    if (value_says(kind, "rep"))
+        return repeated_re(b, n);
+    if (value_says(kind, "cat"))
+        return sequence_re(b, n, 1);
+    Z3_ast made = NULL;
+    for (size_t i = 1; i < n->in.items.count; i++) {
+        Z3_ast one = part_re(b, n->in.items.at[i]);
+        if (one)
+            made = made ? one_of(b->m, made, one) : one;
+    }
+    return made;
+}
+
+static Z3_ast anything(building *b)
+{
+    Z3_ast one = range_re(b->m, 0, b->ascii ? 127 : 0x2ffff);
+    return Z3_mk_re_star(b->m->solver->z, one);
+}
+
+/* All texts that match. NULL: there are none. */
+static Z3_ast language(building *b, const value *ways, const char *how)
+{
+    machine *m = b->m;
+    Z3_ast made = NULL;
+    for (size_t i = 0; i < ways->in.items.count; i++) {
+        const value *way = ways->in.items.at[i];
+        Z3_ast one = part_re(b, way->in.items.at[1]);
+        if (!one)
+            continue;
+        if (strcmp(how, "fullmatch") != 0) {
+            const value *end = way->in.items.at[2];
+            if (value_says(end, "$"))
+                one = joined(m, one, one_of(m, text_re(m, ""), range_re(m, '\n', '\n')));
+            else if (!value_says(end, "Z"))
+                one = joined(m, one, anything(b));
+        }
+        if (strcmp(how, "search") == 0 && !way->in.items.at[0]->truth)
+            one = joined(m, anything(b), one);
+        made = made ? one_of(m, made, one) : one;
+    }
+    return made;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static value *parts_of(machine *m, value *pattern, value *flags, int line)
+{
+    values given = { (value *[]){ pattern, flags }, 2, 2 };
+    begin(m);
+    return bridge(m, "regex_parts(a, b)", &given, line);
+}
+
+value *regex_check(machine *m, value *pattern, value *flags, int line)
+{
+    if (!pattern->known || flags->kind != V_INT || !value_is_concrete(m, flags))
+        path_unsupported(m, line, "use a constant", "a pattern or flags that are not known");
+    return parts_of(m, pattern, flags, line) ? value_none(m) : NULL;
+}
+
+value *regex_call(machine *m, const char *how, values *given, int line)
+{
+    for (size_t i = 1; i < given->count; i++)
+        if (!value_is_scalar(given->at[i]) || !value_is_concrete(m, given->at[i]))
+            path_unsupported(m, line, "use split(), replace() or a loop",
+                             "re.%s() of a text that is not known", how);
+    value *rest = value_new(m, V_TUPLE);
+    for (size_t i = 3; i < 6; i++)
+        values_add(m, &rest->in.items, given->at[i]);
+    values four = { (value *[]){ given->at[0], given->at[1], given->at[2], rest }, 4, 4 };
+    begin(m);
+    return bridge(m, "regex_call(a, b, c, d)", &four, line);
+}
+
+value *regex_match(machine *m, const char *how, values *given, int line)
+{
+    Z3_context z = m->solver->z;
+    value *pattern = given->at[1], *subject = given->at[2], *flags = given->at[3];
+    begin(m);
+    if (subject->known)
+        return bridge(m, "regex_spans(a, b, c, d)", given, line);
+    value *parts = parts_of(m, pattern, flags, line);
+    if (!parts)
+        return NULL;
+    if (parts->kind == V_STR)
+        path_unsupported(m, line, "use what is regular", "a regular expression with %s",
+                         value_utf8(m, parts));
+    building b = { .m = m };
+    Z3_ast plain = Z3_mk_re_star(z, range_re(m, 0, 127));
+    if (parts->in.items.at[4]->truth) /* what \d is depends on it */
+        b.ascii = path_decide(m, Z3_mk_seq_in_re(z, subject->term, plain), true);
+    Z3_ast all = language(&b, parts->in.items.at[0], how);
+    if (!all || !path_decide(m, Z3_mk_seq_in_re(z, subject->term, all), true))
+        return value_none(m);
+    value *found = value_new(m, V_TUPLE), *pair = value_new(m, V_TUPLE);
+    for (size_t i = 0; i < 3; i++)
+        values_add(m, &found->in.items, parts->in.items.at[i]);
+    size_t at = strcmp(how, "fullmatch") == 0 ? 0 : strcmp(how, "match") == 0 ? 1 : 2;
+    values_add(m, &found->in.items, parts->in.items.at[3]->in.items.at[at]);
+    values_add(m, &pair->in.items, found);
+    values_add(m, &pair->in.items, value_none(m));
+    return pair;
+}
