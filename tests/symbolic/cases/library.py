@@ -313,7 +313,7 @@ def f(year: int) -> bool:
 from datetime import datetime
 
 def f(n: int) -> int:
-    return datetime(2024, 1, n).day
+    return datetime(2024, 1, 1).day + n
 
 #: check f = error today
 from datetime import date
