@@ -233,6 +233,9 @@ def shape(v, around):
         return "function of %s %s" % (v.__name__, "" if type(v.__self__) is type(math) else of(v.__self__))
     if isinstance(v, BaseException):
         return name + of(*v.args) + pairs(vars(v))
+    equals = getattr(type(v).__eq__, "__code__", None)
+    if equals and equals.co_filename == "<string>" and hasattr(v, "__dataclass_fields__"):  # it looks at the declared fields
+        return name + pairs({f.name: getattr(v, f.name, "missing") for f in v.__dataclass_fields__.values() if f.compare})
     return name + (pairs(vars(v)) if hasattr(v, "__dict__") else repr(v))
 
 

@@ -32,6 +32,67 @@ class F:
     s: str
 """
 
+COLOR = """from enum import Enum
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+    BLUE = (3, 'x')
+    ROUGE = 1
+
+    @property
+    def first(self):
+        return self.name[0]
+
+    def is_red(self):
+        return self is Color.RED
+"""
+LEVEL = """from enum import IntEnum, auto
+
+class Level(IntEnum):
+    LOW = auto()
+    MID = 5
+    HIGH = auto()
+    NONE = 0
+"""
+WORD = """from enum import Enum
+
+class Word(str, Enum):
+    A = 'a'
+    AB = 'ab'
+    EMPTY = ''
+"""
+PAIR = """from typing import NamedTuple
+
+class T(NamedTuple):
+    x: int
+    s: str = 'd'
+
+    def twice(self):
+        return self.x * 2
+
+    @property
+    def size(self):
+        return len(self.s)
+"""
+CHILD = """from dataclasses import dataclass, field
+
+@dataclass
+class Base:
+    x: int
+    tags: list[int] = field(default_factory=list)
+
+    def name(self):
+        return 'base'
+
+@dataclass
+class Child(Base):
+    y: int = 3
+
+    def name(self):
+        return 'child of ' + super().name()
+"""
+
 # The kinds of parameters: how one is annotated, what it can be, and what the module needs for it. Those that limit a size leave out
 # what only takes memory.
 KINDS = {
@@ -72,6 +133,14 @@ KINDS = {
     "day": Kind("int", ["0", "1", "28", "29", "30", "31", "32", "-1", "-2**31 - 1"]),
     "isodate": Kind("str", ["'2024-02-29'", "'2023-02-29'", "'2024-W01-1'", "'2020-W53-7'", "'2021-W53-1'", "'20240229'", "'2024W011'", "'2024-W01'", "'2024W01'", "'2024-1-1'", "'2024-13-01'", "''", "'0000-01-01'",
                             "'9999-W52-7'", "'2024-01-0x'", "'2024/01/01'", "'2024-011'", "'\\u0662024-01-1'", "'\\ud800'", "'2024-01-01T00'", "'20240101xx'", "'2024-W1-11'"]),
+    "color": Kind("Color", ["Color.RED", "Color.GREEN", "Color.BLUE"], COLOR),
+    "level": Kind("Level", ["Level.LOW", "Level.MID", "Level.HIGH", "Level.NONE"], LEVEL),
+    "word": Kind("Word", ["Word.A", "Word.AB", "Word.EMPTY"], WORD),
+    "pair": Kind("T", ["T(0)", "T(1, '')", "T(1, 'ab')", "T(-2**63, 'd')"], PAIR),
+    "child": Kind("Child", ["Child(0)", "Child(1, [], 2)", "Child(1, [1])", "Child(10**30, [2, 1], 3)"], CHILD),
+    "newtype": Kind("Id", ["0", "1", "-1", "2**63"], "from typing import NewType\nId = NewType('Id', int)\n"),
+    "alias": Kind("Vec", ["[]", "[1]", "[1, 2]"], "Vec = list[int]\n"),
+    "aliased": Kind("Maybe", ["None", "0", "7"], "from typing import Optional, TypeAlias\nMaybe: TypeAlias = Optional[int]\n"),
     "frozen": Kind("F", ["F(0, '')", "F(1, 'a')", "F(1, 'b')", "F(2**63, '\\ud800')"], FROZEN),
 }
 
@@ -79,7 +148,8 @@ KINDS = {
 BOUNDS = {"small": "-6 <= {0} <= 5", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
           "bools": "len({0}) <= 2", "lists": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "pairs": "len({0}) <= 1", "tuples": "len({0}) <= 2",
           "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1",
-          "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10"}
+          "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10", "pair": "len({0}.s) <= 2",
+          "child": "len({0}.tags) <= 1", "alias": "len({0}) <= 2"}
 
 ROWS = []
 
@@ -557,6 +627,117 @@ row("dataclass", "point", "class Q(P):\n    pass\nreturn Q(1, 2).x", "class Q(P)
     "b = P(1)\nb.new = 3\nreturn a == b", "P.y")
 row("dataclass", "frozen frozen", "a == b", "a < b", "a <= b", "a > b", "a >= b", "len({a, b})", "{a: 1}.get(b)", "sorted([a, b])", "max(a, b)", "a.x = 1\nreturn a",
     "[a] < [b]", "a in {b}", "min(a, b).s")
+
+# ---- Classes of the code --------------------------------------------------------------------------------------------------
+
+row("Enum", "color", "a", "a.value", "a.name", "a.first", "a.is_red()", "a is Color.RED", "a == Color.ROUGE", "a == 1", "a != Color.GREEN", "str(a)", "repr(a)", "f'{a}'", "a in Color",
+    "a in (Color.RED, Color.BLUE)", "{Color.RED: 1, Color.GREEN: 2}[a]", "{a: 1}", "len({a, Color.RED})", "a < Color.RED", "bool(a)", "isinstance(a, Color)", "type(a) is Color", "a.other", "a + 1",
+    "[a].index(Color.RED)", "list(Color).index(a)", "Color(a)", "Color(a.value)", "Color[a.name]", "a.name.lower()", "a or 1", "not a", "a.value == 2", "len(a)", "a.x = 1\nreturn a",
+    "match a:\n    case Color.RED:\n        return 'r'\n    case Color.GREEN | Color.BLUE:\n        return 'o'\nreturn 'none'", "(a, 1) == (Color.RED, 1)", "max(a, Color.RED)", "for c in Color:\n    if c is a:\n        return c.name")
+row("Enum", "color color", "a is b", "a == b", "a != b", "{a: 1}.get(b)", "len({a, b})", "[a, b]", "(a, b) == (b, a)", "a if a == b else None", "sorted([a, b], key=lambda c: c.name)", "[a, b].count(a)")
+row("Enum", "int", "from enum import Enum\nclass C(Enum):\n    A = 1\n    B = 2\nreturn C(a).name", "from enum import Enum\nclass C(Enum):\n    A = 1\n    B = 2\nreturn [c.value for c in C]",
+    "from enum import Enum\nclass C(Enum):\n    A = 1\n    B = 1\nreturn C.A is C.B and C.B.name", "from enum import Enum, auto\nclass C(Enum):\n    A = auto()\n    B = auto()\nreturn C(a) is C.B",
+    "from enum import Enum\nclass C(Enum):\n    A = (1, 2)\n    B = (3, 4)\n    def __init__(self, x, y):\n        self.x = x\n        self.y = y\nreturn C.B.x + C.A.y + a",
+    "from enum import StrEnum, auto\nclass C(StrEnum):\n    LEFT = auto()\n    B = 'x'\nreturn C.LEFT + C.B + str(C.LEFT)", "from enum import Enum\nclass C(Enum):\n    A = 1\n    def __str__(self):\n        return 'c' + self.name\nreturn f'{C.A}'",
+    "from enum import Enum\nclass C(Enum):\n    A = 1\n    @classmethod\n    def first(cls):\n        return cls.A\n    @staticmethod\n    def other(x):\n        return x\nreturn (C.first().value, C.other(a))",
+    "from enum import Enum\nclass C(Enum):\n    A = 1\nreturn C.Z", "from enum import Enum\nclass C(Enum):\n    A = 1\nreturn C['Z']", "from enum import Enum\nclass C(Enum):\n    A = 1\nreturn len(C)",
+    "from enum import Enum\nclass C(Enum):\n    A = a\nreturn C.A.value", "from enum import Enum\nclass C(Enum):\n    A = 1\n    B = A + 1\nreturn C.B.value", "from enum import Enum, unique\n@unique\nclass C(Enum):\n    A = 1\n    B = 1\nreturn 1",
+    "from enum import Enum\nclass B(Enum):\n    def up(self):\n        return self.name\nclass C(B):\n    A = 1\nreturn C.A.up()", "from enum import Enum\nclass C(Enum):\n    A = 1\nclass D(Enum):\n    A = 1\nreturn C.A == D.A",
+    "from enum import Enum\nclass C(Enum):\n    A = 0\nreturn bool(C.A)", "from enum import Enum\nclass C(Enum):\n    A = 1\n    def __eq__(self, o):\n        return True\nreturn C.A == a", "from enum import Enum\nclass C(Enum):\n    A = 1\nreturn C(True) is C(1.0)")
+row("IntEnum", "level", "a", "a + 1", "1 + a", "a * 2", "-a", "a == 1", "a == 5.0", "a < 3", "a.name", "a.value", "str(a)", "repr(a)", "f'{a}'", "[1, 2, 3][a]", "list(range(a))", "a in (1, 6)", "{1: 'x'}.get(a)",
+    "{a: 1}.get(5)", "isinstance(a, int)", "type(a) == int", "int(a)", "bool(a)", "a or 7", "max(a, 3)", "sorted([a, 4, 0])", "sum([a, a])", "abs(a)", "a // 2", "a % 2", "a ** 2", "divmod(a, 2)", "a & 3", "a | 8", "~a",
+    "'ab'[a:]", "[0] * a", "'x' * a", "chr(a + 60)", "float(a)", "a is Level.LOW", "Level(a)", "Level(5)", "a / 2", "round(a)", "pow(a, 2)", "min([a, Level.LOW])", "a >> 1", "hash(a)", "len(a)", "a + 'x'", "'%d' % a",
+    "f'{a:03d}'", "match a:\n    case Level.LOW:\n        return 1\n    case 5:\n        return 2\nreturn 3", "list(Level)", "a.bit_length()", "(a, 1) == (1, 1)", "range(10)[a]", "[a, a].count(1)", "a == 'x'", "a in [Level.MID]", "1 <= a <= 5",
+    "b = [1, 2, 3]\nb[min(a, 2)] = 0\nreturn b", "b = [1, 2]\nb.insert(a, 9)\nreturn b", "math.sqrt(a)", "type(a + 0) == int")
+row("IntEnum", "level level", "a < b", "a == b", "a + b", "max(a, b)", "{a, b}", "a if a >= b else b", "[a, b]", "sorted([b, a])", "a is b", "a - b")
+row("IntEnum", "level int", "a < b", "a == b", "a + b", "b // a", "{a: 1}.get(b)", "b in [a]", "max(a, b) + 0", "b in Level._value2member_map_", "a if a == b else b")
+row("str Enum", "word", "a", "a == 'a'", "a + 'x'", "'x' + a", "a.upper()", "len(a)", "str(a)", "f'{a}'", "repr(a)", "a.value", "a.name", "a in ('a', 'b')", "{'a': 1}.get(a)", "{a: 1}.get('a')", "a[0:1]", "list(a)", "'a' in a", "a in 'xaby'", "a < 'b'",
+    "isinstance(a, str)", "','.join([a, 'c'])", "a.startswith('a')", "'abc'.startswith(a)", "bool(a)", "Word('a')", "Word(a)", "a * 2", "'abab'.replace(a, 'z')", "a is Word.A", "sorted([a, 'aa'])", "int(a)", "ord(a)", "a.split('b')",
+    "match a:\n    case 'a':\n        return 1\n    case Word.AB:\n        return 2\nreturn 3", "a + 1", "max(a, 'a') == 'a'", "[c for c in a]", "a == Word.A", "'%s' % a", "a.value + '!'", "[x.value for x in Word]")
+row("NamedTuple", "pair", "a", "a.x", "a[0]", "a[-1]", "a[2]", "a.twice()", "a.size", "len(a)", "list(a)", "tuple(a)", "a == (1, 'ab')", "(1, 'ab') == a", "a != (1, '')", "a < (1, 'b')", "x, s = a\nreturn s", "a._replace(x=7)", "a._asdict()", "a._fields", "a + (1,)",
+    "(1,) + a", "a * 2", "a[:1]", "isinstance(a, tuple)", "isinstance(a, T)", "type(a) == tuple", "{a: 1}", "{a: 1}.get((1, 'ab'))", "a in [(1, '')]", "1 in a", "a.index(1)", "a.count(1)", "bool(a)", "str(a)", "repr(a)", "f'{a}'", "a.x = 1\nreturn a", "a.z",
+    "a[0] = 1\nreturn a", "sorted([a, T(0, 'z')])", "max(a, T(0))", "T(*a)", "T._make(list(a))", "T(a.x, z=1)", "T()", "T(1, 2, 3)", "a is a", "for v in a:\n    return v", "[v for v in a]", "match a:\n    case T(0, s):\n        return s\n    case (1, s):\n        return s + '!'\nreturn 0",
+    "match a:\n    case T(x=1):\n        return 1\nreturn 0", "dict([a])", "sum(a[:1])", "list(zip(a, a))", "list(reversed(a))", "list(enumerate(a))", "a + 1", "a.x + a.s", "any(a)", "all(a)", "a == a._replace()", "len({a, (1, 'ab')})", "print(a)", "'%s' % (a,)", "a.append(1)")
+row("NamedTuple", "pair pair", "a == b", "a < b", "a <= b", "a in [b]", "(a, b) == (b, a)", "{a: 1}.get(b)", "len({a, b})", "a + b", "max(a, b)", "sorted([a, b])", "a._replace(x=b.x)", "a is b", "[a, b].index(b)")
+row("collections.namedtuple", "int int", "from collections import namedtuple\nQ = namedtuple('Q', 'x y')\nreturn Q(a, b).x - Q(a, b).y", "from collections import namedtuple\nQ = namedtuple('Q', ['x', 'y'], defaults=[3])\nreturn Q(a) == (a, b)",
+    "import collections\nQ = collections.namedtuple('Q', 'x, y')\nq = Q(y=a, x=b)\nreturn list(q)", "from collections import namedtuple\nQ = namedtuple('Q', 'x y')\nreturn Q(a)", "from collections import namedtuple\nQ = namedtuple('Q', 'x y')\nreturn str(Q(1, 2))",
+    "from typing import NamedTuple\nclass V(NamedTuple):\n    x: int\n    y: int\n    def __add__(self, o):\n        return V(self.x + o.x, self.y + o.y)\nreturn tuple(V(a, b) + V(1, 2))",
+    "from typing import NamedTuple\nclass V(NamedTuple):\n    x: int\n    def __str__(self):\n        return 'v'\n    def __len__(self):\n        return 7\n    def __bool__(self):\n        return False\nv = V(a)\nreturn (f'{v}', len(v), bool(v))",
+    "from typing import NamedTuple\nclass V(NamedTuple):\n    x: int\n    def __eq__(self, o):\n        return True\nreturn V(a) == b", "from typing import NamedTuple\nclass V(NamedTuple):\n    x: int\n    def __lt__(self, o):\n        return self[0] > o[0]\nreturn V(a) < V(b)")
+row("property", "int", "class C:\n    @property\n    def x(self):\n        return a\nreturn C().x", "class C:\n    @property\n    def x(self):\n        return a\nC().x = 1", "class C:\n    def __init__(self):\n        self._x = a\n    @property\n    def x(self):\n        return self._x\n    @x.setter\n    def x(self, v):\n        self._x = v + 1\nc = C()\nc.x = 5\nc.x += 1\nreturn c.x",
+    "class C:\n    @property\n    def x(self):\n        return 1 // a\nreturn C().x", "class C:\n    @property\n    def x(self):\n        return self.y\nreturn C().x", "class B:\n    @property\n    def x(self):\n        return 1\nclass C(B):\n    @property\n    def x(self):\n        return super().x + a\nreturn C().x",
+    "class B:\n    x = 1\nclass C(B):\n    @property\n    def x(self):\n        return a\nreturn (C().x, B().x)", "class C:\n    def g(self):\n        return a\n    x = property(g)\nreturn C().x", "class B:\n    @property\n    def x(self):\n        return 1\nclass C(B):\n    x = a\nreturn C().x",
+    "class C:\n    @property\n    def x(self):\n        raise ValueError\nreturn C().x", "class C:\n    @property\n    def x(self):\n        return 1\nc = C()\nc.y = a\nreturn c.x + c.y", "class C:\n    @property\n    def x(self):\n        return 1\ndel C().x")
+row("inheritance", "int", "class A:\n    def g(self):\n        return 1\nclass B(A):\n    def g(self):\n        return super().g() + a\nreturn B().g()", "class A:\n    def __init__(self, x):\n        self.x = x\nclass B(A):\n    def __init__(self, x):\n        super().__init__(x)\n        self.y = x\nb = B(a)\nreturn b.x - b.y",
+    "class A:\n    def g(self):\n        return 'A'\nclass B(A):\n    def g(self):\n        return 'B' + super().g()\nclass C(A):\n    def g(self):\n        return 'C' + super().g()\nclass D(B, C):\n    def g(self):\n        return 'D' + super().g()\nreturn D().g()",
+    "class A:\n    pass\nclass B(A):\n    pass\nclass C(A, B):\n    pass\nreturn 1", "class A:\n    x = 1\nclass B(A):\n    pass\nb = B()\nb.x = a\nreturn (b.x, B.x, A.x)", "class A:\n    n = 0\n    def more(self):\n        self.n += 1\n        return self.n\nreturn (A().more(), A.n)",
+    "class A:\n    n = 0\n    def more(self):\n        A.n += a\n        return self.n\nx = A()\ny = A()\nx.more()\nreturn y.more()", "class A:\n    items = []\nA().items.append(a)\nreturn A().items", "class A:\n    def __init__(self, x):\n        self.x = x\nclass B(A):\n    pass\nreturn B(a).x",
+    "class A:\n    def __init__(self, x):\n        self.x = x\nclass B(A):\n    pass\nreturn B()", "class A:\n    def g(self):\n        return self.h()\n    def h(self):\n        return 1\nclass B(A):\n    def h(self):\n        return a\nreturn B().g()",
+    "class A:\n    pass\nclass B(A):\n    pass\nreturn (isinstance(B(), A), isinstance(A(), B), type(B()) is A)", "class A:\n    def g(self):\n        return super().g()\nreturn A().g()", "class A:\n    @classmethod\n    def make(cls, x):\n        c = cls()\n        c.x = x\n        return c\nclass B(A):\n    k = 3\nb = B.make(a)\nreturn (b.x, b.k, type(b) is B)",
+    "class A:\n    @classmethod\n    def g(cls):\n        return 1\nclass B(A):\n    @classmethod\n    def g(cls):\n        return super().g() + a\nreturn B.g() + B().g()", "class A:\n    @staticmethod\n    def g(x):\n        return x + 1\nclass B(A):\n    pass\nreturn B.g(a) + B().g(a)",
+    "class A:\n    def g(self, x):\n        return x\nreturn A.g(A(), a)", "class A:\n    def g(self):\n        return 1\nreturn A.g()", "class A:\n    def g(self):\n        return 1\nx = A()\nx.g = lambda: a\nreturn x.g()", "class A:\n    f = lambda self: a\nreturn A().f()", "class A:\n    f = len\nreturn A().f([a])",
+    "class A:\n    def __init__(self):\n        return 1\nreturn A()", "class A:\n    pass\nreturn A(a)", "class A:\n    def __call__(self, x):\n        return x + 1\nreturn A()(a)", "class A:\n    pass\nx = A()\nx.y = a\ndel x.y\nreturn x.y", "class A:\n    y = 1\nx = A()\nx.y = a\ndel x.y\nreturn x.y", "class A:\n    y = 1\ndel A().y",
+    "from abc import ABC, abstractmethod\nclass A(ABC):\n    @abstractmethod\n    def g(self):\n        pass\nclass B(A):\n    def g(self):\n        return a\nreturn B().g()", "from abc import ABC, abstractmethod\nclass A(ABC):\n    @abstractmethod\n    def g(self):\n        pass\nclass B(A):\n    pass\nreturn B()",
+    "from abc import ABC, abstractmethod\nclass A(ABC):\n    @property\n    @abstractmethod\n    def g(self):\n        pass\nreturn A()", "class E(Exception):\n    def __init__(self, x):\n        super().__init__('e' + str(x))\n        self.x = x\ntry:\n    raise E(a)\nexcept E as e:\n    return (str(e), e.x, e.args)",
+    "class E(ValueError):\n    pass\nclass F(E):\n    def __init__(self, x, y=2):\n        self.y = y\ntry:\n    raise F(a)\nexcept ValueError as e:\n    return (e.args, e.y, str(e))", "class E(Exception):\n    def __init__(self):\n        super().__init__(x=1)\nraise E()", "class A:\n    def __init__(self):\n        super().__init__(1)\nreturn A()",
+    "class E(Exception):\n    def __str__(self):\n        return 'no'\nreturn str(E(a))", "class E(Exception):\n    code = 4\nreturn E(1, 2).code", "class A:\n    def g(self):\n        def h():\n            return super(A, self).g()\n        return h()\nclass Z(A):\n    pass\nreturn A().g()",
+    "class A:\n    def g(self):\n        return 1\nclass B(A):\n    def g(self):\n        return super(B, self).g() + a\nreturn B().g()", "def deco(f):\n    def inner(x):\n        return f(x) + 1\n    return inner\n@deco\ndef g(x):\n    return x * 2\nreturn g(a)", "def deco(n):\n    def outer(f):\n        return lambda x: f(x) + n\n    return outer\n@deco(1)\n@deco(2)\ndef g(x):\n    return x\nreturn g(a)",
+    "import functools\ndef deco(f):\n    @functools.wraps(f)\n    def inner(*args, **kw):\n        return f(*args, **kw)\n    return inner\nclass A:\n    @deco\n    def g(self, x):\n        return x\nreturn A().g(a)", "def tag(c):\n    c.tagged = 1\n    return c\n@tag\nclass A:\n    pass\nreturn A.tagged",
+    "class A:\n    def __init__(self, x):\n        self.x = x\n    def __eq__(self, o):\n        return self.x == o.x\nclass B(A):\n    def __hash__(self):\n        return 1\nreturn len([B(a)])")
+SPECIAL = "class C:\n    def __init__(self, x):\n        self.x = x\n"
+row("special methods", "int int", *(SPECIAL + words for words in (
+    "    def __eq__(self, o):\n        return self.x == o.x\nreturn C(a) == C(b)", "    def __eq__(self, o):\n        return self.x == o.x\nreturn C(a) != C(b)", "    def __eq__(self, o):\n        return self.x == o.x\nreturn C(a) in [C(b), C(1)]",
+    "    def __eq__(self, o):\n        return self.x == o.x\nreturn [C(a), 1] == [C(b), 1]", "    def __eq__(self, o):\n        return self.x == o.x\nreturn {C(a)}", "    def __eq__(self, o):\n        return self.x == o.x\nreturn [C(a), C(b)].index(C(1))",
+    "    def __eq__(self, o):\n        return NotImplemented\nc = C(a)\nreturn (c == c, c == C(a), c != C(a))", "    def __eq__(self, o):\n        if not isinstance(o, C):\n            return NotImplemented\n        return self.x == o.x\nreturn (C(a) == b, b == C(a), C(a) == C(b))",
+    "    def __eq__(self, o):\n        return 7\nreturn (C(a) == 1, C(a) != 1)", "    def __eq__(self, o):\n        return []\nreturn (C(a) == 1, C(a) != 1, C(a) in [1])", "    def __eq__(self, o):\n        raise ValueError\nc = C(a)\nreturn c in [c]", "    def __eq__(self, o):\n        raise ValueError\nreturn C(a) in [C(b)]",
+    "    def __ne__(self, o):\n        return 'ne'\nreturn (C(a) != C(b), C(a) == C(b))", "    def __lt__(self, o):\n        return self.x < o.x\nreturn (C(a) < C(b), C(a) > C(b))", "    def __lt__(self, o):\n        return self.x < o.x\nreturn C(a) <= C(b)", "    def __lt__(self, o):\n        return self.x < o.x\nreturn [c.x for c in sorted([C(a), C(b)])]",
+    "    def __lt__(self, o):\n        return self.x < o.x\nreturn min(C(a), C(b)).x", "    def __lt__(self, o):\n        return NotImplemented\nreturn C(a) < C(b)", "    def __lt__(self, o):\n        return NotImplemented\n    def __gt__(self, o):\n        return 'gt'\nreturn C(a) < C(b)", "    def __lt__(self, o):\n        return self.x < o.x\n    def __eq__(self, o):\n        return self.x == o.x\nreturn [C(a)] < [C(b)]",
+    "    def __len__(self):\n        return self.x\nreturn len(C(a))", "    def __len__(self):\n        return self.x\nreturn bool(C(a))", "    def __len__(self):\n        return 'x'\nreturn len(C(a))", "    def __len__(self):\n        return True\nreturn len(C(a))", "    def __bool__(self):\n        return self.x > b\nreturn 1 if C(a) else 0",
+    "    def __bool__(self):\n        return self.x\nreturn 1 if C(a) else 0", "    def __bool__(self):\n        return False\n    def __len__(self):\n        return 1\nreturn (bool(C(a)), not C(a), C(a) or 5, all([C(a)]), any([C(a), 1]))", "    def __getitem__(self, i):\n        return self.x + i\nreturn C(a)[b]",
+    "    def __getitem__(self, i):\n        return [1, 2][i]\nreturn C(a)[b]", "    def __setitem__(self, i, v):\n        self.x = (i, v)\nc = C(a)\nc[1] = b\nreturn c.x", "    def __getitem__(self, i):\n        return 1\n    def __setitem__(self, i, v):\n        self.x = v\nc = C(a)\nc[b] += 2\nreturn c.x", "    def __contains__(self, i):\n        return i == self.x\nreturn (b in C(a), b not in C(a))",
+    "    def __contains__(self, i):\n        return 5\nreturn b in C(a)", "    def __iter__(self):\n        return iter([self.x, b])\nreturn list(C(a))", "    def __iter__(self):\n        return iter([self.x, b])\nreturn 1 in C(a)", "    def __iter__(self):\n        return iter([self.x, b])\nx, y = C(a)\nreturn x - y", "    def __iter__(self):\n        return iter([self.x, b])\nreturn (sum(C(a)), max(C(a)), sorted(C(a)), tuple(C(a)), [*C(a)])",
+    "    def __iter__(self):\n        return 1\nreturn list(C(a))", "    def __iter__(self):\n        yield self.x\n        yield b\nreturn [v for v in C(a)]", "    def __iter__(self):\n        return self\n    def __next__(self):\n        if self.x <= 0 or self.x > 3:\n            raise StopIteration\n        self.x -= 1\n        return self.x\nc = C(a)\nreturn (list(c), list(c))",
+    "    def __iter__(self):\n        return self\n    def __next__(self):\n        raise ValueError\nreturn list(C(a))", "    def __next__(self):\n        return self.x\nreturn next(C(a))", "    def __next__(self):\n        return self.x\nfor v in C(a):\n    return v", "    def __next__(self):\n        raise StopIteration\nreturn next(C(a), b)",
+    "    def __iter__(self):\n        return iter([self.x, b])\n    def __len__(self):\n        return 2\nreturn list(C(a))", "    def __iter__(self):\n        return iter([self.x, b])\n    def __len__(self):\n        raise ValueError\nreturn list(C(a))", "    def __iter__(self):\n        return iter([self.x])\n    def __len__(self):\n        return -1\nreturn tuple(C(a))", "    def __iter__(self):\n        return iter([self.x])\n    def __len__(self):\n        raise TypeError\nreturn [*C(a)]",
+    "    def __str__(self):\n        return 'c' + str(self.x)\nreturn f'{C(a)}'", "    def __repr__(self):\n        return 'c'\nreturn (str(C(a)), repr([C(a)]), f'{C(a)!r}')", "    def __str__(self):\n        return 'c'\nreturn str([C(a)])", "    def __str__(self):\n        return 1\nreturn str(C(a))", "    def __add__(self, o):\n        return self.x + o\nreturn C(a) + b",
+    "    def __radd__(self, o):\n        return self.x + o\nreturn (b + C(a), sum([C(a)]))", "    def __add__(self, o):\n        return NotImplemented\nreturn C(a) + b", "    def __add__(self, o):\n        return NotImplemented\n    def __radd__(self, o):\n        return 1\nreturn C(a) + C(b)", "    def __mul__(self, o):\n        return C(self.x * o)\n    def __sub__(self, o):\n        return self.x - o.x\nreturn C(a) * 2 - C(b)",
+    "    def __neg__(self):\n        return -self.x\n    def __pos__(self):\n        return 1\n    def __invert__(self):\n        return 2\nreturn (-C(a), +C(a), ~C(a))", "    def __abs__(self):\n        return 9\nreturn abs(C(a))", "    def __and__(self, o):\n        return 1\n    def __or__(self, o):\n        return 2\n    def __xor__(self, o):\n        return 3\nreturn (C(a) & 1, C(a) | 1, C(a) ^ 1)",
+    "    def __add__(self, o):\n        return C(self.x + o)\nc = C(a)\nd = c\nc += b\nreturn (c.x, d.x)", "    def __hash__(self):\n        return 1\nreturn {C(a): 1}", "    def __eq__(self, o):\n        return self.x == o.x\n    def __hash__(self):\n        return hash(self.x)\nreturn len({C(a), C(b)})", "    def __truediv__(self, o):\n        return 'd'\n    def __floordiv__(self, o):\n        return 'f'\n    def __mod__(self, o):\n        return 'm'\n    def __pow__(self, o):\n        return 'p'\nreturn C(a) / 1 + C(a) // 1 + C(a) % 1 + C(a) ** 1",
+    "    def __int__(self):\n        return 5\nreturn int(C(a))", "    def __float__(self):\n        return 5.0\nreturn float(C(a))", "    def __len__(self):\n        return 1\nreturn [C(a)] == [C(b)]", "    def __gt__(self, o):\n        return True\nclass D(C):\n    def __lt__(self, o):\n        return 'D'\nreturn C(a) > D(b)", "    def __add__(self, o):\n        return 'C'\nclass D(C):\n    def __radd__(self, o):\n        return 'D'\nreturn C(a) + D(b)",
+    "    def __eq__(self, o):\n        return 'C'\nclass D(C):\n    def __eq__(self, o):\n        return 'D'\nreturn (C(a) == D(b), D(a) == C(b))", "    __eq__ = None\nreturn C(a) == C(b)", "    __hash__ = None\nreturn {C(a)}")))
+row("dataclass", "child", "a", "a.x + a.y", "a.name()", "a.tags", "Child(1)", "Child(1, y=2).y", "a == Child(a.x, a.tags, a.y)", "a == Base(a.x, a.tags)", "repr(a)", "str(Base(1))", "isinstance(a, Base)", "type(a) is Base", "a.tags.append(7)\nreturn (a, Child(1).tags)", "{a: 1}", "a.y = 5\nreturn a", "Child()",
+    "from dataclasses import replace\nreturn replace(a, y=1)", "from dataclasses import asdict\nreturn asdict(a)", "from dataclasses import astuple\nreturn astuple(a)", "match a:\n    case Child(x, [], y):\n        return y\n    case Child(x=0):\n        return 0\nreturn -1", "match a:\n    case Base(x, t):\n        return x", "a < a", "a.z",
+    "Child(1, [2], 3, 4)", "Base.tags", "Child.y", "a.tags is Child(1).tags", "vars_of = (a.x, a.y)\nreturn vars_of", "from dataclasses import replace\nreturn replace(a, z=1)", "a.extra = 1\nreturn a == Child(a.x, a.tags, a.y)")
+row("dataclass", "child child", "a == b", "a != b", "a in [b]", "a is b", "[a, b].count(b)", "a.tags == b.tags", "(a, 1) == (b, 1)")
+D = "from dataclasses import dataclass, field\n"
+row("dataclass", "int int", *(D + words for words in (
+    "@dataclass\nclass A:\n    x: int\n@dataclass\nclass B(A):\n    x: int = 3\n    y: int = 4\nreturn (B().x, B(a).y, B(a, b) == B(a, b))", "@dataclass\nclass A:\n    x: int = 1\n@dataclass\nclass B(A):\n    x: int\nreturn B().x", "@dataclass(frozen=True)\nclass A:\n    x: int\nc = A(a)\nc.x = b\nreturn c.x", "@dataclass(frozen=True)\nclass A:\n    x: int\nc = A(a)\nc.new = b",
+    "@dataclass(frozen=True)\nclass A:\n    x: int\nclass B(A):\n    pass\nc = B(a)\nc.new = b\nreturn c.new", "@dataclass(frozen=True)\nclass A:\n    x: int\nclass B(A):\n    pass\nc = B(a)\nc.x = b", "@dataclass(frozen=True)\nclass A:\n    x: int\nreturn len({A(a), A(b)})", "@dataclass(order=True)\nclass A:\n    x: int\n    y: int = field(compare=False, default=0)\nreturn (A(a, 1) < A(b, 2), A(a, 1) == A(a, 2))",
+    "@dataclass(order=True)\nclass A:\n    x: int\nclass B(A):\n    pass\nreturn A(a) < B(b)", "@dataclass(order=True)\nclass A:\n    x: int\nclass B(A):\n    pass\nreturn (B(a) < B(b), B(a) == A(a))", "@dataclass(eq=False)\nclass A:\n    x: int\nreturn (A(a) == A(a), len({A(a), A(a)}))", "@dataclass\nclass A:\n    x: int\n    y: int = field(init=False)\n    def __post_init__(self):\n        self.y = self.x + 1\nreturn (A(a).y, A(a) == A(b))",
+    "@dataclass\nclass A:\n    x: int\n    y: int = field(default=5, init=False)\nreturn (A(a).y, A.y)", "@dataclass\nclass A:\n    x: int\n    def __eq__(self, o):\n        return True\nreturn A(a) == A(b)", "@dataclass\nclass A:\n    x: int\n    def __eq__(self, o):\n        return True\nreturn {A(a)}", "@dataclass(frozen=True)\nclass A:\n    x: int\n    def __eq__(self, o):\n        return True\nreturn {A(a)}",
+    "@dataclass\nclass A:\n    x: int\n    def __hash__(self):\n        return 1\nreturn {A(a)}", "@dataclass\nclass A:\n    x: int\n    def __init__(self, y):\n        self.x = y + 1\nreturn A(a).x", "@dataclass\nclass A:\n    x: int\n@dataclass\nclass B(A):\n    y: int\n    def __init__(self, y):\n        super().__init__(a)\n        self.y = y\nreturn (B(b).x, B(b).y)",
+    "@dataclass(kw_only=True)\nclass A:\n    x: int\n    y: int = 1\nreturn A(x=a).y", "@dataclass(kw_only=True)\nclass A:\n    x: int\nreturn A(a)", "@dataclass(slots=True)\nclass A:\n    x: int\nc = A(a)\nc.y = b", "@dataclass(slots=True)\nclass A:\n    x: int\nc = A(a)\nc.x = b\nreturn c.x", "@dataclass\nclass A:\n    xs: list = field(default_factory=lambda: [a])\nreturn (A().xs, A().xs is A().xs)",
+    "@dataclass\nclass A:\n    x: int\n    xs: dict = field(default_factory=dict)\nc = A(a)\nc.xs[b] = 1\nreturn (c.xs, A(a).xs)", "@dataclass\nclass A:\n    x: int\n    def __post_init__(self):\n        if self.x < 0:\n            raise ValueError\nreturn A(a).x", "@dataclass\nclass A:\n    x: int\n    def __lt__(self, o):\n        return self.x < o.x\nreturn max(A(a), A(b)).x", "@dataclass\nclass A:\n    n: int = a\nreturn A().n",
+    "@dataclass(frozen=True)\nclass A:\n    x: int\n    xs: list\nreturn {A(a, [])}", "@dataclass\nclass A:\n    x: int\n@dataclass(frozen=True)\nclass B(A):\n    y: int = 1\nreturn 1", "from typing import ClassVar\n@dataclass\nclass A:\n    k: ClassVar[int] = 5\n    x: int\nreturn (A(a).k, A(a).x)", "@dataclass\nclass A:\n    x: int\n    @property\n    def d(self):\n        return self.x * 2\n    @classmethod\n    def z(cls):\n        return cls(b)\nreturn A(a).d + A.z().x",
+    "@dataclass\nclass A:\n    x: int\n@dataclass\nclass B:\n    x: int\nreturn A(a) == B(a)", "@dataclass\nclass A:\n    x: int = field(repr=False, default=1)\nreturn A(a) != A()", "@dataclass\nclass A:\n    x: float\nreturn A(float(a % 3)) == A(float(b % 3))", "@dataclass\nclass A:\n    x: int\nc = A(a)\ndel c.x\nreturn c.x", "@dataclass\nclass A:\n    x: int = 4\nc = A(a)\ndel c.x\nreturn c.x")))
+G = "def g(n):\n    for i in range(n):\n        yield i\n    return 9\n"
+row("yield", "small", *(words if words.startswith("def") else G + words for words in (
+    "return list(g(a))", "return sum(g(a))", "return [x * 2 for x in g(a) if x]", "return next(g(a))", "return next(g(a), 'none')", "i = g(a)\nnext(i, 0)\nreturn list(i)", "i = g(3)\nreturn (next(i), next(i), next(i), next(i, a))", "for x in g(a):\n    if x == 2:\n        break\nelse:\n    return 'all'\nreturn x",
+    "i = g(a)\nreturn (list(i), list(i))", "return list(zip(g(a), g(2)))", "return dict(enumerate(g(a)))", "return max(g(a))", "return a in g(3)", "x, y = g(a)\nreturn x - y", "x, *y = g(a)\nreturn y", "return iter(g(a)) is None", "i = g(a)\nreturn iter(i) is i", "return tuple(g(a)), set(g(2))", "return sorted(g(a), reverse=True)", "return any(x > 1 for x in g(a))", "return list(map(lambda x: -x, g(a)))",
+    "def g():\n    yield 1\n    yield a\nreturn list(g())", "def g():\n    if a > 0:\n        yield 'p'\n    elif a < 0:\n        yield 'n'\n    else:\n        return\n    yield 'end'\nreturn list(g())", "def g():\n    yield 1 // a\nreturn list(g())", "def g():\n    yield 1 // a\nx = g()\nreturn 'lazy'", "def g():\n    yield 1\n    raise ValueError\ni = g()\nout = [next(i)]\ntry:\n    next(i)\nexcept ValueError:\n    out.append(next(i, 'ended'))\nreturn out",
+    "def g():\n    yield 1\n    raise StopIteration\nreturn list(g())", "def g():\n    yield next(iter([]))\nreturn list(g())", "def g():\n    x = yield 1\n    yield x\nreturn list(g())", "def g():\n    n = a\n    while n > 0:\n        yield n\n        n -= 1\n    else:\n        yield 'done'\nreturn list(g())", "def g():\n    for x in [1, 2, 3]:\n        if x == a:\n            continue\n        yield x\nreturn list(g())",
+    "def g():\n    for x in [1, 2, 3]:\n        if x == a:\n            break\n        yield x\n    else:\n        yield 'else'\nreturn list(g())", "def g(n):\n    if n > 0:\n        yield n\n        yield from g(n - 1)\nreturn list(g(a))", "def g():\n    x = yield from [1, a]\n    yield x\nreturn list(g())", "def h():\n    yield 1\n    return a\ndef g():\n    x = yield from h()\n    yield x\nreturn list(g())", "def g():\n    yield from a\nreturn list(g())",
+    "def g():\n    try:\n        yield 1 // a\n    except ZeroDivisionError:\n        yield 'zero'\n    yield 'end'\nreturn list(g())", "def g():\n    try:\n        yield 1\n    finally:\n        pass\nreturn list(g())", "def g():\n    for i in range(3):\n        try:\n            if i == a:\n                raise ValueError(i)\n            yield i\n        except ValueError as e:\n            yield 'caught'\n        else:\n            yield 'fine'\nreturn list(g())",
+    "def g():\n    xs.append(1)\n    yield 1\nxs = []\ni = g()\nbefore = len(xs)\nnext(i)\nreturn (before, len(xs))", "def g():\n    yield 1\nreturn [x for x in g()] + [a]", "def g():\n    while True:\n        yield a\ni = g()\nreturn [next(i), next(i)]", "def g():\n    n = 0\n    while True:\n        n += 1\n        yield n\nfor x in g():\n    if x >= a:\n        return x", "def g():\n    i = yield\n    yield 1\nreturn list(g())",
+    "def g():\n    next(me)\n    yield 1\nme = g()\nreturn next(me)", "def g():\n    return 1\n    yield\nreturn list(g())", "def g(*z, **k):\n    yield z\n    yield k\nreturn list(g(a, x=1))", "def g(x):\n    yield x\nreturn g()", "def g():\n    yield (yield 1)\nreturn list(g())", "def g():\n    match a:\n        case 0:\n            yield 0\nreturn list(g())", "def g():\n    yield [x for x in range(2)]\nreturn list(g())",
+    "def g():\n    try:\n        raise ValueError(1)\n    except ValueError:\n        yield 1\n        raise\ni = g()\nnext(i)\ntry:\n    next(i)\nexcept ValueError as e:\n    return e.args\nreturn a", "def g():\n    a_list = [1, 2]\n    for x in a_list:\n        yield x\n        if len(a_list) < 4:\n            a_list.append(x)\nreturn list(g())", "def evens(xs):\n    for x in xs:\n        if x % 2 == 0:\n            yield x\nreturn list(evens(range(a)))",
+    "def g():\n    global seen\n    seen = 1\n    yield seen\nreturn list(g())", "def chunks(xs, n):\n    for i in range(0, len(xs), n):\n        yield xs[i:i + n]\nreturn list(chunks([1, 2, 3], max(a, 1)))", "def g():\n    yield a\nreturn g()", "def g():\n    x = yield from g2()\n    return x\ndef g2():\n    yield a\n    return 5\ndef h():\n    z = yield from g()\n    yield z\nreturn list(h())")))
+row("super", "int", "class A:\n    def g(self):\n        return 1\nclass B(A):\n    def g(self):\n        return [super().g()] + [a]\nreturn B().g()", "return super()", "class A:\n    def g(self):\n        return super().x\nreturn A().g()")
+row("NewType", "newtype", "a + 1", "a", "Id(a) == a", "a > 0", "type(Id(a)) == int")
+row("another name for a type", "alias", "a", "len(a)", "sum(a)")
+row("another name for a type", "aliased", "a", "a is None", "a or 5")
+row("arguments that are unpacked", "list int", "def g(*args, **kw):\n    return (args, kw)\nreturn g(*a, b, k=b)", "def g(x, *args, k=2, **kw):\n    return (x, args, k, kw)\nreturn g(*a, **{'k': b})", "def g(x, y=3):\n    return (x, y)\nreturn g(*a)", "def g(**kw):\n    return sorted(kw)\nreturn g(**{'x': 1}, y=b)", "def g(**kw):\n    return kw\nreturn g(**{'x': 1}, x=b)",
+    "def g(*args):\n    return sum(args)\nreturn g(*a, *a)", "def g(**kw):\n    kw['n'] = b\n    return kw\nd = {'m': 1}\ng(**d)\nreturn d", "def g(*args):\n    return args\nb = [a]\nreturn g(*b)[0] is a", "def g(a, /, **kw):\n    return (a, kw)\nreturn g(1, a=b)", "def g(**kw):\n    return kw.get('z', b)\nreturn g(z=5)", "def g(*, k):\n    return k\nreturn g(*a, k=b)", "def g(**kw):\n    return kw\nreturn g(**{1: 2})", "def g(**kw):\n    return kw\nreturn g(**a)")
 row("parameter that is a Literal", "literal", "a", "a == 1", "a is None", "type(a) == bool", "[a].count(1)", "a or 7", "{1: 'x'}.get(a)", "str(a)")
 row("parameter that is a Literal", "literal literal", "a == b", "a is b", "(a, b) == (b, a)", "len({a, b})", "{a: 1, b: 2}")
 row("identity of an object", "int", "class C:\n    pass\nreturn C() == C()", "class C:\n    pass\nc = C()\nreturn c in [c]", "class C:\n    pass\nreturn C()",

@@ -20,6 +20,7 @@ import argparse
 import ast
 import builtins
 import collections
+import enum
 import importlib
 import itertools
 import math
@@ -80,10 +81,14 @@ def is_value(place, value, depth=0):
         parts = [is_value("%s[%d]" % (place, i), item, depth + 1) for i, item in enumerate(value)]
         words = ["type(%s) == %s" % (place, kind.__name__), "len(%s) == %d" % (place, len(value)), *parts]
         return None if None in parts else "(%s)" % " and ".join(words)
-    if kind.__name__ in ("P", "F"):  # the dataclasses of operations.py
+    if isinstance(value, enum.Enum):
+        return "%s is %s.%s" % (place, kind.__name__, value.name)
+    if kind.__name__ in ("P", "F", "Child"):  # the dataclasses of operations.py
         return "%s == %s" % (place, ascii(value))
     if kind.__name__ in ("date", "timedelta"):
         return "(type(%s) == datetime.%s and %s == %s)" % (place, kind.__name__, place, ascii(value))
+    if kind.__name__ == "T":
+        return "(type(%s) == T and %s == %s)" % (place, place, ascii(value))
     plain = (set, frozenset, dict)
     if kind in plain and all(type(x) in (int, str) for x in (*value, *(value.values() if kind is dict else ()))):
         words = "frozenset(%s)" % ascii(sorted(value, key=repr)) if kind is frozenset else ascii(value)
@@ -95,7 +100,7 @@ def is_value(place, value, depth=0):
 def is_input(name, value):
     """A condition that a parameter has this value, or one that is equal to it."""
     has_float = type(value) is float or (type(value) is list and any(type(item) is float for item in value))
-    if has_float or value is None or type(value) is frozenset:
+    if has_float or value is None or type(value) is frozenset or isinstance(value, enum.Enum):
         return is_value(name, value)
     return "%s == %s" % (name, ascii(value))
 
@@ -225,7 +230,7 @@ class Asker:
             return
         if answer["status"] != got[0] or (got[0] == "raised" and answer["result"] != got[1]):
             raise Difference("f(%s) %s %s, not %s" % (words, answer["status"], answer["result"], got[:2]))
-        if got[0] == "returned" and is_value("_", got[1]):
+        if got[0] == "returned" and program.result(words):
             result = eval(answer["result"], {**loaded(program.needs), "nan": math.nan, "inf": math.inf})
             if repr(result) != repr(got[1]) and not (type(result) in (set, frozenset) and result == got[1]):
                 raise Difference("f(%s) is %r, not %r" % (words, result, got[1]))
@@ -376,7 +381,7 @@ TRIED = ["", "1", "'a'", "[1]", "{1}", "{1: 2}", "2.5", "1, 2", "'a', 'b'", "1, 
 REFUSED = {
     "With": "with a:\n    pass", "withitem": "with a:\n    pass", "AsyncFunctionDef": "async def g():\n    pass\nreturn 1",
     "AsyncFor": "async def g():\n    async for x in a:\n        pass\nreturn 1", "AsyncWith": "async def g():\n    async with a:\n        pass\nreturn 1",
-    "Await": "async def g():\n    await a\nreturn 1", "Yield": "def g():\n    yield 1\nreturn list(g())", "YieldFrom": "def g():\n    yield from [a]\nreturn list(g())",
+    "Await": "async def g():\n    await a\nreturn 1",
     "TryStar": "try:\n    1 // a\nexcept* ValueError:\n    pass\nreturn 1", "TypeAlias": "type X = int\nreturn 1", "TypeVar": "def g[T](x: T):\n    return x\nreturn g(a)",
     "ParamSpec": "def g[**P](x):\n    return x\nreturn g(a)", "TypeVarTuple": "def g[*P](x):\n    return x\nreturn g(a)",
     "TemplateStr": "return t'{a}'", "Interpolation": "return t'{a}'",

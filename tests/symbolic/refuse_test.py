@@ -147,6 +147,13 @@ ATTEMPTS.update({
     "annotations that are evaluated": ("from functools import singledispatch\n" + FUNCTION, "singledispatch"),
     "deep parentheses": (body("y = " + "(" * 190 + "1" + ")" * 190), ""),
     "deeper parentheses": (body("y = " + "(" * 2000 + "1" + ")" * 2000), "too deeply"),
+    "classmethod as a function": (body("g = classmethod(len)"), "classmethod"),
+    "classmethod above another decorator": ("class C:\n    @classmethod\n    @property\n    def g(cls):\n        return 1\n" + FUNCTION, "classmethod"),
+    "namedtuple with names that are computed": ("from collections import namedtuple\n" + body("namedtuple('P', 'x' + 'y')"), "namedtuple"),
+    "namedtuple under another name": ("from collections import namedtuple as n\n" + FUNCTION, "namedtuple"),
+    "namedtuple in a variable": ("from collections import namedtuple\n" + body("n = namedtuple"), "namedtuple"),
+    "namedtuple of a module in a variable": ("import collections\n" + body("n = collections.namedtuple"), "namedtuple"),
+    "namedtuple with a module": ("from collections import namedtuple\n" + body("namedtuple('P', 'x', module='os')"), "namedtuple"),
     "deep lists": (body("y = " + "[" * 150 + "]" * 150), "too deeply"),
     "deep nots": (body("y = " + "not " * 5000 + "x"), "too deeply"),
     "long sums": (body("y = " + "+".join(["x"] * 5000)), "too deeply"),
@@ -190,6 +197,9 @@ ALLOWED = {
     "an argument by a name that is a builtin": "def g(dir): return dir\n" + body("return g(dir=x)"),
     "a contract about a parameter that is named as a builtin": 'def f(x: int, dir: int) -> int:\n    """\n    pre: dir > 0\n    post: _ == dir\n    """\n'
                                                                "    return dir\n",
+    "a class method": "class C:\n    @classmethod\n    def g(cls):\n        return 1\n" + body("return C.g()"),
+    "named tuples": "from collections import namedtuple\nimport collections\nP = namedtuple('P', ['x', 'y'], defaults=[0])\n"
+                    "Q = collections.namedtuple('Q', 'a b')\n" + body("return P(x).x + Q(1, 2).b"),
     "190 parentheses": body("y = " + "(" * 190 + "1" + ")" * 190),
 }
 

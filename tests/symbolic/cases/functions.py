@@ -148,7 +148,7 @@ def f(n: int) -> int:
     """
     return down(n)
 
-#: check f = error Unsupported yield
+#: check f = verified
 def gen(n):
     yield n
 

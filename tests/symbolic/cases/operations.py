@@ -107,8 +107,8 @@ def g(a: int):
     return Q() == Q()
 
 
-#: check f = error Unsupported
-#: find f TypeError = error Unsupported
+#: check f = verified
+#: find f TypeError = unreachable
 from dataclasses import dataclass
 
 

@@ -493,7 +493,9 @@ value *path_call(analysis *a, const node *function, values *after)
             values_add(m, &given.names, value_ascii(m, a->parameters[i].name));
             values_add(m, &given.keywords, after->at[i]);
         }
-    if (!callee || callee->kind != V_FUNCTION)
+    if (callee && callee->kind == V_MODULE)
+        path_unsupported(m, function->line, "call it without", "%s", callee->builtin.name);
+    if (!callee || callee->kind != V_FUNCTION || callee->function.node != function)
         path_unsupported(m, function->line, "define it once",
                          "a function that is defined again or decorated: %s", function->name);
     m->line = function->line;

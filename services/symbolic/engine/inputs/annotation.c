@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "inputs/domain.h"
+#include "inputs/record.h"
 
 typedef struct reading {
     tree *t;
@@ -49,24 +50,34 @@ static const type *read_union(reading *r, const node *const *parts, size_t count
     return t;
 }
 
-static const node *class_named(const tree *t, const char *name)
+/* A type that the module defines: an Enum, a dataclass, a NamedTuple, another name for a type. */
+static const type *read_own(reading *r, const char *name)
 {
-    for (size_t i = 0; i < t->module->x.count; i++) {
-        const node *n = t->module->x.at[i];
-        if (n->kind == N_CLASS && n->name == name)
-            return n;
+    const node *class = enum_named_in(r->t, name);
+    record fields;
+    if (class) {
+        type *t = make(r, T_ENUM);
+        t->node = class;
+        return t;
     }
-    return NULL;
-}
-
-static bool is_dataclass(const node *class)
-{
-    for (size_t i = 0; i < class->w.count; i++) {
-        const node *d = class->w.at[i]->kind == N_CALL ? class->w.at[i]->a : class->w.at[i];
-        if (d->name && strcmp(d->name, "dataclass") == 0)
-            return true;
+    class = r->depth < 4 ? record_named(r->t, name, &fields) : NULL;
+    r->depth++;
+    if (!class) {
+        const node *other = r->depth < 8 ? alias_named(r->t, name) : NULL;
+        const type *of = other ? read_type(r, other) : NULL;
+        r->depth--;
+        return of;
     }
-    return false;
+    type *t = make(r, T_OBJECT);
+    t->node = class;
+    for (; t && t->count < fields.count; t->count++) {
+        t->names[t->count] = fields.names[t->count];
+        t->parts[t->count] = read_type(r, fields.annotations[t->count]);
+        if (!t->parts[t->count])
+            return NULL;
+    }
+    r->depth--;
+    return t;
 }
 
 static const type *read_name(reading *r, const char *name)
@@ -108,30 +119,7 @@ static const type *read_name(reading *r, const char *name)
         return guessed(r);
     if (bound > 1) /* which one is meant? */
         return NULL;
-    const node *class = class_named(r->t, tree_name(r->t, name));
-    const char *members[256];
-    if (class && enum_members(class, members, sizeof members / sizeof *members)) {
-        type *t = make(r, T_ENUM);
-        t->node = class;
-        return t;
-    }
-    if (class && is_dataclass(class) && r->depth < 4) {
-        type *t = make(r, T_OBJECT);
-        t->node = class;
-        for (size_t i = 0; i < class->z.count; i++) {
-            const node *field = class->z.at[i];
-            if (field->kind != N_ANNASSIGN || field->a->kind != N_NAME)
-                continue;
-            r->depth++;
-            const type *part = read_type(r, field->b);
-            r->depth--;
-            if (!part || t->count == sizeof t->parts / sizeof *t->parts)
-                return NULL;
-            t->parts[t->count++] = part;
-        }
-        return t;
-    }
-    return NULL;
+    return read_own(r, tree_name(r->t, name));
 }
 
 static const type *read_subscript(reading *r, const node *n)
@@ -435,7 +423,7 @@ bool input_parameters(tree *t, const node *function, const node *other, type_kin
                                            "Unsupported construct at line %d: the annotation of "
                                            "parameter '%s'; use int, bool, float, str, None, list, "
                                            "tuple, dict, set, Optional, Union, Literal, date, "
-                                           "timedelta or a dataclass",
+                                           "timedelta, an Enum, a dataclass or a NamedTuple",
                                            p->line, p->name),
                                   p->line };
                 return false;

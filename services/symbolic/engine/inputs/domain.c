@@ -44,6 +44,17 @@ size_t enum_members(const node *class, const char **names, size_t most)
     return count;
 }
 
+const node *enum_named_in(const tree *t, const char *name)
+{
+    const char *members[256];
+    for (size_t i = 0; i < t->module->x.count; i++) {
+        const node *n = t->module->x.at[i];
+        if (n->kind == N_CLASS && n->name == name)
+            return enum_members(n, members, sizeof members / sizeof *members) ? n : NULL;
+    }
+    return NULL;
+}
+
 /* -- domains ----------------------------------------------------------------------------------- */
 
 typedef struct listing {

@@ -43,5 +43,7 @@ const char *domain_words(const domain *d, size_t index, arena *a);
 
 /* The names of the members of an Enum, if they are plain to see. 0: it is none. */
 size_t enum_members(const node *class, const char **names, size_t most);
+/* The Enum of the module that has this name; NULL: there is none that is plain to see. */
+const node *enum_named_in(const tree *t, const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "inputs/input.h"
+#include "machine/class.h"
 
 enum { MOST_WITNESS_ITEMS = 1000 };
 
@@ -126,21 +127,29 @@ static value *object(machine *m, const type *t, const char *name)
     if (!class || class->kind != V_CLASS)
         path_unsupported(m, t->node->line, NULL, "the class %s", t->node->name);
     arguments given = { 0 };
-    size_t at = 0;
-    for (size_t i = 0; i < t->node->z.count; i++) {
-        const node *field = t->node->z.at[i];
-        if (field->kind == N_ANNASSIGN && field->a->kind == N_NAME)
-            values_add(m, &given.places,
-                       input_make(m, t->parts[at++],
-                                  arena_print(m->arena, "%s.%s", name, field->a->name)));
+    for (size_t i = 0; i < t->count; i++) {
+        values_add(m, &given.names, value_ascii(m, t->names[i]));
+        values_add(m, &given.keywords,
+                   input_make(m, t->parts[i], arena_print(m->arena, "%s.%s", name, t->names[i])));
     }
+    values kept = { 0 };
+    for (size_t i = 0; i < t->count; i++)
+        values_add(m, &kept, given.keywords.at[i]);
     value *made = make_object(m, class, &given, t->node->line);
     if (!made) /* there is no such object */
         path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
-    for (size_t i = 0; i < made->object.fields.count; i++)
-        if (i >= given.places.count || made->object.fields.at[i] != given.places.at[i])
+    if (made->object.plain)
+        return made;
+    for (size_t i = 0; i < made->object.fields.count; i++) {
+        value *v = made->object.fields.at[i];
+        bool fresh = value_is_scalar(v) || v->kind == V_NONE;
+        for (size_t j = 0; j < t->count; j++)
+            if (value_says(made->object.names.at[i], t->names[j]))
+                fresh = v == kept.at[j];
+        if (!fresh)
             path_unsupported(m, t->node->line, "keep to checks there",
                              "__post_init__ that sets attributes of a parameter");
+    }
     return made;
 }
 
@@ -177,6 +186,24 @@ static value *date_or_delta(machine *m, const type *t, const char *name)
     v = delta_of_parts(m, days, binary(m, OP_ADD, us, rest, 0));
     v->delta.words = t->words;
     return v;
+}
+
+/* The path forks on which member it is. */
+static value *member(machine *m, const type *t, const char *name)
+{
+    value *class = scope_peek(m->globals, t->node->name);
+    if (!class || class->kind != V_CLASS || !class->class.enumerated.count)
+        path_unsupported(m, t->node->line,
+                         "bound the other parameters with pre: lines, so that all inputs can be "
+                         "called, or take the value in place of the member",
+                         "the Enum %s as the type of a parameter", t->node->name);
+    Z3_ast which = symbol(m, arena_print(m->arena, "literal of %s", name), m->solver->ints);
+    const values *all = &class->class.enumerated;
+    size_t at = 0;
+    while (at + 1 < all->count &&
+           !path_decide(m, Z3_mk_eq(m->solver->z, which, number(m, (int64_t)at)), true))
+        at++;
+    return all->at[at];
 }
 
 value *input_make(machine *m, const type *t, const char *name)
@@ -219,10 +246,7 @@ value *input_make(machine *m, const type *t, const char *name)
     case T_DELTA:
         return date_or_delta(m, t, name);
     case T_ENUM:
-        path_unsupported(m, t->node->line,
-                         "bound the other parameters with pre: lines, so that all inputs can be "
-                         "called, or take the value in place of the member",
-                         "an Enum as the type of a parameter");
+        return member(m, t, name);
     }
     return value_none(m);
 }
@@ -252,6 +276,8 @@ static void wish(machine *m, const value *v, Z3_ast *all)
         add_wish(m, all, Z3_mk_ge(z, value_int_term(m, v->date.year), number(m, 1970)));
     } else if (v->kind == V_DELTA) {
         wish(m, v->delta.days, all);
+    } else if (v->kind == V_OBJECT && v->object.plain) {
+        wish(m, v->object.plain, all);
     } else if (v->kind == V_OBJECT) {
         for (size_t i = 0; i < v->object.fields.count; i++)
             wish(m, v->object.fields.at[i], all);
@@ -317,6 +343,12 @@ value *input_concrete(machine *m, Z3_model model, const value *v)
         return list;
     }
     value *copy = value_copy(m, v);
+    if (v->kind == V_OBJECT && v->object.class->class.enumeration)
+        return copy;
+    if (v->kind == V_OBJECT && v->object.plain) {
+        copy->object.plain = input_concrete(m, model, v->object.plain);
+        return copy->object.plain ? copy : NULL;
+    }
     values *lists[] = { &copy->in.items, &copy->in.others };
     if (v->kind == V_OBJECT) {
         lists[0] = &copy->object.fields;
@@ -360,14 +392,25 @@ static bool write_dict(machine *m, const value *v, text *out)
 
 static bool write_object(machine *m, const value *v, text *out)
 {
-    text_print(out, "%s(", v->object.class->class.name);
-    for (size_t i = 0; i < v->object.fields.count; i++) {
-        text_print(out, "%s%s=", i ? ", " : "", value_utf8(m, v->object.names.at[i]));
-        if (!input_write(m, v->object.fields.at[i], out))
+    value *class = v->object.class;
+    const value *record = record_of(class);
+    if (class->class.enumeration) {
+        text_print(out, "%s.%s", class->class.name, value_utf8(m, object_field(m, v, "_name_")));
+        return true;
+    }
+    text_print(out, "%s(", class->class.name);
+    for (size_t i = 0, written = 0; record && i < record->class.field_count; i++) {
+        const field *f = &record->class.fields[i];
+        const value *part = v->object.plain ? v->object.plain->in.items.at[i]
+                                            : object_field(m, v, f->name);
+        if (!part || (!f->init && !v->object.plain))
+            continue;
+        text_print(out, "%s%s=", written++ ? ", " : "", f->name);
+        if (!input_write(m, part, out))
             return false;
     }
     text_say(out, ")");
-    return true;
+    return record != NULL;
 }
 
 static bool write_date(machine *m, const value *of, text *out)

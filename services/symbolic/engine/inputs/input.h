@@ -23,15 +23,16 @@ typedef enum type_kind {
     T_FROZENSET,
     T_UNION,
     T_LITERAL,
-    T_OBJECT, /* a dataclass */
+    T_OBJECT, /* a dataclass or NamedTuple */
     T_DATE,   /* of the module datetime; `words` is how the code names it */
     T_DELTA,  /* … a timedelta */
-    T_ENUM,   /* which paths do not take: see domain.h */
+    T_ENUM,
 } type_kind;
 
 typedef struct type {
     type_kind kind;
     const struct type *parts[16];
+    const char *names[16]; /* T_OBJECT: of its fields */
     size_t count;
     const node *node; /* T_OBJECT, T_ENUM: its class statement; T_LITERAL: the subscript */
     bool assumed;     /* nothing was annotated: int was taken */

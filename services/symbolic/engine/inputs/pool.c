@@ -173,8 +173,8 @@ static void add_records(tree *t, const type *of, const hints *near, int depth, c
         text words = { .a = t->arena };
         text_say(&words, open);
         for (size_t i = 0; i < of->count; i++)
-            text_print(&words, "%s%s", i ? ", " : "",
-                       parts[i].at[(row + row * i) % parts[i].count]);
+            text_print(&words, "%s%s%s%s", i ? ", " : "", of->names[i] ? of->names[i] : "",
+                       of->names[i] ? "=" : "", parts[i].at[(row + row * i) % parts[i].count]);
         text_print(&words, "%s%s", of->kind == T_TUPLE && of->count == 1 ? "," : "", close);
         add(out, words.data);
     }

@@ -1,7 +1,7 @@
 /* Functions and types of Python's own. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- help -------------------------------------------------------------------------------------- */
 
@@ -278,9 +278,10 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
     if (strcmp(name, "len") == 0)
         return arguments_fit(m, given, 1, 1, line) ? length_of(m, first, line) : NULL;
     if (strcmp(name, "abs") == 0) {
-        if (first && first->kind == V_OBJECT)
-            path_unsupported(m, line, NULL, "abs() of an object");
-        return arguments_fit(m, given, 1, 1, line) ? absolute(m, first, line) : NULL;
+        value *method = first ? special_of(first, "__abs__") : NULL;
+        return !arguments_fit(m, given, 1, 1, line) ? NULL
+               : method                             ? call_special(m, first, method, NULL, line)
+                                                    : absolute(m, plain_of(first), line);
     }
     if (strcmp(name, "int") == 0)
         return to_int(m, given, line);

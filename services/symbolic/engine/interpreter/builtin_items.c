@@ -1,7 +1,7 @@
 /* Functions of Python's own that go over items: min, sum, list, zip, iter and the like. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* A set whose items come out the same in whichever order they are taken: ints and strs. */
 static bool is_ordered_set(const value *v)
@@ -27,7 +27,7 @@ static bool begin_taking(machine *m, taking *t, value *of, int line)
     if (is_ordered_set(of))
         return items_of(m, of, true, &t->items, line);
     t->of = of;
-    return is_iterable(m, of, line);
+    return iterable(m, &t->of, line);
 }
 
 static value *take(machine *m, taking *t, int line)
@@ -111,16 +111,31 @@ static value *total(machine *m, arguments *given, int line)
     return m->raised ? NULL : sum;
 }
 
+/* Methods of theirs say what is true. */
+static bool has_objects(const value *of)
+{
+    const value *in = of->kind == V_VIEW ? of->view.dict : of;
+    bool items = in->kind == V_TUPLE || in->kind == V_DICT || in->kind == V_SET ||
+                 (in->kind == V_LIST && !value_is_lazy(in));
+    const values *list = of->kind == V_VIEW && of->view.part == 'v' ? &in->in.others
+                                                                    : &in->in.items;
+    for (size_t i = 0; items && i < list->count; i++)
+        if (list->at[i]->kind == V_OBJECT)
+            return true;
+    return false;
+}
+
 /* any() and all() stop at the first item that decides. */
 static value *quantified(machine *m, arguments *given, bool all, int line)
 {
     if (!arguments_fit(m, given, 1, 1, line))
         return NULL;
     value *of = given->places.at[0];
-    if (!is_iterable(m, of, line))
+    if (!iterable(m, &of, line))
         return NULL;
     value *result = value_bool(m, all);
-    if (of->kind != V_ITERATOR) { /* nothing can happen in between: one term */
+    if (of->kind != V_ITERATOR && of->kind != V_OBJECT &&
+        !has_objects(of)) { /* nothing can happen in between: one term */
         values items;
         if (!items_of(m, of, true, &items, line))
             return NULL;
@@ -171,8 +186,8 @@ static value *collected(machine *m, arguments *given, const char *name, int line
     made->frozen = strcmp(name, "frozenset") == 0;
     values items = { 0 };
     value *of = given->places.count ? given->places.at[0] : NULL;
-    if (of && ((kind != V_SET && !has_length_hint(m, of, line)) ||
-               !items_of(m, of, kind == V_SET, &items, line)))
+    if (of &&
+        (kind == V_SET ? !items_of(m, of, true, &items, line) : !list_items(m, of, &items, line)))
         return NULL;
     for (size_t i = 0; i < items.count; i++)
         if (kind != V_SET)
@@ -187,7 +202,9 @@ static bool add_pairs(machine *m, value *dict, value *of, int line)
 {
     cursor at = { 0 };
     value *pair;
-    if (!is_iterable(m, of, line))
+    if (special_of(of, "__getitem__"))
+        path_unsupported(m, line, "give pairs", "dict() of an object");
+    if (!iterable(m, &of, line))
         return false;
     while ((pair = item_next(m, of, &at, line))) {
         if ((pair->kind != V_TUPLE && pair->kind != V_LIST) || value_is_lazy(pair))
@@ -256,9 +273,10 @@ static value *iterating(machine *m, arguments *given, const char *name, int line
     }
     values sources = { 0 };
     for (size_t i = from; i < given->places.count; i++) {
-        if (!is_iterable(m, given->places.at[i], line))
+        value *of = given->places.at[i];
+        if (!iterable(m, &of, line))
             return NULL;
-        values_add(m, &sources, given->places.at[i]);
+        values_add(m, &sources, of);
     }
     value *v = iterator_from(m, how, sources);
     v->iterator.function = function;
@@ -269,12 +287,13 @@ static value *iterator_of(machine *m, arguments *given, int line)
 {
     if (given->places.count == 2)
         path_unsupported(m, line, "use a while loop", "iter() with a sentinel");
-    if (!arguments_fit(m, given, 1, 1, line) || !is_iterable(m, given->places.at[0], line))
+    value *of = given->places.count ? given->places.at[0] : NULL;
+    if (!arguments_fit(m, given, 1, 1, line) || !iterable(m, &of, line))
         return NULL;
-    if (given->places.at[0]->kind == V_ITERATOR)
-        return given->places.at[0];
+    if (of->kind == V_ITERATOR || of->kind == V_OBJECT)
+        return of;
     values sources = { 0 };
-    values_add(m, &sources, given->places.at[0]);
+    values_add(m, &sources, of);
     return iterator_from(m, BY_SOURCE, sources);
 }
 
@@ -313,8 +332,8 @@ static value *in_order(machine *m, arguments *given, int line)
     if (reverse)
         require_flag(m, reverse, line);
     bool any_order = (!key || key->kind == V_NONE) && is_ordered_set(given->places.at[0]);
-    if (!has_length_hint(m, given->places.at[0], line) ||
-        !items_of(m, given->places.at[0], any_order, &items, line))
+    value *of = given->places.at[0];
+    if (any_order ? !items_of(m, of, true, &items, line) : !list_items(m, of, &items, line))
         return NULL;
     bool comparing = false;
     int turned = reverse ? decide_truth(m, reverse, false) : 0;
@@ -328,7 +347,7 @@ static value *next_of(machine *m, arguments *given, int line)
     if (!arguments_fit(m, given, 1, 2, line))
         return NULL;
     value *of = given->places.at[0];
-    if (of->kind != V_ITERATOR)
+    if (of->kind != V_ITERATOR && !special_of(of, "__next__"))
         return throw(m, "TypeError", line);
     cursor at = { 0 };
     value *item = item_next(m, of, &at, line);

@@ -1,36 +1,9 @@
 /* Calls: arguments, functions of the code, and what else can be called. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- functions --------------------------------------------------------------------------------- */
-
-static bool has_yield(const node *n);
-
-static bool any_yield(nodes list)
-{
-    for (size_t i = 0; i < list.count; i++)
-        if (list.at[i] && has_yield(list.at[i]))
-            return true;
-    return false;
-}
-
-static bool has_yield(const node *n)
-{
-    if (n->kind == N_OTHER && (strncmp(n->name, "Yield", 5) == 0 || strcmp(n->name, "Await") == 0))
-        return true;
-    if (n->kind == N_FUNCTION || n->kind == N_LAMBDA || n->kind == N_CLASS)
-        return false;
-    return (n->a && has_yield(n->a)) || (n->b && has_yield(n->b)) || (n->c && has_yield(n->c)) ||
-           any_yield(n->x) || any_yield(n->y) || any_yield(n->z) || any_yield(n->w) ||
-           any_yield(n->v);
-}
-
-/* Decorators that change nothing that is modelled. */
-static bool is_plain_decorator(const node *d)
-{
-    return d->kind == N_NAME && strcmp(d->name, "staticmethod") == 0;
-}
 
 value *make_function(machine *m, scope *s, const node *n)
 {
@@ -134,17 +107,18 @@ static value *call_plainly(machine *m, value *function, arguments *given, int li
     const node *n = function->function.node;
     if (m->calls >= MOST_CALLS)
         path_bound(m, "the depth of calls");
-    for (size_t i = 0; n->kind == N_FUNCTION && !function->function.cache && i < n->y.count; i++)
-        if (!is_plain_decorator(n->y.at[i]))
-            path_unsupported(m, n->y.at[i]->line, "call the function without it",
-                             "the decorator of %s", n->name);
-    if (n->kind == N_FUNCTION && any_yield(n->x))
-        path_unsupported(m, n->line, "return a list", "a generator function (yield)");
     scope *inside = scope_new(m, function->function.scope, n);
     if (n->kind == N_FUNCTION)
         scope_declare(m, inside, n->x);
     if (!bind(m, inside, function, given, line))
         return NULL;
+    bool generates = false;
+    for (size_t i = 0; n->kind == N_FUNCTION && i < n->x.count; i++)
+        generates = generates || has_yield(n->x.at[i]);
+    if (generates)
+        return make_generator(m, n, inside);
+    if (n->kind == N_LAMBDA && has_yield(n->b))
+        path_unsupported(m, n->line, "define a function", "a yield in a lambda");
     int at = m->line;
     if (!n->line && line) /* the library: what it raises has this line */
         m->line = line;
@@ -171,33 +145,62 @@ static value *call_function(machine *m, value *function, arguments *given, int l
 
 /* -- anything ---------------------------------------------------------------------------------- */
 
+/* Functions that take an object as the int or str that it also is. */
+static void take_plainly(const char *name, arguments *given)
+{
+    static const char *const plainly[] = { "int", "float", "round", "divmod", "pow",      "range",
+                                           "chr", "ord",   "bin",   "hex",    "reversed", "oct" };
+    bool does = strncmp(name, "math.", 5) == 0;
+    for (size_t i = 0; i < sizeof plainly / sizeof *plainly; i++)
+        does = does || strcmp(name, plainly[i]) == 0;
+    for (size_t i = 0; does && i < given->places.count; i++)
+        given->places.at[i] = plain_of(given->places.at[i]);
+}
+
+static value *call_named(machine *m, value *callee, arguments *given, int line)
+{
+    const char *name = callee->builtin.name;
+    value *result;
+    if (callee->builtin.self)
+        return call_generated(m, callee, given, line);
+    if (strncmp(name, "object.", 7) == 0)
+        return call_root(m, name + 7, given, line);
+    if (call_class_library(m, name, given, &result, line) ||
+        call_decorator(m, name, given, &result, line))
+        return result;
+    take_plainly(name, given);
+    if (strncmp(name, "math.", 5) == 0)
+        return call_math(m, name + 5, given, line);
+    if (strncmp(name, "datetime.", 9) == 0)
+        return call_datetime(m, name + 9, given, line);
+    if (strncmp(name, "library.", 8) == 0)
+        return call_library(m, name + 8, given, line);
+    return call_builtin(m, name, given, line);
+}
+
 value *call(machine *m, value *callee, arguments *given, int line)
 {
     switch (callee->kind) {
     case V_FUNCTION:
         return call_function(m, callee, given, line);
     case V_BUILTIN:
-        if (strncmp(callee->builtin.name, "math.", 5) == 0)
-            return call_math(m, callee->builtin.name + 5, given, line);
-        if (strncmp(callee->builtin.name, "datetime.", 9) == 0)
-            return call_datetime(m, callee->builtin.name + 9, given, line);
-        if (strncmp(callee->builtin.name, "library.", 8) == 0)
-            return call_library(m, callee->builtin.name + 8, given, line);
-        return call_builtin(m, callee->builtin.name, given, line);
+        return call_named(m, callee, given, line);
     case V_METHOD: {
-        if (!callee->builtin.call)
-            return call_method(m, callee->builtin.self, callee->builtin.name, given, line);
-        arguments with_self = { .names = given->names, .keywords = given->keywords };
-        values_add(m, &with_self.places, callee->builtin.self);
-        for (size_t i = 0; i < given->places.count; i++)
-            values_add(m, &with_self.places, given->places.at[i]);
-        return call(m, callee->builtin.call, &with_self, line);
+        value *self = callee->builtin.self;
+        if (callee->builtin.call)
+            return call_member(m, self, callee->builtin.call, given, line);
+        if (self->kind == V_WRAPPER)
+            return property_with(m, self, callee->builtin.name, given, line);
+        if (self->kind == V_OBJECT || self->kind == V_CLASS)
+            return call_named_method(m, self, callee->builtin.name, given, line);
+        return call_method(m, self, callee->builtin.name, given, line);
     }
     case V_CLASS:
         return make_object(m, callee, given, line);
     case V_OBJECT:
         if (class_member(callee->object.class, "__call__"))
-            path_unsupported(m, line, "call a method by its name", "the method __call__");
+            return call_member(m, callee, class_member(callee->object.class, "__call__"), given,
+                               line);
         return throw(m, "TypeError", line);
     default:
         return throw(m, "TypeError", line);
@@ -229,11 +232,11 @@ static bool add_keywords(machine *m, arguments *given, value *dict, int line)
 
 value *eval_call(machine *m, scope *s, const node *n)
 {
-    if (n->a->kind == N_NAME && strcmp(n->a->name, "super") == 0)
-        path_unsupported(m, n->line, "call the method of the base class by its name", "super()");
     value *callee = eval(m, s, n->a);
     if (!callee)
         return NULL;
+    if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "super") == 0)
+        return eval_super(m, s, n);
     if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 && n->x.count == 1 &&
         n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
         /* The only thing that is known of a parameter that is too big. */
@@ -247,7 +250,7 @@ value *eval_call(machine *m, scope *s, const node *n)
         bool starred = argument->kind == N_STARRED;
         value *v = eval(m, s, starred ? argument->a : argument);
         values more;
-        if (!v || (starred && !items_of(m, v, false, &more, n->line)))
+        if (!v || (starred && !list_items(m, v, &more, n->line)))
             return NULL;
         if (!starred)
             values_add(m, &given.places, v);

@@ -62,7 +62,9 @@ value *exception_class(machine *m, const char *name)
         value *base = known[i].base ? exception_class(m, known[i].base) : NULL;
         value *class = value_new(m, V_CLASS);
         class->class.name = known[i].name;
-        class->class.base = base;
+        values_add(m, &class->class.mro, class);
+        for (size_t j = 0; base && j < base->class.mro.count; j++)
+            values_add(m, &class->class.mro, base->class.mro.at[j]);
         class->class.exception = true;
         m->exceptions[m->exception_count].name = known[i].name;
         m->exceptions[m->exception_count++].class = class;
@@ -88,6 +90,10 @@ value *throw_value(machine *m, value *exception, int line)
 
 value *throw(machine * m, const char *name, int line)
 {
+    /* A type may have been asked of an object that also is an int, str or tuple. */
+    if (m->mixed && strcmp(name, "TypeError") == 0)
+        path_unsupported(m, line, "give the int, str or tuple itself",
+                         "a TypeError beside an IntEnum, a str Enum or a NamedTuple");
     value *made = new_exception(m, exception_class(m, name), (values){ 0 });
     made->object.opaque = true;
     return throw_value(m, made, line);
@@ -95,8 +101,8 @@ value *throw(machine * m, const char *name, int line)
 
 bool is_subclass(const value *class, const value *of)
 {
-    for (; class; class = class->class.base)
-        if (class == of)
+    for (size_t i = 0; i < class->class.mro.count; i++)
+        if (class->class.mro.at[i] == of)
             return true;
-    return false;
+    return class == of;
 }

@@ -2,7 +2,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- joins of expressions ---------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ static bool add_elements(machine *m, scope *s, nodes elements, bool hint, values
             continue;
         }
         values more;
-        if ((hint && !has_length_hint(m, v, e->line)) || !items_of(m, v, false, &more, e->line))
+        if (hint ? !list_items(m, v, &more, e->line) : !items_of(m, v, false, &more, e->line))
             return false;
         for (size_t j = 0; j < more.count; j++)
             values_add(m, to, more.at[j]);
@@ -229,7 +229,7 @@ static bool comprehend(machine *m, scope *s, const node *n, size_t at, value *ma
         path_unsupported(m, n->line, NULL, "an async comprehension");
     /* The first iterable belongs to the scope around the comprehension. */
     value *of = eval(m, at == 0 ? s->up : s, clause->b);
-    if (!of || !is_iterable(m, of, clause->b->line))
+    if (!of || !iterable(m, &of, clause->b->line))
         return false;
     cursor from = { 0 };
     value *item;
@@ -266,7 +266,7 @@ value *eval_comprehension(machine *m, scope *s, const node *n)
             path_unsupported(m, n->line, "use a list comprehension",
                              "a generator expression with several for clauses");
         value *of = eval(m, s, clause->b);
-        if (!of || !is_iterable(m, of, clause->b->line))
+        if (!of || !iterable(m, &of, clause->b->line))
             return NULL;
         values sources = { 0 };
         values_add(m, &sources, of);
@@ -283,6 +283,21 @@ value *eval_comprehension(machine *m, scope *s, const node *n)
 
 /* -- assignment -------------------------------------------------------------------------------- */
 
+/* Python asks for one item more than there are targets, and for no other. */
+static bool few_items(machine *m, value *v, size_t count, values *out, int line)
+{
+    *out = (values){ 0 };
+    if (!iterable(m, &v, line))
+        return false;
+    if (v->kind != V_ITERATOR && v->kind != V_OBJECT)
+        return items_of(m, v, false, out, line);
+    cursor at = { 0 };
+    value *item;
+    while (out->count <= count && (item = item_next(m, v, &at, line)))
+        values_add(m, out, item);
+    return !m->raised;
+}
+
 static bool unpack(machine *m, scope *s, nodes targets, value *v, int line)
 {
     values items;
@@ -290,10 +305,8 @@ static bool unpack(machine *m, scope *s, nodes targets, value *v, int line)
     for (size_t i = 0; i < targets.count; i++)
         if (targets.at[i]->kind == N_STARRED)
             starred = i;
-    /* Python asks for one item more than there are targets, and for no other. */
-    if (v->kind == V_ITERATOR && starred == targets.count)
-        path_unsupported(m, line, "make a list of it first", "unpacking an iterator");
-    if (!items_of(m, v, false, &items, line))
+    if (starred == targets.count ? !few_items(m, v, targets.count, &items, line)
+                                 : !items_of(m, v, false, &items, line))
         return false;
     bool fits = starred == targets.count ? items.count == targets.count
                                          : items.count + 1 >= targets.count;
@@ -337,15 +350,7 @@ bool assign(machine *m, scope *s, const node *target, value *v)
     }
     case N_ATTRIBUTE: {
         value *of = eval(m, s, target->a);
-        if (!of)
-            return false;
-        if (of->kind != V_OBJECT)
-            path_unsupported(m, target->line, "keep it in a variable",
-                             "an attribute that is set on a %s", value_type(of));
-        if (of->frozen)
-            return throw(m, "FrozenInstanceError", target->line) != NULL;
-        object_set(m, of, target->name, v);
-        return true;
+        return of && attribute_set(m, of, target->name, v, target->line);
     }
     default:
         path_unsupported(m, target->line, NULL, "assignment to %s", tree_construct(target));
@@ -369,6 +374,7 @@ static value *eval_subscript(machine *m, scope *s, const node *n)
         bounds[i] = parts[i] ? eval(m, s, parts[i]) : value_none(m);
         if (!bounds[i])
             return NULL;
+        bounds[i] = plain_of(bounds[i]);
     }
     return slice_get(m, of, bounds[0], bounds[1], bounds[2], n->line);
 }
@@ -420,6 +426,11 @@ value *eval(machine *m, scope *s, const node *n)
         value *v = scope_get(m, s, n->name);
         if (v && v->kind == V_HUGE)
             path_bound(m, "the number of items of a parameter");
+        if (v && v->kind == V_MODULE && is_class_library(v->builtin.name)) {
+            value *function = value_new(m, V_BUILTIN);
+            function->builtin.name = v->builtin.name;
+            return function;
+        }
         if (v && v->kind == V_MODULE)
             path_unsupported(m, n->line, "write it out in plain Python", "%s", v->builtin.name);
         return v;

@@ -1,7 +1,7 @@
 /* Iteration: items one by one, from whatever gives them. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 bool is_iterable(machine *m, const value *v, int line)
 {
@@ -16,7 +16,8 @@ bool is_iterable(machine *m, const value *v, int line)
     case V_VIEW:
         return true;
     case V_OBJECT:
-        if (class_member(v->object.class, "__iter__") ||
+        if (v->object.plain || class_member(v->object.class, "__iter__") ||
+            class_member(v->object.class, "__next__") ||
             class_member(v->object.class, "__getitem__"))
             path_unsupported(m, line, "return a list", "an iteration over an object");
         break;
@@ -29,6 +30,39 @@ bool is_iterable(machine *m, const value *v, int line)
     }
     throw(m, "TypeError", line);
     return false;
+}
+
+/* What the method __iter__ of an object returned: an iterator. */
+static bool is_iterator(machine *m, const value *v, int line)
+{
+    if (v->kind == V_ITERATOR || special_of(v, "__next__"))
+        return true;
+    throw(m, "TypeError", line);
+    return false;
+}
+
+bool iterable(machine *m, value **of, int line)
+{
+    value *v = *of;
+    if (v->kind == V_CLASS && v->class.enumeration) {
+        *of = value_new(m, V_TUPLE);
+        (*of)->in.items = v->class.enumerated;
+        return true;
+    }
+    value *method = special_of(v, "__iter__");
+    if (method) {
+        *of = call_special(m, v, method, NULL, line);
+        return *of && is_iterator(m, *of, line);
+    }
+    if (v->kind == V_OBJECT && v->object.plain && !special_of(v, "__getitem__")) {
+        *of = v->object.plain;
+        return is_iterable(m, *of, line);
+    }
+    if (special_of(v, "__next__") && !special_of(v, "__getitem__")) { /* without __iter__ */
+        throw(m, "TypeError", line);
+        return false;
+    }
+    return is_iterable(m, v, line);
 }
 
 value *iterator_over(machine *m, values items)
@@ -216,6 +250,8 @@ static value *iterator_next(machine *m, value *of, int line)
         return backwards(m, of, line);
     case BY_GENERATOR:
         return of->iterator.ended ? NULL : generated(m, of, line);
+    case BY_FUNCTION:
+        return generator_next(m, of, line);
     case BY_ZIP:
         return zipped(m, of, line);
     case BY_ENUMERATE: {
@@ -296,6 +332,15 @@ static value *next_from(machine *m, value *of, cursor *at, int line)
         return text_next(m, of, at);
     case V_ITERATOR:
         return iterator_next(m, of, line);
+    case V_OBJECT: { /* with __next__ */
+        value *item = call_special(m, of, special_of(of, "__next__"), NULL, line);
+        value *end = exception_class(m, "StopIteration");
+        if (!item && m->raised->object.class == end)
+            m->raised = NULL;
+        else if (!item && is_subclass(m->raised->object.class, end))
+            path_unsupported(m, line, "raise StopIteration itself", "another StopIteration");
+        return item;
+    }
     case V_SET:
         if (of->in.items.count > 1)
             path_unsupported(m, line, "iterate over sorted(…)", "the order of the items of a set");
@@ -319,30 +364,62 @@ value *item_next(machine *m, value *of, cursor *at, int line)
         return NULL;
     value *item = next_from(m, of, at, line);
     at->turn++;
-    at->ended = !item && !m->raised && of->kind != V_ITERATOR && !is_deque(of);
+    at->ended = !item && !m->raised && of->kind != V_ITERATOR && of->kind != V_OBJECT &&
+                !is_deque(of);
     return item;
+}
+
+static bool drain(machine *m, value *of, values *out, int line)
+{
+    cursor at = { 0 };
+    value *item;
+    while ((item = item_next(m, of, &at, line)))
+        values_add(m, out, item);
+    return !m->raised;
 }
 
 bool items_of(machine *m, value *v, bool any_order, values *out, int line)
 {
     *out = (values){ 0 };
-    if (!is_iterable(m, v, line))
+    if (!iterable(m, &v, line))
         return false;
     if (v->kind == V_SET && any_order) {
         for (size_t i = 0; i < v->in.items.count; i++)
             values_add(m, out, v->in.items.at[i]);
         return true;
     }
-    cursor at = { 0 };
-    value *item;
-    while ((item = item_next(m, v, &at, line)))
-        values_add(m, out, item);
-    return !m->raised;
+    return drain(m, v, out, line);
+}
+
+bool list_items(machine *m, value *v, values *out, int line)
+{
+    value *from = v;
+    *out = (values){ 0 };
+    if (v->kind != V_OBJECT)
+        return has_length_hint(m, v, line) && items_of(m, v, false, out, line);
+    return iterable(m, &from, line) && has_length_hint(m, v, line) && drain(m, from, out, line);
+}
+
+/* Python asks an object for its length before it makes a list of it: a TypeError is no matter. */
+static bool hinted(machine *m, value *v, int line)
+{
+    int64_t few;
+    value *length = object_length(m, v, line);
+    if (!length && is_subclass(m->raised->object.class, exception_class(m, "TypeError"))) {
+        m->raised = NULL;
+        return true;
+    }
+    if (length && (!value_whole(length, &few) || few > 1000))
+        path_unsupported(m, line, "make the list in a loop",
+                         "a list of an object whose length is not known");
+    return length != NULL;
 }
 
 bool has_length_hint(machine *m, value *v, int line)
 {
     size_t turn = 0;
+    if (special_of(v, "__len__"))
+        return hinted(m, v, line);
     if (v->kind == V_ITERATOR && v->iterator.how == BY_SOURCE) {
         turn = v->iterator.cursors->turn;
         v = v->iterator.sources.at[0];
@@ -362,12 +439,13 @@ bool has_length_hint(machine *m, value *v, int line)
 
 bool extend(machine *m, value *list, value *with, int line)
 {
-    if (!is_iterable(m, with, line) || !has_length_hint(m, with, line))
+    value *hint = with;
+    if (!iterable(m, &with, line) || !has_length_hint(m, hint, line))
         return false;
     settle(m, list);
     path_touch(m, list->serial);
     values more;
-    if (with->kind != V_ITERATOR) { /* which may be the list itself */
+    if (with->kind != V_ITERATOR && with->kind != V_OBJECT) { /* which may be the list itself */
         if (!items_of(m, with, false, &more, line))
             return false;
         for (size_t i = 0; i < more.count; i++)
@@ -415,13 +493,16 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
 
 /* Only with a total order is the result the same however it is sorted. A list may contain itself.
  */
-static bool has_order(const value *v, int depth)
+static bool has_order(value *v, int depth)
 {
     enum { MOST_DEPTH = 50 };
+    if (v->kind == V_OBJECT && has_own_order(v))
+        return false;
+    v = plain_of(v);
     const values *parts = v->kind == V_OBJECT ? &v->object.fields : &v->in.items;
     if (v->kind == V_FLOAT)
         return v->known && v->real == v->real;
-    bool inside = (v->kind == V_OBJECT && v->object.class->class.dataclass) || v->kind == V_TUPLE ||
+    bool inside = (v->kind == V_OBJECT && record_of(v->object.class)) || v->kind == V_TUPLE ||
                   (v->kind == V_LIST && !value_is_lazy(v));
     if (inside && depth == MOST_DEPTH)
         return false;
@@ -453,7 +534,7 @@ value *sorted(machine *m, values items, value *key, bool reverse, bool *comparin
         value *k = key ? call_with(m, key, items.at[i], line) : items.at[i];
         if (!k)
             return NULL;
-        if (items.count > 1 && !has_order(k, 0))
+        if (items.count > 1 && !has_order(k, 0) && !(items.count == 2 && k->kind == V_OBJECT))
             path_unsupported(
                 m, line, "sort by ints or strs",
                 "sorting by floats that may be NaN, by sets, or by what is nested deeply");

@@ -1,7 +1,7 @@
 /* match: patterns over values. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* Names are bound when the whole pattern has matched. */
 typedef struct matching {
@@ -30,7 +30,8 @@ static int is_equal(machine *m, value *l, value *r, int line)
 
 static int matches_sequence(machine *m, matching *c, const node *p, value *v)
 {
-    if (v->kind == V_RANGE || v->kind == V_OBJECT)
+    v = plain_of(v);
+    if (v->kind == V_RANGE)
         path_unsupported(m, p->line, "match a list or tuple", "a sequence pattern on a %s",
                          value_type(v));
     if (v->kind != V_LIST && v->kind != V_TUPLE)
@@ -99,9 +100,8 @@ static int matches_class(machine *m, matching *c, const node *p, value *v)
             int good = matches(m, c, p->x.at[0], v);
             if (good <= 0)
                 return good;
-        } else if (class->kind == V_CLASS && class->class.dataclass &&
-                   !class_member(class, "__match_args__") &&
-                   p->x.count <= (declared = object_declared(m, v, p->line)).count) {
+        } else if (class->kind == V_CLASS && record_of(class) &&
+                   p->x.count <= (declared = object_declared(m, v, true, p->line)).count) {
             for (size_t i = 0; i < p->x.count; i++) {
                 int good = matches(m, c, p->x.at[i], declared.at[i]);
                 if (good <= 0)
@@ -112,10 +112,16 @@ static int matches_class(machine *m, matching *c, const node *p, value *v)
         }
     }
     for (size_t i = 0; i < p->z.count; i++) {
-        value *field = v->kind == V_OBJECT ? object_field(m, v, p->y.at[i]->name) : NULL;
-        if (!field)
+        if (v->kind != V_OBJECT)
             path_unsupported(m, p->line, NULL, "a class pattern with this attribute");
-        int good = matches(m, c, p->z.at[i], field);
+        value *found = get_attribute(m, v, p->y.at[i]->name, p->line);
+        if (!found && is_subclass(m->raised->object.class, exception_class(m, "AttributeError"))) {
+            m->raised = NULL;
+            return 0;
+        }
+        if (!found)
+            return -1;
+        int good = matches(m, c, p->z.at[i], found);
         if (good <= 0)
             return good;
     }

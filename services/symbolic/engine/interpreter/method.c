@@ -1,7 +1,7 @@
 /* Methods of lists, tuples, dicts and sets; those of strs are in text_method.c. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 static bool count_is(machine *m, const arguments *given, size_t least, size_t most, int line)
 {

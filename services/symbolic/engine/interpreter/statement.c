@@ -1,7 +1,7 @@
 /* Statements. An `if` whose sides meet again is joined: its variables become if-then-else terms. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- if ---------------------------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ static outcome run_while(machine *m, scope *s, const node *n)
 static outcome run_for(machine *m, scope *s, const node *n)
 {
     value *of = eval(m, s, n->b);
-    if (!of || !is_iterable(m, of, n->line))
+    if (!of || !iterable(m, &of, n->line))
         return RAISED;
     cursor at = { 0 };
     for (;;) {
@@ -176,8 +176,6 @@ static value *in_place(machine *m, operator_kind op, value *l, value *r, int lin
         l->version++;
         return l;
     }
-    if (l->kind == V_OBJECT && !l->object.class->class.exception)
-        path_unsupported(m, line, "write x = x + y", "an augmented assignment to an object");
     return binary(m, op, l, r, line);
 }
 
@@ -205,12 +203,8 @@ static outcome run_augmented(machine *m, scope *s, const node *n)
         scope_set(m, s, target->name, v);
     else if (target->kind == N_SUBSCRIPT)
         return item_set(m, of, index, v, n->line) ? DONE : RAISED;
-    else if (of->kind != V_OBJECT)
-        path_unsupported(m, n->line, NULL, "an attribute that is set on a %s", value_type(of));
-    else if (of->frozen)
-        return throw(m, "FrozenInstanceError", n->line) ? DONE : RAISED;
     else
-        object_set(m, of, target->name, v);
+        return attribute_set(m, of, target->name, v, n->line) ? DONE : RAISED;
     return DONE;
 }
 
@@ -224,6 +218,10 @@ static outcome run_delete(machine *m, scope *s, const node *n)
         } else if (target->kind == N_SUBSCRIPT && target->b->kind != N_SLICE) {
             value *of = eval(m, s, target->a), *index = of ? eval(m, s, target->b) : NULL;
             if (!index || !item_delete(m, of, index, n->line))
+                return RAISED;
+        } else if (target->kind == N_ATTRIBUTE) {
+            value *of = eval(m, s, target->a);
+            if (!of || !attribute_delete(m, of, target->name, n->line))
                 return RAISED;
         } else {
             path_unsupported(m, n->line, "build a new list", "del of %s", tree_construct(target));
@@ -340,9 +338,7 @@ static outcome run_one(machine *m, scope *s, const node *n)
     case N_MATCH:
         return run_match(m, s, n);
     case N_FUNCTION:
-        v = make_function(m, s, n);
-        if (v && n->y.count)
-            decorate_function(m, s, n, v);
+        v = decorated_function(m, s, n);
         if (v)
             scope_set(m, s, n->name, v);
         return v ? DONE : RAISED;

@@ -23,32 +23,37 @@ static int handles(machine *m, scope *s, const node *handler, value *raised)
     return 0;
 }
 
+int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out)
+{
+    for (size_t i = 0; i < n->y.count; i++) {
+        survey_line(m, n->y.at[i]->line); /* it runs, whether it handles this one or not */
+        int is = handles(m, s, n->y.at[i], raised);
+        *out = n->y.at[i];
+        if (is != 0)
+            return is;
+    }
+    return 0;
+}
+
 static outcome run_handlers(machine *m, scope *s, const node *n)
 {
     value *raised = m->raised, *outer = m->handling;
+    const node *handler = NULL;
     m->raised = NULL;
-    for (size_t i = 0; i < n->y.count; i++) {
-        const node *handler = n->y.at[i];
-        m->handling = raised;
-        survey_line(m, handler->line); /* it runs, whether it handles this one or not */
-        int is = handles(m, s, handler, raised);
-        if (is < 0) {
-            m->handling = outer;
-            return RAISED;
-        }
-        if (!is)
-            continue;
+    m->handling = raised;
+    int is = find_handler(m, s, n, raised, &handler);
+    outcome end = RAISED;
+    if (is > 0) {
         if (handler->name)
             scope_set(m, s, handler->name, raised);
-        outcome end = run(m, s, handler->x);
+        end = run(m, s, handler->x);
         if (handler->name && scope_peek(s, handler->name))
             scope_unset(m, s, handler->name);
-        m->handling = outer;
-        return end;
+    } else if (is == 0) {
+        m->raised = raised;
     }
     m->handling = outer;
-    m->raised = raised;
-    return RAISED;
+    return end;
 }
 
 outcome run_try(machine *m, scope *s, const node *n)

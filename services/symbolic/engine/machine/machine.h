@@ -48,6 +48,7 @@ struct machine {
     bool digits_assumed; /* an int became text, which Python does up to 4,300 digits */
     bool joined;         /* something was joined, or tried to be */
     bool left_out;       /* a statement of the module was not run, as it is not supported */
+    bool mixed;          /* an object was made that is an int, str or tuple, too: see throw() */
     bool no_joins;       /* a value that is joined may be one that a construct cannot take */
 
     /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */
@@ -85,6 +86,8 @@ value *eval_comprehension(machine *m, scope *s, const node *n);
 /* -- statements (statement.c, trying.c, matching.c) -------------------------------------------- */
 outcome run(machine *m, scope *s, nodes body);
 outcome run_try(machine *m, scope *s, const node *n);
+/* The first handler of a `try` that handles an exception: 1; 0: there is none; -1: raised. */
+int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out);
 outcome run_match(machine *m, scope *s, const node *n);
 outcome run_class(machine *m, scope *s, const node *n);
 outcome run_import(machine *m, scope *s, const node *n);
@@ -131,9 +134,9 @@ value *make_object(machine *m, value *class, arguments *given, int line);
 value *class_member(value *class, const char *name);
 value *object_field(machine *m, const value *object, const char *name);
 void object_set(machine *m, value *object, const char *name, value *v);
-/* The fields that a dataclass declares, in their order: all that ==, an order and a hash look at.
- */
-values object_declared(machine *m, const value *object, int line);
+/* The fields of a dataclass or NamedTuple in their order: those that ==, an order and a hash look
+ * at, or, with `all`, those that __init__ takes by place. */
+values object_declared(machine *m, const value *object, bool all, int line);
 value *get_attribute(machine *m, value *v, const char *name, int line);
 bool is_builtin_name(const char *name);
 bool is_module_member(const char *module, const char *name);
@@ -252,12 +255,20 @@ bool items_of(machine *m, value *v, bool any_order, values *out, int line);
 value *item_next(machine *m, value *of, cursor *at, int line);
 /* False: it cannot be iterated, and a TypeError is raised. */
 bool is_iterable(machine *m, const value *v, int line);
+/* … and an object of the code becomes what its __iter__ returns, as iter() has it. */
+bool iterable(machine *m, value **of, int line);
+/* The next item of a generator that a function with `yield` made (generator.c). */
+value *generator_next(machine *m, value *of, int line);
+value *make_generator(machine *m, const node *function, scope *inside);
+bool has_yield(const node *n);
 value *iterator_over(machine *m, values items);
 /* An iterator that takes from these sources. */
 value *iterator_from(machine *m, int how, values sources);
 /* list(), tuple() and the like ask how many items there are: of a range, or an iterator over one,
  * with more than len() can say that raises. False: raised. */
 bool has_length_hint(machine *m, value *v, int line);
+/* Both: the items of what becomes a list or tuple. */
+bool list_items(machine *m, value *v, values *out, int line);
 /* Items that are appended to a list one by one, as they come: one that raises keeps those before.
  */
 bool extend(machine *m, value *list, value *with, int line);

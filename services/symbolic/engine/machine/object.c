@@ -1,20 +1,43 @@
-/* Classes of the code: exceptions, dataclasses and plain classes; attributes; imports. */
+/* Objects of classes of the code: making them, and their attributes; imports. */
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- members ----------------------------------------------------------------------------------- */
 
+value *own_member(const value *class, const char *name)
+{
+    const scope *members = class->class.members;
+    for (size_t i = 0; members && i < members->count; i++)
+        if (strcmp(members->names[i], name) == 0 && members->values[i])
+            return members->values[i];
+    return NULL;
+}
+
 value *class_member(value *class, const char *name)
 {
-    for (; class; class = class->class.base) {
-        const scope *members = class->class.members;
-        for (size_t i = 0; members && i < members->count; i++)
-            if (strcmp(members->names[i], name) == 0 && members->values[i])
-                return members->values[i];
+    value *found = own_member(class, name);
+    for (size_t i = 1; !found && i < class->class.mro.count; i++)
+        found = own_member(class->class.mro.at[i], name);
+    return found;
+}
+
+value *member_after(value *class, const value *after, const char *name)
+{
+    bool passed = false;
+    for (size_t i = 0; i < class->class.mro.count; i++) {
+        value *found = passed ? own_member(class->class.mro.at[i], name) : NULL;
+        if (found)
+            return found;
+        passed = passed || class->class.mro.at[i] == after;
     }
     return NULL;
+}
+
+void put_member(machine *m, value *class, const char *name, value *v)
+{
+    scope_set(m, class->class.members, tree_name(m->tree, name), v);
 }
 
 value *object_field(machine *m, const value *object, const char *name)
@@ -38,71 +61,7 @@ void object_set(machine *m, value *object, const char *name, value *v)
     values_add(m, &object->object.fields, v);
 }
 
-values object_declared(machine *m, const value *object, int line)
-{
-    value *class = object->object.class;
-    const node *n = class->class.node;
-    values declared = { 0 };
-    for (size_t i = 0; i < n->z.count; i++) {
-        const node *field = n->z.at[i];
-        if (field->kind != N_ANNASSIGN || field->a->kind != N_NAME)
-            continue;
-        value *v = object_field(m, object, field->a->name);
-        if (!v)
-            v = class_member(class, field->a->name);
-        if (!v)
-            path_unsupported(m, line, "set each field in __init__",
-                             "a dataclass without its field %s", field->a->name);
-        values_add(m, &declared, v);
-    }
-    return declared;
-}
-
 /* -- making objects ---------------------------------------------------------------------------- */
-
-/* The fields of a dataclass in order: `name: type` or `name: type = default`. */
-static bool init_dataclass(machine *m, value *object, value *class, arguments *given, int line)
-{
-    const node *n = class->class.node;
-    size_t used = 0;
-    for (size_t i = 0; i < n->z.count; i++) {
-        const node *field = n->z.at[i];
-        if (field->kind != N_ANNASSIGN || field->a->kind != N_NAME)
-            continue;
-        const char *name = field->a->name;
-        value *v = NULL;
-        if (used < given->places.count)
-            v = given->places.at[used++];
-        for (size_t j = 0; j < given->names.count; j++) {
-            if (!given->keywords.at[j] || !value_says(given->names.at[j], name))
-                continue;
-            if (v)
-                return throw(m, "TypeError", line) != NULL;
-            v = given->keywords.at[j];
-            given->keywords.at[j] = NULL;
-        }
-        if (!v && field->c)
-            v = scope_peek(class->class.members, name);
-        if (!v)
-            return throw(m, "TypeError", line) != NULL;
-        values_add(m, &object->object.names, value_ascii(m, name));
-        values_add(m, &object->object.fields, v);
-    }
-    bool rest = used < given->places.count;
-    for (size_t j = 0; j < given->names.count; j++)
-        rest = rest || given->keywords.at[j];
-    if (rest)
-        return throw(m, "TypeError", line) != NULL;
-    value *after = class_member(class, "__post_init__");
-    if (!after)
-        return true;
-    value *frozen = object;
-    bool was = frozen->frozen;
-    frozen->frozen = class->frozen;
-    bool good = call_with(m, after, object, line) != NULL;
-    frozen->frozen = was;
-    return good;
-}
 
 /* Exceptions of Python that look at their arguments: OSError(2, "…") is a FileNotFoundError. */
 static bool makes_more(const value *class, const arguments *given)
@@ -117,41 +76,42 @@ static bool makes_more(const value *class, const arguments *given)
                     { "ImportError", SIZE_MAX },
                     { "AttributeError", SIZE_MAX },
                     { "NameError", SIZE_MAX } };
-    for (; class && class->class.exception; class = class->class.base)
+    for (size_t c = 0; c < class->class.mro.count; c++)
         for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-            if (strcmp(class->class.name, special[i].name) == 0)
+            if (strcmp(class->class.mro.at[c]->class.name, special[i].name) == 0)
                 return given->names.count || given->places.count >= special[i].places;
     return false;
+}
+
+value *call_member(machine *m, value *self, value *member, arguments *given, int line)
+{
+    arguments with_self = { .names = given->names, .keywords = given->keywords };
+    values_add(m, &with_self.places, self);
+    for (size_t i = 0; i < given->places.count; i++)
+        values_add(m, &with_self.places, given->places.at[i]);
+    return call(m, member, &with_self, line);
 }
 
 value *make_object(machine *m, value *class, arguments *given, int line)
 {
     if (class->class.enumeration)
-        path_unsupported(m, line, "use the member itself", "a call of an enum");
+        return enum_lookup(m, class, given, line);
+    if (class->class.named)
+        return named_make(m, class, given, line);
     if (class->class.container)
         return make_kin(m, class, given, line);
+    if (class->class.protocol || class_member(class, "__slots__"))
+        path_unsupported(m, line, "use a plain class with __init__",
+                         "an object of a Protocol or of a class with __slots__");
+    if (class_is_abstract(class))
+        return throw(m, "TypeError", line);
     value *made = value_new(m, V_OBJECT);
     made->object.class = class;
     value *init = class_member(class, "__init__");
-    if (class->class.dataclass && init && class->class.base)
-        path_unsupported(m, line, "write __init__ in full", "a dataclass with a base class");
-    if (class_member(class, "__slots__") || class_member(class, "__new__") ||
-        class_member(class, "__getattr__") || class_member(class, "__setattr__") ||
-        class_member(class, "__getattribute__"))
-        path_unsupported(m, line, "use __init__",
-                         "a class with __slots__, __new__ or attribute hooks");
     if (class->class.exception)
         made->object.arguments = given->places;
-    if (class->class.dataclass && !init) {
-        bool good = init_dataclass(m, made, class, given, line);
-        made->frozen = class->frozen;
-        return good ? made : NULL;
-    }
     if (init) {
-        value *method = value_new(m, V_METHOD);
-        method->builtin.self = made;
-        method->builtin.call = init;
-        value *result = call(m, method, given, line);
+        value *result = call_member(m, made, init, given, line);
         if (result && result->kind != V_NONE)
             return throw(m, "TypeError", line);
         return result ? made : NULL;
@@ -164,148 +124,29 @@ value *make_object(machine *m, value *class, arguments *given, int line)
     return made;
 }
 
-/* -- class statements -------------------------------------------------------------------------- */
-
-static bool keyword_is_true(const node *call_node, const char *name)
+/* What super() finds at the end: __init__ and __eq__ of object, __init__ of an exception. */
+value *call_root(machine *m, const char *name, arguments *given, int line)
 {
-    for (size_t i = 0; call_node->kind == N_CALL && i < call_node->y.count; i++) {
-        const node *k = call_node->y.at[i];
-        if (k->name && strcmp(k->name, name) == 0)
-            return k->a->kind == N_CONSTANT && k->a->constant->kind == C_BOOL &&
-                   k->a->constant->truth;
-    }
-    return false;
-}
-
-/* Does the name of a decorator mean what is in the module dataclasses? */
-static bool is_from_dataclasses(machine *m, scope *s, const node *named)
-{
-    const node *from = named->kind == N_ATTRIBUTE ? named->a : named;
-    value *v = from->kind == N_NAME ? scope_get(m, s, from->name) : NULL;
-    m->raised = NULL;
-    return v && v->kind == V_MODULE &&
-           strcmp(v->builtin.name, from == named ? "dataclasses.dataclass" : "dataclasses") == 0;
-}
-
-static bool decorate(machine *m, scope *s, value *class, const node *d)
-{
-    const node *named = d->kind == N_CALL ? d->a : d;
-    const char *name = named->name ? named->name : "";
-    if (strcmp(name, "dataclass") != 0 || !is_from_dataclasses(m, s, named))
-        path_unsupported(m, d->line, "leave it out", "the decorator of class %s",
-                         class->class.name);
-    for (size_t i = 0; d->kind == N_CALL && i < d->y.count; i++)
-        if (!d->y.at[i]->name ||
-            (strcmp(d->y.at[i]->name, "frozen") != 0 && strcmp(d->y.at[i]->name, "order") != 0))
-            path_unsupported(m, d->line, "use frozen and order only", "this option of dataclass");
-    class->class.dataclass = true;
-    class->class.ordered = keyword_is_true(d, "order");
-    class->frozen = keyword_is_true(d, "frozen");
-    return true;
-}
-
-/* A default that each object would get a copy of is not modelled. */
-static void check_fields(machine *m, const value *class)
-{
-    if (class->class.base && class->class.base->class.dataclass)
-        path_unsupported(m, class->class.node->line, "repeat the fields",
-                         "a dataclass that inherits from another");
-    bool optional = false;
-    for (size_t i = 0; i < class->class.node->z.count; i++) {
-        const node *field = class->class.node->z.at[i];
-        if (field->kind != N_ANNASSIGN)
-            continue;
-        const node *kind = field->b->kind == N_SUBSCRIPT ? field->b->a : field->b;
-        if (kind->kind == N_CONSTANT || (kind->name && (strcmp(kind->name, "ClassVar") == 0 ||
-                                                        strcmp(kind->name, "InitVar") == 0 ||
-                                                        strcmp(kind->name, "KW_ONLY") == 0)))
-            path_unsupported(m, field->line, "use a plain annotation",
-                             "this annotation of a field");
-        if (optional && !field->c)
-            path_unsupported(m, field->line, "give each a default",
-                             "a field without a default after one with a default");
-        optional = field->c != NULL;
-        if (field->c && field->c->kind != N_CONSTANT && field->c->kind != N_UNARYOP &&
-            field->c->kind != N_TUPLE)
-            path_unsupported(m, field->line, "give it in the call",
-                             "a field of a dataclass with a computed default");
-    }
-}
-
-/* A name with two underscores that Python gives the name of the class; NULL: there is none. */
-static const char *mangled_in(const node *n);
-
-static const char *mangled_among(nodes list)
-{
-    for (size_t i = 0; i < list.count; i++) {
-        const char *name = list.at[i] ? mangled_in(list.at[i]) : NULL;
-        if (name)
-            return name;
-    }
-    return NULL;
-}
-
-static const char *mangled_in(const node *n)
-{
-    const char *name = n->name && n->kind != N_IMPORT_FROM ? n->name : "";
-    if (strncmp(name, "__", 2) == 0 && strcmp(name + strlen(name) - 2, "__") != 0)
-        return name;
-    const node *parts[] = { n->a, n->b, n->c };
-    const nodes lists[] = { n->x, n->y, n->z, n->w, n->v };
-    const char *found = NULL;
-    for (int i = 0; !found && i < 3; i++)
-        found = parts[i] ? mangled_in(parts[i]) : NULL;
-    for (int i = 0; !found && i < 5; i++)
-        found = mangled_among(lists[i]);
-    return found;
-}
-
-outcome run_class(machine *m, scope *s, const node *n)
-{
-    value *class = value_new(m, V_CLASS);
-    class->class.name = n->name;
-    class->class.node = n;
-    const char *mangled = mangled_among(n->z);
-    if (mangled)
-        path_unsupported(m, n->line, "use one underscore", "the mangled name %s", mangled);
-    if (n->y.count || n->x.count > 1)
-        path_unsupported(m, n->line, "use one base class", "several bases of a class");
-    for (size_t i = 0; i < n->x.count; i++) {
-        value *base = eval(m, s, n->x.at[i]);
-        if (!base)
-            return RAISED;
-        bool object = base->kind == V_BUILTIN && strcmp(base->builtin.name, "object") == 0;
-        if (!n->line && base->kind == V_BUILTIN) { /* of the library: see kin.c */
-            class->class.container = strcmp(base->builtin.name, "dict") == 0 ? V_DICT : V_LIST;
-            continue;
-        }
-        if ((base->kind != V_CLASS && !object) || (base->kind == V_CLASS && base->class.container))
-            path_unsupported(m, n->line, "write the class without it", "this base of class %s",
-                             n->name);
-        if (!object) {
-            if (base->class.dataclass && n->w.count == 0)
-                path_unsupported(m, n->line, "repeat the fields",
-                                 "a class that inherits from a dataclass");
-            class->class.base = base;
-            class->class.exception = base->class.exception;
-        }
-    }
-    for (size_t i = 0; i < n->w.count; i++)
-        decorate(m, s, class, n->w.at[i]);
-    if (class->class.dataclass)
-        check_fields(m, class);
-    scope *members = scope_new(m, s == m->globals ? NULL : s, NULL);
-    members->is_class = true;
-    scope_declare(m, members, n->z);
-    outcome end = run(m, members, n->z);
-    if (end != DONE)
-        return end;
-    class->class.members = members;
-    for (size_t i = 0; i < members->count; i++)
-        if (members->values[i] && members->values[i]->kind == V_FUNCTION)
-            members->values[i]->function.owner = class;
-    scope_set(m, s, n->name, class);
-    return DONE;
+    value *self = given->places.count ? given->places.at[0] : NULL;
+    if (!self || self->kind != V_OBJECT)
+        path_unsupported(m, line, "call it on an object", "%s without an object", name);
+    arguments rest = { .names = given->names };
+    for (size_t i = 1; i < given->places.count; i++)
+        values_add(m, &rest.places, given->places.at[i]);
+    if (strcmp(name, "__eq__") == 0)
+        return rest.names.count || rest.places.count != 1 ? throw(m, "TypeError", line)
+               : rest.places.at[0] == self                ? value_bool(m, true)
+                                                          : value_new(m, V_NOT_IMPLEMENTED);
+    if (!self->object.class->class.exception)
+        return rest.names.count || rest.places.count ? throw(m, "TypeError", line) : value_none(m);
+    if (makes_more(self->object.class, &rest))
+        path_unsupported(m, line, "give it one argument, its message",
+                         "the exception %s with these arguments", self->object.class->class.name);
+    if (rest.names.count)
+        return throw(m, "TypeError", line);
+    path_touch(m, self->serial);
+    self->object.arguments = rest.places;
+    return value_none(m);
 }
 
 /* -- attributes -------------------------------------------------------------------------------- */
@@ -319,43 +160,84 @@ static value *bound(machine *m, value *self, const char *name, value *function)
     return method;
 }
 
+/* What a member of a class is for an object of it, or, without one, for the class itself. */
+static value *bind_member(machine *m, value *found, value *self, value *class, const char *name,
+                          int line)
+{
+    switch (found->kind) {
+    case V_FUNCTION:
+        return self ? bound(m, self, name, found) : found;
+    case V_BUILTIN:
+        if (!self && found->builtin.self && strcmp(name, "__init__") != 0)
+            path_unsupported(m, line, "use the operator or function",
+                             "the generated method %s of a class", name);
+        return self && found->builtin.self ? bound(m, self, name, found) : found;
+    case V_WRAPPER:
+        if (found->wrapper.as == AS_STATIC)
+            return found->wrapper.get;
+        if (found->wrapper.as == AS_CLASS)
+            return bound(m, class, name, found->wrapper.get);
+        if (!self)
+            return found;
+        return found->wrapper.get ? call_with(m, found->wrapper.get, self, line)
+                                  : throw(m, "AttributeError", line);
+    case V_MODULE: /* a method with a decorator that is not supported */
+        path_unsupported(m, line, "leave it out", "%s", found->builtin.name);
+    default:
+        return found;
+    }
+}
+
+static value *exception_attribute(machine *m, value *v, const char *name, int line)
+{
+    if (strcmp(name, "args") != 0)
+        path_unsupported(m, line, "set it in __init__", "the attribute %s of an exception", name);
+    if (v->object.opaque)
+        path_unsupported(m, line, "use a message of your own",
+                         "the message of an exception of Python");
+    value *tuple = value_new(m, V_TUPLE);
+    tuple->in.items = v->object.arguments;
+    return tuple;
+}
+
+static bool is_property(const value *member)
+{
+    return member && member->kind == V_WRAPPER && member->wrapper.as == AS_PROPERTY;
+}
+
 static value *object_attribute(machine *m, value *v, const char *name, int line)
 {
     if (name[0] == '_' && name[1] == '_' && name[strlen(name) - 1] != '_')
         path_unsupported(m, line, "use one underscore", "the mangled name %s", name);
-    value *found = object_field(m, v, name);
-    if (found)
+    value *class = v->object.class, *found = NULL;
+    if (class->class.named && (found = named_attribute(m, v, name, line)))
         return found;
-    found = class_member(v->object.class, name);
-    if (found && found->kind == V_FUNCTION) {
-        const node *n = found->function.node;
-        if (n->kind == N_FUNCTION && n->y.count) {
-            const node *d = n->y.at[0];
-            bool property = n->y.count == 1 && d->kind == N_NAME &&
-                            strcmp(d->name, "property") == 0;
-            if (n->y.count == 1 && d->kind == N_NAME && strcmp(d->name, "staticmethod") == 0)
-                return found;
-            path_unsupported(m, n->line, property ? "call a method" : "leave it out",
-                             property ? "a property" : "the decorator of a method");
-        }
-        return bound(m, v, name, found);
-    }
-    if (found)
+    value *member = class_member(class, name);
+    if (class->class.enumeration && member && member->kind == V_OBJECT &&
+        member->object.class == class)
+        path_unsupported(m, line, "take it from the class", "a member of an Enum's member");
+    if (class->class.enumeration && !member && (found = enum_attribute(m, v, name, line)))
         return found;
-    if (strcmp(name, "args") == 0 && v->object.class->class.exception) {
-        if (v->object.opaque)
-            path_unsupported(m, line, "use a message of your own",
-                             "the message of an exception of Python");
-        value *tuple = value_new(m, V_TUPLE);
-        tuple->in.items = v->object.arguments;
-        return tuple;
-    }
+    if (!is_property(member) && (found = object_field(m, v, name)))
+        return found;
+    if (member)
+        return bind_member(m, member, v, class, name, line);
+    if (class->class.exception && strcmp(name, "args") == 0)
+        return exception_attribute(m, v, name, line);
     if (name[0] == '_' && name[1] == '_')
         path_unsupported(m, line, NULL, "the attribute %s", name);
-    if (v->object.class->class.exception)
-        path_unsupported(m, line, "set it in __init__", "the attribute %s of an exception", name);
-    if (v->object.class->class.node && !v->object.class->class.node->line)
+    if (class->class.exception)
+        return exception_attribute(m, v, name, line);
+    if (class->class.node && !class->class.node->line)
         path_unsupported(m, line, NULL, "the attribute %s of a %s", name, value_type(v));
+    if (v->object.plain) {
+        static const char *const itself[] = { "split",      "rsplit",     "partition", "rpartition",
+                                              "splitlines", "expandtabs", "translate" };
+        for (size_t i = 0; i < sizeof itself / sizeof *itself; i++)
+            if (strcmp(name, itself[i]) == 0) /* the result may have the object itself in it */
+                path_unsupported(m, line, "take its value", "%s() of an Enum's member", name);
+        return get_attribute(m, v->object.plain, name, line);
+    }
     return throw(m, "AttributeError", line);
 }
 
@@ -363,18 +245,110 @@ static value *class_attribute(machine *m, value *v, const char *name, int line)
 {
     if (strcmp(name, "__name__") == 0)
         return value_ascii(m, v->class.name);
-    value *found = class_member(v, name);
-    if (found && found->kind == V_FUNCTION && found->function.node->kind == N_FUNCTION &&
-        found->function.node->y.count &&
-        strcmp(found->function.node->y.at[0]->name ? found->function.node->y.at[0]->name : "",
-               "staticmethod") != 0)
-        path_unsupported(m, line, "leave it out", "the decorator of a method");
+    value *found = v->class.named ? named_class_attribute(m, v, name, line) : NULL;
     if (found)
         return found;
-    if (v->class.exception || v->class.container || name[0] == '_')
+    found = class_member(v, name);
+    if (found)
+        return bind_member(m, found, NULL, v, name, line);
+    if (v->class.exception || v->class.container || v->class.like != V_NONE || v->class.named ||
+        name[0] == '_' || v->class.slotted || (v->class.abc && strcmp(name, "register") == 0))
         path_unsupported(m, line, NULL, "the attribute %s of a class", name);
     return throw(m, "AttributeError", line);
 }
+
+/* A member of the classes after the one whose method asks. */
+static value *super_attribute(machine *m, value *v, const char *name, int line)
+{
+    value *self = v->super.self, *class = self->kind == V_CLASS ? self : self->object.class;
+    value *found = member_after(class, v->super.after, name);
+    if (found)
+        return bind_member(m, found, self->kind == V_CLASS ? NULL : self, class, name, line);
+    bool known = strcmp(name, "__init__") == 0 || strcmp(name, "__eq__") == 0;
+    if (!known || self->kind == V_CLASS || self->object.plain || class->class.enumeration ||
+        (strcmp(name, "__eq__") == 0 && class->class.exception)) {
+        if (name[0] == '_' || self->kind == V_CLASS || class->class.exception ||
+            self->object.plain || class->class.enumeration)
+            path_unsupported(m, line, "write it out", "super().%s of object", name);
+        return throw(m, "AttributeError", line);
+    }
+    value *root = value_new(m, V_BUILTIN);
+    root->builtin.name = arena_print(m->arena, "object.%s", name);
+    return bound(m, self, name, root);
+}
+
+/* -- setting them ------------------------------------------------------------------------------ */
+
+static bool class_attribute_set(machine *m, value *class, const char *name, value *v, int line)
+{
+    value *there = class_member(class, name);
+    if (!class->class.node || class->class.enumeration || class->class.named ||
+        class->class.dataclass || class->class.abc || name[0] == '_' ||
+        (there && there->kind == V_WRAPPER))
+        path_unsupported(m, line, "keep it in a variable", "this attribute that is set on a class");
+    path_touch(m, class->class.members->serial);
+    put_member(m, class, name, v);
+    return true;
+}
+
+bool attribute_set(machine *m, value *of, const char *name, value *v, int line)
+{
+    if (of->kind == V_CLASS)
+        return class_attribute_set(m, of, name, v, line);
+    if (of->kind != V_OBJECT)
+        path_unsupported(m, line, "keep it in a variable", "an attribute that is set on a %s",
+                         value_type(of));
+    if (!may_set_field(m, of, name, line))
+        return false;
+    value *class = of->object.class, *member = class_member(class, name);
+    if (name[0] == '_' && name[1] == '_')
+        path_unsupported(m, line, "use another name", "the attribute %s that is set", name);
+    if (class->class.exception && strcmp(name, "args") == 0)
+        path_unsupported(m, line, "give it to __init__", "args that are set");
+    if (class->class.named) {
+        throw(m, "AttributeError", line);
+        return false;
+    }
+    if (class->class.enumeration && class->class.members->class) /* it is made */
+        path_unsupported(m, line, "make another one", "an attribute that is set on a %s",
+                         class->class.name);
+    if (!is_property(member)) {
+        object_set(m, of, name, v);
+        return true;
+    }
+    if (!member->wrapper.set) {
+        throw(m, "AttributeError", line);
+        return false;
+    }
+    arguments given = { 0 };
+    values_add(m, &given.places, v);
+    return call_member(m, of, member->wrapper.set, &given, line) != NULL;
+}
+
+bool attribute_delete(machine *m, value *of, const char *name, int line)
+{
+    if (of->kind != V_OBJECT || of->object.plain || of->object.class->class.enumeration ||
+        of->object.class->class.slotted || is_property(class_member(of->object.class, name)))
+        path_unsupported(m, line, "set it to None", "del of an attribute of a %s", value_type(of));
+    if (!may_set_field(m, of, name, line))
+        return false;
+    values *names = &of->object.names, *fields = &of->object.fields;
+    for (size_t i = 0; i < names->count; i++) {
+        if (!value_says(names->at[i], name))
+            continue;
+        path_touch(m, of->serial);
+        size_t after = names->count - i - 1;
+        memmove(names->at + i, names->at + i + 1, after * sizeof *names->at);
+        memmove(fields->at + i, fields->at + i + 1, after * sizeof *fields->at);
+        names->count--;
+        fields->count--;
+        return true;
+    }
+    throw(m, "AttributeError", line);
+    return false;
+}
+
+/* -- of any value ------------------------------------------------------------------------------ */
 
 /* Python itself knows the methods of its types. False: raised. */
 static bool has_method(machine *m, const value *v, const char *name, int line)
@@ -397,6 +371,13 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
         return object_attribute(m, v, name, line);
     case V_CLASS:
         return class_attribute(m, v, name, line);
+    case V_SUPER:
+        return super_attribute(m, v, name, line);
+    case V_WRAPPER:
+        if (v->wrapper.as != AS_PROPERTY ||
+            (strcmp(name, "setter") != 0 && strcmp(name, "getter") != 0))
+            path_unsupported(m, line, NULL, "the attribute %s of a property", name);
+        return bound(m, v, name, NULL);
     case V_MODULE: {
         const char *member = arena_print(m->arena, "%s.%s", v->builtin.name, name);
         if (strcmp(v->builtin.name, "math") == 0) {
@@ -404,6 +385,11 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
                 if (strcmp(name, constants[i]) == 0)
                     return bridge(m, member, &(values){ 0 }, line);
+            value *f = value_new(m, V_BUILTIN);
+            f->builtin.name = member;
+            return f;
+        }
+        if (is_class_library(member)) {
             value *f = value_new(m, V_BUILTIN);
             f->builtin.name = member;
             return f;

@@ -417,6 +417,9 @@ static void copy_values(machine *m, values *to, const values *from)
 
 value *value_copy(machine *m, const value *v)
 {
+    for (size_t i = 0; v->kind == V_OBJECT && i < v->object.class->class.enumerated.count; i++)
+        if (v->object.class->class.enumerated.at[i] == v) /* there is only one */
+            return v->object.class->class.enumerated.at[i];
     value *copy = value_new(m, v->kind);
     unsigned serial = copy->serial;
     *copy = *v;
@@ -427,6 +430,7 @@ value *value_copy(machine *m, const value *v)
     } else if (v->kind == V_OBJECT) {
         copy_values(m, &copy->object.names, &v->object.names);
         copy_values(m, &copy->object.fields, &v->object.fields);
+        copy->object.plain = v->object.plain ? value_copy(m, v->object.plain) : NULL;
     }
     return copy;
 }
@@ -457,6 +461,8 @@ const char *value_type(const value *v)
         [V_ITERATOR] = "generator",
         [V_DATE] = "date",
         [V_DELTA] = "timedelta",
+        [V_WRAPPER] = "property",
+        [V_SUPER] = "super",
         [V_NOT_IMPLEMENTED] = "NotImplemented",
     };
     return v->of_class           ? v->of_class->class.name

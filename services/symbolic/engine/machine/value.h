@@ -38,6 +38,8 @@ typedef enum value_kind {
     V_HUGE,     /* a parameter with more items than are followed: it has a length, `term` */
     V_DATE,     /* of the module datetime: see dates.c */
     V_DELTA,    /* a timedelta */
+    V_WRAPPER,  /* in a class: a property, static method or class method */
+    V_SUPER,    /* super(): the members of the classes after one of them */
     V_NOT_IMPLEMENTED,
 } value_kind;
 
@@ -57,6 +59,14 @@ typedef struct values {
     value **at;
     size_t count, room;
 } values;
+
+/* A field of a dataclass or NamedTuple. */
+typedef struct field {
+    const char *name;
+    value *otherwise; /* its default; NULL: none */
+    value *factory;   /* what makes the default; NULL: nothing */
+    bool init, compared, shown, keyword;
+} field;
 
 struct value {
     value_kind kind;
@@ -89,6 +99,7 @@ struct value {
                 BY_SOURCE,   /* those of its one source */
                 BY_REVERSED, /* those of a list from the end, as they are when they are asked for */
                 BY_GENERATOR,
+                BY_FUNCTION, /* what a function with `yield` gives */
                 BY_MAP,
                 BY_FILTER,
                 BY_ZIP,
@@ -98,10 +109,11 @@ struct value {
             cursor *cursors; /* one for each of these, unless BY_ITEMS */
             size_t turn;
             bool ended;
-            const node *node; /* BY_GENERATOR: the expression, */
-            scope *scope;     /* … where its names are */
-            value *function;  /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number;
-                               * BY_REVERSED: the first place */
+            const node *node;            /* BY_GENERATOR: the expression, */
+            scope *scope;                /* … where its names are */
+            struct generator *generator; /* BY_FUNCTION: how far it is */
+            value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number;
+                              * BY_REVERSED: the first place */
         } iterator;
         struct { /* a list that is a parameter, while `length` is there */
             values items;
@@ -130,8 +142,8 @@ struct value {
             scope *scope;     /* where it was defined */
             values defaults;
             values keyword_defaults;
-            value *owner; /* the class that it is a method of */
-            value *cache; /* lru_cache: results by arguments, as a dict; NULL: it has none */
+            bool abstract; /* decorated so: see class_is_abstract() */
+            value *cache;  /* lru_cache: results by arguments, as a dict; NULL: it has none */
             size_t most_kept;
         } function;
         struct {
@@ -141,16 +153,33 @@ struct value {
         } builtin;
         struct {
             const char *name;
-            value *base;
+            values mro; /* itself and those that it inherits from; empty: itself alone */
             scope *members;
-            bool exception, dataclass, ordered, enumeration;
             value_kind
                 container; /* what its objects are kept in: a dict, a list; V_NONE: neither */
             const node *node;
+            field *fields; /* of a dataclass or NamedTuple, those that it inherits included */
+            size_t field_count;
+            values enumerated; /* of an Enum: its members */
+            value_kind like;   /* … which are also of this type; V_NONE: they are not */
+            bool exception, dataclass, enumeration, named;
+            bool bare;     /* … an IntEnum or StrEnum, whose text is that of the value */
+            bool slotted;  /* a dataclass with slots */
+            bool abc;      /* inherits from abc.ABC */
+            bool protocol; /* … from typing.Protocol */
+            bool inner;    /* defined in a function or class, whose name is part of its own */
         } class;
+        struct {
+            enum { AS_STATIC, AS_CLASS, AS_PROPERTY } as;
+            value *get, *set, *delete;
+        } wrapper;
+        struct {
+            value *after, *self; /* the class whose method asks, and of which object or class */
+        } super;
         struct {
             value *class;
             values names, fields; /* attributes: names as str */
+            value *plain;         /* the int or str that an Enum's member also is, a tuple */
             values arguments;     /* of an exception */
             bool opaque;          /* … raised by Python itself: its message is not modelled */
             int line;
@@ -165,6 +194,7 @@ struct scope {
     size_t count, room;
     const node *owner; /* the function; NULL: a module, a class or a comprehension */
     bool comprehension, is_class;
+    value *class; /* of a class: itself, once it is made */
     unsigned serial;
     const char **globals; /* names that `global` declares */
     size_t global_count;

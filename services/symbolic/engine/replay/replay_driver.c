@@ -12,9 +12,11 @@ const char replay_driver[] =
     /* Compiled only where two results are compared: True, False (then `found` says where), or None:
      * nobody can tell. The rules are those of the engine, in theories/alike.c. */
     "alike_source, alike_names = '''\n"
+    "def has_address(a, b, shown):\n" /* texts with addresses, which differ from call to call */
+    "    return type(a) is type(b) is str and ' at 0x' in a and shown(a) == shown(b)\n"
     "def alike(a, b, shown, found):\n"
     "    if type(a) is type(b) and type(a) in (int, str, bool):\n"
-    "        return a == b\n"
+    "        return a == b or (None if has_address(a, b, shown) else False)\n"
     "    function, builtin = type(alike), type(len)\n"
     "    class With:\n"
     "        def method(self):\n"
@@ -127,6 +129,8 @@ const char replay_driver[] =
     "        try:\n"
     "            if bool(x == y):\n"
     "                return True\n"
+    "            if has_address(x, y, shown):\n"
+    "                return None\n"
     "            if s is t and s.__module__ != '__replayed__' and x != x and y != y:\n"
     "                return True\n"
     "        except BaseException:\n"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 enum { MOST_DEPTH = 200 };
 
@@ -198,8 +198,10 @@ static bool is_class_alike(machine *m, value *l, value *r, const pair *outer)
         if (p->l == l && p->r == r)
             return true;
     pair here = { l, r, outer, outer ? outer->depth + 1 : 0 };
-    if (here.depth > MOST_DEPTH || !is_class_alike(m, l->class.base, r->class.base, &here) ||
-        !scopes_alike(m, l->class.members, r->class.members, &here))
+    bool same = here.depth <= MOST_DEPTH && l->class.mro.count == r->class.mro.count;
+    for (size_t i = 1; same && i < l->class.mro.count; i++)
+        same = is_class_alike(m, l->class.mro.at[i], r->class.mro.at[i], &here);
+    if (!same || !scopes_alike(m, l->class.members, r->class.members, &here))
         nobody_can_tell(m, "objects of a class that is made anew in each call");
     return true;
 }
@@ -213,8 +215,9 @@ bool classes_alike(machine *m, value *l, value *r)
 
 static bool has_own_equality(const value *v)
 {
-    return v->kind == V_OBJECT &&
-           (class_member(v->object.class, "__eq__") || class_member(v->object.class, "__ne__"));
+    const value *equals = special_of(v, "__eq__");
+    return (equals && !(equals->kind == V_BUILTIN && equals->builtin.self)) ||
+           special_of(v, "__ne__");
 }
 
 static value *objects_alike(machine *m, value *l, value *r, const pair *outer)
@@ -225,6 +228,10 @@ static value *objects_alike(machine *m, value *l, value *r, const pair *outer)
         nobody_can_tell(m, "objects of the library");
     if (l->object.opaque || r->object.opaque)
         nobody_can_tell(m, "the messages of exceptions that Python raised");
+    if (special_of(l, "__eq__")) { /* that of a dataclass, which looks at the declared fields */
+        values a = object_declared(m, l, false, m->line), b = object_declared(m, r, false, m->line);
+        return all_alike(m, &a, &b, outer);
+    }
     value *result = all_alike(m, &l->object.arguments, &r->object.arguments, outer);
     if (is_false(result) || l->object.names.count != r->object.names.count)
         return value_bool(m, false);
@@ -343,6 +350,8 @@ static value *compare_parts(machine *m, value *l, value *r, const pair *outer)
             nobody_can_tell(m, "objects whose __eq__ looks at identity");
         return value_bool(m, false);
     }
+    if (plain_of(l) != l || plain_of(r) != r)
+        return compare_parts(m, plain_of(l), plain_of(r), &here);
     if (l->kind != r->kind) {
         if ((is_callable(l) && is_callable(r)) || l->kind == V_VIEW || r->kind == V_VIEW)
             nobody_can_tell(m, "values of unlike types");

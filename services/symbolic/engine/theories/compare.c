@@ -1,7 +1,7 @@
 /* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
@@ -79,6 +79,15 @@ value *same_or_equal(machine *m, value *l, value *r, int line)
     return result;
 }
 
+/* … decided, where a method of the code says so: Python does not call it for items further on. */
+static value *item_equal(machine *m, value *l, value *r, int line)
+{
+    value *same = same_or_equal(m, l, r, line);
+    if (!same || same->known || !(has_own_order(l) || has_own_order(r)))
+        return same;
+    return value_bool(m, path_decide(m, same->term, true));
+}
+
 static value *all_equal(machine *m, const values *l, const values *r, int line)
 {
     if (l->count != r->count)
@@ -86,7 +95,7 @@ static value *all_equal(machine *m, const values *l, const values *r, int line)
     value *result = value_bool(m, true);
     step(m);
     for (size_t i = 0; i < l->count; i++) {
-        value *one = same_or_equal(m, l->at[i], r->at[i], line);
+        value *one = item_equal(m, l->at[i], r->at[i], line);
         if (!one)
             return NULL;
         result = both(m, result, one);
@@ -101,6 +110,8 @@ static value *keyed_equal(machine *m, value *l, value *r, int line)
 {
     if (l->in.items.count != r->in.items.count)
         return value_bool(m, false);
+    if (has_own_order(l) || has_own_order(r))
+        path_unsupported(m, line, "compare the items", "== of dicts or sets of such objects");
     value *result = value_bool(m, true);
     for (size_t i = 0; i < l->in.items.count; i++) {
         value *found = value_bool(m, false);
@@ -119,37 +130,16 @@ static value *keyed_equal(machine *m, value *l, value *r, int line)
     return result;
 }
 
-static value *objects_equal(machine *m, value *l, value *r, int line)
-{
-    const value *sides[] = { l, r };
-    for (int i = 0; i < 2; i++)
-        if (sides[i]->kind == V_OBJECT && (class_member(sides[i]->object.class, "__eq__") ||
-                                           class_member(sides[i]->object.class, "__ne__")))
-            path_unsupported(m, line, "use a dataclass, or compare the attributes",
-                             "the method __eq__ or __ne__ of a class");
-    if (l == r)
-        return value_bool(m, true);
-    if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
-        !l->object.class->class.dataclass)
-        return value_bool(m, false);
-    values a = object_declared(m, l, line), b = object_declared(m, r, line);
-    for (size_t i = 0; i < a.count; i++) { /* 3.13 does not look at identity there */
-        const value *field = a.at[i];
-        if (field->kind == V_FLOAT && may_be_nan(field) && field == b.at[i])
-            path_unsupported(m, line, "compare the attributes",
-                             "== of dataclasses with a float that may be NaN");
-    }
-    return all_equal(m, &a, &b, line);
-}
-
 value *equal(machine *m, value *l, value *r, int line)
 {
     if (value_is_integral(l) && value_is_integral(r))
         return whole_compare(m, OP_EQ, l, r);
     if (value_is_number(l) && value_is_number(r))
         return float_compare(m, OP_EQ, l, r, line);
-    if (l->kind == V_OBJECT || r->kind == V_OBJECT)
-        return objects_equal(m, l, r, line);
+    if (l->kind == V_OBJECT || r->kind == V_OBJECT) {
+        value *result = rich_compare(m, OP_EQ, l, r, line);
+        return result ? truth_of(m, result) : NULL;
+    }
     if (l->kind == V_VIEW || r->kind == V_VIEW)
         path_unsupported(m, line, "compare lists or sets of it",
                          "a comparison of a view of a dict");
@@ -189,6 +179,21 @@ value *equal(machine *m, value *l, value *r, int line)
 
 /* -- order ------------------------------------------------------------------------------------- */
 
+/* Where methods of the code say what is equal: item by item. NULL: raised; `*decided` is false if
+ * all are equal. */
+static value *first_differing(machine *m, operator_kind op, const values *a, const values *b,
+                              bool *decided, int line)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        value *same = same_or_equal(m, a->at[i], b->at[i], line);
+        int is = same ? decide_truth(m, same, true) : -1;
+        *decided = is != 1;
+        if (*decided)
+            return is < 0 ? NULL : compare(m, op, a->at[i], b->at[i], line);
+    }
+    return NULL;
+}
+
 /* Lexicographic: by the first items that differ, or by length. */
 static value *items_compare(machine *m, operator_kind op, value *l, value *r, int line)
 {
@@ -201,6 +206,11 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
                                   : op == OP_GT  ? a->count > b->count
                                                  : a->count >= b->count);
     operator_kind strict = op == OP_LT || op == OP_LTE ? OP_LT : OP_GT;
+    if (has_own_order(l) || has_own_order(r)) {
+        bool decided = false;
+        value *differs = first_differing(m, op, a, b, &decided, line);
+        return decided ? differs : result;
+    }
     for (size_t i = common; i-- > 0;) {
         value *same = same_or_equal(m, a->at[i], b->at[i], line);
         if (!same)
@@ -239,27 +249,6 @@ static value *subset(machine *m, operator_kind op, value *l, value *r, int line)
     return result;
 }
 
-/* Objects have an order by methods of their class, or as tuples of their fields. */
-static value *objects_order(machine *m, operator_kind op, value *l, value *r, int line)
-{
-    static const char *const methods[] = { "__lt__", "__le__", "__gt__", "__ge__" };
-    const value *sides[] = { l, r };
-    for (size_t i = 0; i < 2 * sizeof methods / sizeof *methods; i++)
-        if (sides[i % 2]->kind == V_OBJECT &&
-            class_member(sides[i % 2]->object.class, methods[i / 2]))
-            path_unsupported(m, line, "compare the attributes", "the method %s of a class",
-                             methods[i / 2]);
-    if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
-        !l->object.class->class.ordered)
-        return throw(m, "TypeError", line);
-    value *tuples[2];
-    for (int i = 0; i < 2; i++) {
-        tuples[i] = value_new(m, V_TUPLE);
-        tuples[i]->in.items = object_declared(m, sides[i], line);
-    }
-    return items_compare(m, op, tuples[0], tuples[1], line);
-}
-
 static value *order(machine *m, operator_kind op, value *l, value *r, int line)
 {
     if (value_is_integral(l) && value_is_integral(r))
@@ -267,7 +256,7 @@ static value *order(machine *m, operator_kind op, value *l, value *r, int line)
     if (value_is_number(l) && value_is_number(r))
         return float_compare(m, op, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
-        return objects_order(m, op, l, r, line);
+        return rich_compare(m, op, l, r, line);
     if (l->kind == V_VIEW || r->kind == V_VIEW)
         path_unsupported(m, line, "compare lists or sets of it",
                          "a comparison of a view of a dict");
@@ -306,7 +295,6 @@ static value *identical(machine *m, value *l, value *r, int line)
     case V_RANGE:
     case V_METHOD:
     case V_VIEW:
-    case V_ITERATOR:
     case V_DATE:
     case V_DELTA:
         path_unsupported(m, line, "use == in place of is", "`is` between values of type %s",
@@ -326,18 +314,17 @@ static bool is_hashable(machine *m, const value *v, int line)
 {
     if (v->kind == V_LIST || v->kind == V_DICT || (v->kind == V_SET && !v->frozen))
         return false;
-    if (v->kind == V_OBJECT &&
-        (class_member(v->object.class, "__hash__") || class_member(v->object.class, "__eq__")))
+    values declared = { 0 };
+    int hashes = v->kind == V_OBJECT ? object_hashes(m, v, &declared, line) : 1;
+    if (hashes < 0)
         path_unsupported(m, line, "use a frozen dataclass",
-                         "the method __hash__ or __eq__ of a class");
+                         "a key with a method __hash__ or __eq__ of its own");
+    if (hashes == 0)
+        return false;
     if (v->kind == V_VIEW || v->kind == V_RANGE || v->kind == V_METHOD)
         path_unsupported(m, line, "use a tuple", "a key of this kind");
-    bool dataclass = v->kind == V_OBJECT && v->object.class->class.dataclass;
-    if (dataclass && !v->frozen)
-        return false;
-    values declared = dataclass ? object_declared(m, v, line) : (values){ 0 };
-    const values *parts = dataclass ? &declared : &v->in.items;
-    for (size_t i = 0; (dataclass || v->kind == V_TUPLE) && i < parts->count; i++)
+    const values *parts = v->kind == V_TUPLE ? &v->in.items : &declared;
+    for (size_t i = 0; i < parts->count; i++)
         if (!is_hashable(m, parts->at[i], line))
             return false;
     return true;
@@ -376,7 +363,14 @@ value *contains(machine *m, value *in, value *item, int line)
     }
     if (in->kind == V_RANGE)
         return in_range(m, in, item, line);
-    if (in->kind == V_ITERATOR || in->kind == V_BUILTIN || in->kind == V_OBJECT)
+    if (in->kind == V_OBJECT)
+        return object_contains(m, in, item, line);
+    if (in->kind == V_CLASS && in->class.enumeration && item->kind == V_OBJECT &&
+        item->object.class->class.enumeration && !item->object.plain)
+        return value_bool(m, item->object.class == in);
+    if (in->kind == V_ITERATOR)
+        return iterator_contains(m, in, item, line);
+    if (in->kind == V_BUILTIN || in->kind == V_CLASS)
         path_unsupported(m, line, "use a list", "`in` a %s", value_type(in));
     if (in->kind != V_LIST && in->kind != V_TUPLE && in->kind != V_SET && in->kind != V_DICT)
         return throw(m, "TypeError", line);
@@ -385,9 +379,9 @@ value *contains(machine *m, value *in, value *item, int line)
     settle(m, in);
     value *found = value_bool(m, false);
     for (size_t i = 0; i < in->in.items.count; i++) {
-        value *one = same_or_equal(m, in->in.items.at[i], item, line);
-        if (!one)
-            return NULL;
+        value *one = item_equal(m, in->in.items.at[i], item, line);
+        if (!one || (one->known && one->truth))
+            return one;
         found = either(m, found, one);
     }
     return found;
@@ -398,9 +392,12 @@ value *compare(machine *m, operator_kind op, value *l, value *r, int line)
     value *result;
     switch (op) {
     case OP_EQ:
-        return equal(m, l, r, line);
     case OP_NOTEQ:
+        if (l->kind == V_OBJECT || r->kind == V_OBJECT)
+            return rich_compare(m, op, l, r, line);
         result = equal(m, l, r, line);
+        if (op == OP_EQ)
+            return result;
         return result ? negated(m, result) : NULL;
     case OP_IS:
         return identical(m, l, r, line);
@@ -472,6 +469,8 @@ static bool is_of_builtin(const value *v, const char *name)
     const char *type = value_type(v);
     if (strcmp(name, "object") == 0)
         return true;
+    if (v->kind == V_OBJECT && v->object.plain)
+        return is_of_builtin(v->object.plain, name);
     if (v->kind == V_OBJECT || v->kind == V_FUNCTION || v->kind == V_CLASS)
         return v->kind == V_CLASS && strcmp(name, "type") == 0;
     if (v->of_class)
@@ -493,6 +492,8 @@ value *is_instance(machine *m, value *v, value *class, int line)
         }
         return value_bool(m, false);
     }
+    if (class->kind == V_CLASS && class->class.protocol)
+        path_unsupported(m, line, "name a class", "isinstance() with a Protocol");
     if (class->kind == V_CLASS)
         return value_bool(m, v->of_class == class ||
                                  (v->kind == V_OBJECT && is_subclass(v->object.class, class)));

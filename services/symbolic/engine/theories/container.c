@@ -1,7 +1,7 @@
 /* Lists, tuples, dicts and ranges: length, items, slices. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 static Z3_ast number(machine *m, int64_t n)
 {
@@ -119,12 +119,12 @@ value *length_of(machine *m, value *v, int line)
         return value_int(m, (int64_t)v->view.dict->in.items.count);
     case V_RANGE:
         return range_length(m, v, line);
-    case V_OBJECT: {
-        value *method = class_member(v->object.class, "__len__");
-        if (!method)
-            return throw(m, "TypeError", line);
-        path_unsupported(m, line, "call a method by its name", "the method __len__ of a class");
-    }
+    case V_OBJECT:
+        return object_length(m, v, line);
+    case V_CLASS:
+        if (v->class.enumeration)
+            return value_int(m, (int64_t)v->class.enumerated.count);
+        return throw(m, "TypeError", line);
     default:
         return throw(m, "TypeError", line);
     }
@@ -231,10 +231,13 @@ value *item_get(machine *m, value *of, value *index, int line)
     }
     bool sequence = of->kind == V_LIST || of->kind == V_TUPLE || of->kind == V_STR ||
                     of->kind == V_RANGE;
+    if (of->kind == V_CLASS && of->class.enumeration)
+        return enum_named(m, of, index, line);
     if (of->kind == V_BUILTIN || of->kind == V_CLASS)
         path_unsupported(m, line, "use it in annotations only", "a subscript of a type");
     if (of->kind == V_OBJECT)
-        path_unsupported(m, line, "call a method by its name", "a subscript of an object");
+        return object_item(m, of, index, line);
+    index = plain_of(index);
     if (!sequence || !value_is_integral(index))
         return throw(m, "TypeError", line);
     return of->kind == V_STR     ? text_item(m, of, index, line)
@@ -249,7 +252,8 @@ bool item_set(machine *m, value *of, value *index, value *v, int line)
     if (of->kind == V_DICT)
         return set_key(m, of, index, v, line);
     if (of->kind == V_OBJECT)
-        path_unsupported(m, line, "call a method by its name", "a subscript of an object");
+        return object_item_set(m, of, index, v, line);
+    index = plain_of(index);
     if (of->kind != V_LIST || !value_is_integral(index)) {
         throw(m, "TypeError", line);
         return false;
@@ -407,6 +411,10 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
         return text_slice(m, of, from, to, step, line);
     if (of->kind == V_RANGE)
         path_unsupported(m, line, "make a list of it first", "a slice of a range");
+    if (special_of(of, "__getitem__"))
+        path_unsupported(m, line, "call a method by its name", "a slice of an object");
+    if (plain_of(of) != of)
+        return slice_get(m, plain_of(of), from, to, step, line);
     if ((of->kind != V_LIST && of->kind != V_TUPLE) || of->of_class)
         return throw(m, "TypeError", line);
     settle(m, of);

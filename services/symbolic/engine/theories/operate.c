@@ -1,7 +1,7 @@
 /* Operators: which theory a pair of operands belongs to. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 value *choose(machine *m, Z3_ast condition, value *yes, value *no)
 {
@@ -91,9 +91,9 @@ value *truth_of(machine *m, value *v)
         return length ? truth_of(m, length) : NULL;
     }
     case V_OBJECT:
-        if (class_member(v->object.class, "__bool__") || class_member(v->object.class, "__len__"))
-            path_unsupported(m, 0, "compare explicitly", "__bool__ or __len__ of a class");
-        return value_bool(m, true);
+        return object_truth(m, v);
+    case V_CLASS:
+        return value_bool(m, true); /* of an Enum, too */
     case V_DELTA:
         return date_truth(m, v);
     case V_NOT_IMPLEMENTED:
@@ -176,41 +176,6 @@ static value *joined(machine *m, value *l, value *r)
     return made;
 }
 
-static const struct {
-    operator_kind op;
-    const char *method, *reflected;
-} dunders[] = {
-    { OP_ADD, "__add__", "__radd__" },
-    { OP_SUB, "__sub__", "__rsub__" },
-    { OP_MULT, "__mul__", "__rmul__" },
-    { OP_DIV, "__truediv__", "__rtruediv__" },
-    { OP_FLOORDIV, "__floordiv__", "__rfloordiv__" },
-    { OP_MOD, "__mod__", "__rmod__" },
-};
-
-/* An operator of a class of the code: its own method, without the reflected one of the other. */
-static value *object_binary(machine *m, operator_kind op, value *l, value *r, int line)
-{
-    for (size_t i = 0; i < sizeof dunders / sizeof *dunders; i++) {
-        if (dunders[i].op != op)
-            continue;
-        value *method = l->kind == V_OBJECT ? class_member(l->object.class, dunders[i].method)
-                                            : NULL;
-        if (r->kind == V_OBJECT && class_member(r->object.class, dunders[i].reflected))
-            path_unsupported(m, line, "call a function", "the method %s", dunders[i].reflected);
-        if (!method)
-            return throw(m, "TypeError", line);
-        value *bound = value_new(m, V_METHOD);
-        bound->builtin.self = l;
-        bound->builtin.call = method;
-        value *result = call_with(m, bound, r, line);
-        if (result && result->kind == V_NOT_IMPLEMENTED)
-            return throw(m, "TypeError", line);
-        return result;
-    }
-    path_unsupported(m, line, "call a function", "the operator %s of a class", tree_sign(op));
-}
-
 value *binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     if (l->kind == V_STR && op == OP_MOD && !value_is_concrete(m, r))
@@ -256,10 +221,8 @@ value *unary(machine *m, operator_kind op, value *v, int line)
         value *truth = truth_of(m, v);
         return truth ? negated(m, truth) : NULL;
     }
-    if (v->kind == V_OBJECT &&
-        (class_member(v->object.class, "__neg__") || class_member(v->object.class, "__pos__") ||
-         class_member(v->object.class, "__invert__")))
-        path_unsupported(m, line, "call a function", "the operator %s of a class", tree_sign(op));
+    if (v->kind == V_OBJECT)
+        return object_unary(m, op, v, line);
     if (v->kind == V_FLOAT && op != OP_INVERT)
         return op == OP_UADD ? v
                : v->known    ? value_float(m, -v->real)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "machine/class.h"
 
 static Z3_ast length_term(machine *m, const value *v)
 {
@@ -192,16 +192,19 @@ static value *items_text(machine *m, value *v, int line)
 static value *object_text(machine *m, value *v, bool representation, int line)
 {
     value *class = v->object.class;
-    const char *method = representation ? "__repr__" : "__str__";
-    if (class_member(class, method)) {
-        value *bound = value_new(m, V_METHOD);
-        bound->builtin.self = v;
-        bound->builtin.call = class_member(class, method);
-        value *made = call(m, bound, &(arguments){ 0 }, line);
+    value *method = representation ? NULL : class_member(class, "__str__");
+    bool by_itself = class->class.exception || class->class.enumeration; /* which have a __str__ */
+    if (!method && (representation || !by_itself))
+        method = class_member(class, "__repr__");
+    if (method) {
+        value *made = call_special(m, v, method, NULL, line);
         return made && made->kind != V_STR ? throw(m, "TypeError", line) : made;
     }
-    if (class->class.exception && !representation && !class_member(class, "__init__") &&
-        !class_member(class, "__repr__") && !v->object.opaque &&
+    if (class->class.enumeration)
+        return enum_text(m, v, representation, line);
+    if (class->class.named)
+        return named_text(m, v, line);
+    if (class->class.exception && !representation && !v->object.opaque &&
         !is_subclass(class, exception_class(m, "KeyError")) &&
         !is_subclass(class, exception_class(m, "OSError"))) {
         if (v->object.arguments.count == 0)

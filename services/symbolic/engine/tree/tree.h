@@ -38,6 +38,7 @@
     X(IMPORT, "Import", "names:x")                                                                 \
     X(IMPORT_FROM, "ImportFrom", "module:n names:x level:i")                                       \
     X(ALIAS, "alias", "name:n asname:m")                                                           \
+    X(TYPE_ALIAS, "TypeAlias", "name:a type_params:x value:b")                                     \
     X(GLOBAL, "Global", "names:x")                                                                 \
     X(NONLOCAL, "Nonlocal", "names:x")                                                             \
     X(EXPR, "Expr", "value:a")                                                                     \
@@ -64,6 +65,8 @@
     X(CONSTANT, "Constant", "value:k")                                                             \
     X(ATTRIBUTE, "Attribute", "value:a attr:n")                                                    \
     X(SUBSCRIPT, "Subscript", "value:a slice:b")                                                   \
+    X(YIELD, "Yield", "value:a")                                                                   \
+    X(YIELD_FROM, "YieldFrom", "value:a")                                                          \
     X(STARRED, "Starred", "value:a")                                                               \
     X(NAME, "Name", "id:n")                                                                        \
     X(LIST, "List", "elts:x")                                                                      \

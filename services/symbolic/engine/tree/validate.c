@@ -97,6 +97,8 @@ static bool check_member(check *c, const char *module, const char *name, int lin
         return refuse(c, line, "Blocked module", name);
     if (name[0] == '_' || listed(validate_blocked_members, name))
         return refuse(c, line, "Blocked attribute", name);
+    if (strcmp(module, "collections") == 0 && strcmp(name, "namedtuple") == 0)
+        return true; /* its calls are looked at: see is_plain_record() */
     return check_attribute(c, name, line);
 }
 
@@ -139,6 +141,8 @@ static bool check_import(check *c, const node *n)
         } else if (!check_member(c, n->name, alias->name, n->line)) {
             return false;
         }
+        if (alias->other && strcmp(alias->name, "namedtuple") == 0)
+            return refuse(c, n->line, "Blocked name", alias->name);
         if (alias->other && !check_bound(c, alias->other, n->line))
             return false;
     }
@@ -220,6 +224,29 @@ static bool is_text(const node *n)
     return n->kind == N_CONSTANT && n->constant->kind == C_STR;
 }
 
+/* namedtuple() makes code of the names that it is given: they must be plain to see. */
+static bool is_plain_record(const node *call)
+{
+    if (!call || call->kind != N_CALL || call->x.count != 2 || !is_text(call->x.at[0]))
+        return false;
+    for (size_t i = 0; i < call->y.count; i++)
+        if (!call->y.at[i]->name || strcmp(call->y.at[i]->name, "defaults") != 0)
+            return false;
+    const node *names = call->x.at[1];
+    bool list = names->kind == N_LIST || names->kind == N_TUPLE;
+    for (size_t i = 0; list && i < names->x.count; i++)
+        if (!is_text(names->x.at[i]))
+            return false;
+    return list || is_text(names);
+}
+
+/* The one decorator of a function: `@classmethod`. */
+static bool is_only_decorator(const node *n, const node *function)
+{
+    return function && function->kind == N_FUNCTION && function->y.count == 1 &&
+           function->y.at[0] == n;
+}
+
 /* Functions that take a name as text. */
 static bool check_call(check *c, const node *n)
 {
@@ -263,6 +290,10 @@ static bool check_node(check *c, const node *n, const node *parent)
     bool called = parent && parent->kind == N_CALL && parent->a == n;
     switch (n->kind) {
     case N_NAME:
+        if (strcmp(n->name, "classmethod") == 0 && is_only_decorator(n, parent))
+            return true;
+        if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
+            return true;
         if ((strcmp(n->name, "getattr") == 0 || strcmp(n->name, "hasattr") == 0) && !called)
             return refuse(c, n->line, "Blocked builtin", n->name);
         if (module_of(c, n->name) && !(parent && parent->kind == N_ATTRIBUTE))
@@ -279,6 +310,8 @@ static bool check_node(check *c, const node *n, const node *parent)
             if (root->kind == N_NAME && module_of(c, root->name) &&
                 !check_member(c, module_of(c, root->name), n->name, n->line))
                 return false;
+        if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
+            return true;
         return check_attribute(c, n->name, n->line);
     case N_CALL:
         return check_call(c, n);
