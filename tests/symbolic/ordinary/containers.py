@@ -2,6 +2,7 @@
 
 
 #: check most_common = verified
+#: not yet collections.Counter
 #: from texts("abc", 1, 5)
 from collections import Counter
 
@@ -26,6 +27,7 @@ def top_letter(text: str) -> str:
 
 
 #: check group_by_parity = verified
+#: not yet collections.defaultdict
 #: from lists(ints(-5, 9), 0, 5)
 from collections import defaultdict
 
@@ -99,6 +101,7 @@ def dedupe(items: list[int]) -> list[int]:
 
 
 #: compare unique unique_dict = equivalent
+#: not yet dict.fromkeys
 #: from lists(ints(0, 3), 0, 5)
 def unique(items: list[int]) -> list[int]:
     """
@@ -116,6 +119,7 @@ def unique_dict(items: list[int]) -> list[int]:
 
 
 #: check chunks = verified
+#: not yet a range whose step is not known
 #: from lists(ints(0, 3), 0, 6), ints(1, 4)
 def chunks(items: list[int], size: int) -> list[list[int]]:
     """
@@ -339,6 +343,7 @@ def winner(votes: list[str]) -> str:
 
 
 #: check insert_sorted = verified
+#: not yet bisect.bisect_left
 #: from ordered(ints(0, 9), 0, 4), ints(0, 9)
 from bisect import bisect_left
 
@@ -446,6 +451,7 @@ def prefix_sums(numbers: list[int]) -> list[int]:
 
 
 #: check run_length = verified
+#: not yet itertools.groupby
 #: from texts("ab", 0, 5)
 from itertools import groupby
 
@@ -542,6 +548,7 @@ def with_defaults(options: dict[str, int]) -> dict[str, int]:
 
 
 #: check top_three = verified
+#: not yet heapq.nlargest
 #: from lists(ints(0, 9), 0, 5)
 import heapq
 
@@ -565,6 +572,7 @@ def common_items(a: list[int], b: list[int]) -> list[int]:
 
 
 #: check product = verified
+#: not yet functools.reduce
 #: from lists(ints(-3, 3), 0, 4)
 from functools import reduce
 

@@ -164,6 +164,7 @@ def round_up_to_five(cents: int) -> int:
 
 
 #: check format_price = verified
+#: not yet a format of a value that is not known
 #: from ints(0, 100000)
 def format_price(cents: int) -> str:
     """
@@ -233,6 +234,7 @@ def shipping_table(weight: int) -> int:
 
 
 #: check cart_total = verified
+#: not yet a property
 #: from lists(made("Item", texts("ab", 1, 2), ints(0, 100), ints(0, 5)), 0, 3)
 from dataclasses import dataclass
 
@@ -278,6 +280,7 @@ def cheapest(offers: list[Offer]) -> Offer:
 
 
 #: check best_offer = verified
+#: not yet the annotation of parameter 'offers'
 #: from lists(made("Offer", texts("ab", 1, 2), ints(0, 100)), 1, 3)
 from typing import NamedTuple
 
@@ -311,6 +314,7 @@ def apply_coupon(total: int, coupon: str) -> int:
 
 
 #: check parse_cents = verified
+#: not yet str.isdecimal of characters that are not ASCII
 #: from texts("0123456789.", 0, 5)
 def parse_cents(text: str) -> int:
     """
@@ -354,6 +358,7 @@ def points(spent: int, member: bool) -> int:
 
 
 #: check balance_after = verified
+#: not yet The time was over
 #: from ints(0, 100), ints(1, 12)
 def balance_after(principal: int, months: int) -> int:
     """
@@ -384,6 +389,7 @@ def payoff_months(debt: int, payment: int) -> int:
 
 
 #: check transfer = verified
+#: not yet Not every path was explored: the number of items of a parameter reached its limit
 #: from dicts(pick(["a", "b"]), ints(0, 100), 0, 2), ints(0, 120)
 def transfer(accounts: dict[str, int], amount: int) -> bool:
     """

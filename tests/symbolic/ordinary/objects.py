@@ -26,6 +26,7 @@ def distance(a: Point, b: Point) -> int:
 
 
 #: check area = verified
+#: not yet super()
 #: from ints(-3, 9), ints(-3, 9)
 class Rectangle:
     def __init__(self, width: int, height: int):
@@ -82,6 +83,7 @@ def temperature(start: int) -> int:
 
 
 #: check stack = verified
+#: not yet __bool__ or __len__ of a class
 #: from lists(ints(-3, 3), 0, 5)
 class Stack:
     def __init__(self):
@@ -252,6 +254,7 @@ def oldest(people: list[Person]) -> int:
 
 
 #: check inventory = verified
+#: not yet Inventory, as line 5 defines it
 #: from lists(tuples(pick(["nut", "bolt"]), ints(-3, 5)), 0, 4)
 from dataclasses import dataclass, field
 
@@ -282,6 +285,7 @@ def inventory(changes: list[tuple[str, int]]) -> dict[str, int]:
 
 
 #: check contains = verified
+#: not yet `in` a Interval
 #: from ints(-5, 9), ints(-5, 9), ints(-5, 9)
 class Interval:
     def __init__(self, low, high):
@@ -397,6 +401,7 @@ def close_twice(again: bool) -> None:
 
 
 #: check run_with = verified
+#: not yet the value of OPERATIONS, as line 3 computes it
 #: from ints(-5, 5), pick(["add", "sub", "mul", "div"])
 import operator
 
@@ -415,6 +420,7 @@ def run_with(a: int, name: str) -> int:
 
 
 #: check context = verified
+#: not yet a with statement
 #: from lists(ints(-3, 3), 0, 3)
 class Recording:
     def __init__(self):

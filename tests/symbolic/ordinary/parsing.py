@@ -15,6 +15,7 @@ def parse_pair(line: str) -> tuple[str, str]:
 
 
 #: check parse_pair_strictly = counterexample ValueError
+#: not yet The time was over
 #: from texts("ab=1 ", 0, 6)
 #: shown by "a=b=c"
 def parse_pair_strictly(line: str) -> tuple[str, str]:
@@ -25,6 +26,7 @@ def parse_pair_strictly(line: str) -> tuple[str, str]:
 
 
 #: check parse_version = verified
+#: not yet The time was over
 #: from texts("0123456789.", 0, 6)
 def parse_version(text: str) -> tuple[int, ...]:
     """
@@ -61,6 +63,7 @@ def is_newer(current: str, offered: str) -> bool:
 
 
 #: check parse_duration = verified
+#: not yet re.fullmatch
 #: from texts("0123456789hms", 0, 4)
 import re
 
@@ -79,6 +82,7 @@ def parse_duration(text: str) -> int:
 
 
 #: check parse_delay = counterexample KeyError
+#: not yet re.fullmatch
 #: from texts("0123456789hmsd", 0, 4)
 #: shown by "1d"
 import re
@@ -96,7 +100,8 @@ def parse_delay(text: str) -> int:
 
 
 #: check parse_hex_color = verified
-#: from texts("#0123456789abcdefg", 0, 7)
+#: not yet int() of a str that is not known
+#: from joined(pick("#"), texts("0123456789abcdef", 6, 6))
 def parse_hex_color(text: str) -> tuple[int, int, int]:
     """
     pre: len(text) == 7 and text[0] == "#"
@@ -120,6 +125,7 @@ def parse_color(text: str) -> int:
 
 
 #: check parse_ipv4 = verified
+#: not yet The time was over
 #: from texts("0123456789.", 7, 8)
 def parse_ipv4(text: str):
     """
@@ -141,6 +147,7 @@ def parse_ipv4(text: str):
 
 
 #: check read_ipv4 = counterexample
+#: not yet The time was over
 #: from texts("0123456789.", 7, 9)
 #: shown by "1.1.1.256"
 def read_ipv4(text: str):
@@ -158,6 +165,7 @@ def read_ipv4(text: str):
 
 
 #: check parse_query = verified
+#: not yet The time was over
 #: from texts("ab=&", 0, 5)
 def parse_query(query: str) -> dict[str, str]:
     """
@@ -190,6 +198,7 @@ def parse_flags(query: str) -> dict[str, list[str]]:
 
 
 #: check parse_time = verified
+#: not yet The time was over
 #: from texts("0123456789:", 5, 5)
 def parse_time(text: str) -> int:
     """Minutes since midnight of "HH:MM".
@@ -209,6 +218,7 @@ def parse_time(text: str) -> int:
 
 
 #: check minutes_of = counterexample
+#: not yet unpacking an iterator
 #: from texts("0123456789:", 5, 5)
 #: shown by "24:00"
 def minutes_of(text: str) -> int:
@@ -226,6 +236,7 @@ def minutes_of(text: str) -> int:
 
 
 #: check parse_bool = verified
+#: not yet str.lower of a str that is computed
 #: from texts("yesnotruf10", 0, 5)
 def parse_bool(text: str) -> bool:
     """
@@ -292,6 +303,7 @@ def expand_pages(spec: str) -> list[int]:
 
 
 #: check tokenize = verified
+#: not yet The time was over
 #: from texts("ab+1 ", 0, 5)
 def tokenize(text: str) -> list[str]:
     """
@@ -337,6 +349,7 @@ def split_words(text: str) -> list[str]:
 
 
 #: check balanced = verified
+#: not yet The time was over
 #: from texts("()[]", 0, 6)
 def balanced(text: str) -> bool:
     """
@@ -387,6 +400,7 @@ def log_level(name: str) -> int:
 
 
 #: check parse_header = verified
+#: not yet str.lower of a str that is computed
 #: from texts("aB: 1", 0, 5)
 def parse_header(line: str) -> tuple[str, str]:
     """
@@ -414,6 +428,7 @@ def header_value(line: str) -> str:
 
 
 #: check parse_square = verified
+#: not yet ord() of a value that is not known
 #: from texts("abcdefghi0123456789", 0, 3)
 def parse_square(square: str) -> tuple[int, int]:
     """
@@ -477,6 +492,7 @@ def to_roman(n: int) -> str:
 
 
 #: find parse_percent ValueError = unreachable
+#: not yet str.isdecimal of characters that are not ASCII
 #: from texts("0123456789%", 0, 4)
 def parse_percent(text: str) -> int:
     """
@@ -489,6 +505,7 @@ def parse_percent(text: str) -> int:
 
 
 #: find percent ValueError = found
+#: not yet str.isdigit of characters that are not ASCII
 #: from texts("0123456789%\u00b2", 0, 3)
 #: shown by "\u00b2%"
 def percent(text: str) -> int:
@@ -502,6 +519,7 @@ def percent(text: str) -> int:
 
 
 #: compare csv_fields csv_fields_again = equivalent
+#: not yet The time was over
 #: from texts("a,b", 0, 5)
 def csv_fields(line: str) -> list[str]:
     """
@@ -518,6 +536,7 @@ def csv_fields_again(line: str) -> list[str]:
 
 
 #: check parse_ini = verified
+#: not yet The time was over
 #: from lists(texts("a=;", 0, 3), 0, 3)
 def parse_ini(lines: list[str]) -> dict[str, str]:
     """
@@ -548,6 +567,7 @@ def read_lengths(words: list[str]) -> int:
 
 
 #: compare key_of key_of_upper = different
+#: not yet The time was over
 #: from texts("aB: ", 0, 4)
 #: shown by ":a"
 def key_of(line: str) -> str:
@@ -563,6 +583,7 @@ def key_of_upper(line: str) -> str:
 
 
 #: check parse_numbers = verified
+#: not yet The time was over
 #: from texts("0123456789, ", 0, 5)
 def parse_numbers(text: str) -> list[int]:
     """

@@ -2,6 +2,7 @@
 
 
 #: check slugify = verified
+#: not yet re.sub
 #: from texts("aB -", 0, 5)
 import re
 
@@ -52,6 +53,7 @@ def shorten(text: str, width: int) -> str:
 
 
 #: check caesar = verified
+#: not yet ord() of a value that is not known
 #: from texts("abyz", 0, 4), ints(-30, 30)
 def caesar(text: str, shift: int) -> str:
     """
@@ -106,6 +108,7 @@ def palindrome_half(text: str) -> bool:
 
 
 #: check count_vowels = verified
+#: not yet The time was over
 #: from texts("aEbc", 0, 5)
 def count_vowels(text: str) -> int:
     """
@@ -116,6 +119,7 @@ def count_vowels(text: str) -> int:
 
 
 #: check to_snake = verified
+#: not yet str.lower of a str that is computed
 #: from texts("aBC", 0, 4)
 def to_snake(name: str) -> str:
     """
@@ -145,6 +149,7 @@ def to_camel(name: str) -> str:
 
 
 #: check initials = verified
+#: not yet The time was over
 #: from texts("ab ", 0, 5)
 def initials(name: str) -> str:
     """
@@ -165,6 +170,7 @@ def acronym(name: str) -> str:
 
 
 #: check longest_word = verified
+#: not yet The time was over
 #: from texts("ab ", 0, 6)
 def longest_word(text: str) -> str:
     """
@@ -175,6 +181,7 @@ def longest_word(text: str) -> str:
 
 
 #: check common_prefix = verified
+#: not yet The time was over
 #: from lists(texts("ab", 0, 3), 0, 3)
 def common_prefix(words: list[str]) -> str:
     """
@@ -282,6 +289,7 @@ def remove_double_spaces(text: str) -> str:
 
 
 #: check reverse_words = verified
+#: not yet The time was over
 #: from texts("ab ", 0, 5)
 def reverse_words(text: str) -> str:
     """
@@ -363,6 +371,7 @@ def quote(text: str) -> str:
 
 
 #: check indent = verified
+#: not yet The time was over
 #: from lists(texts("ab", 0, 3), 0, 3), ints(0, 4)
 def indent(lines: list[str], depth: int) -> list[str]:
     """

@@ -2,6 +2,7 @@
 
 
 #: check valid_username = verified
+#: not yet re.fullmatch
 #: from texts("ab1_-", 0, 6)
 import re
 
@@ -15,6 +16,7 @@ def valid_username(name: str) -> bool:
 
 
 #: check username_ok = counterexample
+#: not yet re.match
 #: from texts("ab1_ ", 0, 6)
 #: shown by "abc d"
 import re
@@ -51,6 +53,7 @@ def email_domain(address: str) -> str:
 
 
 #: check strong_password = verified
+#: not yet The time was over
 #: from texts("aA1!", 0, 6)
 def strong_password(password: str) -> bool:
     """
@@ -174,6 +177,7 @@ def ean_check(digits: list[int]) -> int:
 
 
 #: check valid_port = verified
+#: not yet The solver could not decide
 #: from texts("0123456789 -", 0, 6)
 def valid_port(text: str) -> int:
     """
@@ -227,6 +231,7 @@ def mask_secret(secret: str) -> str:
 
 
 #: check valid_rgb = verified
+#: not yet a format of a value that is not known
 #: from ints(-5, 300), ints(-5, 300), ints(-5, 300)
 def valid_rgb(red: int, green: int, blue: int) -> str:
     """
@@ -397,6 +402,7 @@ def crc8_step(crc: int) -> int:
 
 
 #: check xor_checksum = verified
+#: not yet the annotation of parameter 'data'
 #: from bytestrings(0, 4)
 def xor_checksum(data: bytes) -> int:
     """
@@ -460,6 +466,7 @@ def on_the_map(latitude: float, longitude: float) -> bool:
 
 
 #: check postcode = verified
+#: not yet the value of POSTCODE, as line 3 computes it.fullmatch
 #: from texts("AB12 ", 0, 6)
 import re
 
@@ -475,6 +482,7 @@ def postcode(text: str) -> bool:
 
 
 #: check zip_code = counterexample
+#: not yet re.fullmatch
 #: from texts("012\u0661", 5, 5)
 #: shown by "0000\u0661"
 import re
