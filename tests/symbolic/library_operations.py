@@ -1,6 +1,6 @@
 """Rows of the table in operations.py: modules of Python's library. A module that a body names is imported by the program."""
 
-MODULES = ["bisect", "collections", "datetime", "functools", "heapq", "operator", "string"]
+MODULES = ["bisect", "collections", "datetime", "functools", "heapq", "itertools", "operator", "re", "string"]
 
 
 def add_rows(row):
@@ -9,6 +9,9 @@ def add_rows(row):
     add_deque(row)
     add_functions(row)
     add_dates(row)
+    add_itertools(row)
+    add_patterns(row)
+    add_math(row)
 
 
 def add_counter(row):
@@ -206,3 +209,53 @@ def add_dates(row):
     row("timedelta *", "delta int", "a * b", "b * a", "a // b", "b // a", "a ** b", "a % b")
     row("timedelta //", "delta delta", "a // b", "a / b", "a % b", "a * b", "a & b")
     row("dates in a list", "dates", "sorted(a)", "max(a, default=None)", "len(set(a))", "[d.year for d in a]", "a[0]", "sum((d - datetime.date(2023, 1, 1) for d in a), datetime.timedelta()).days")
+
+
+def add_itertools(row):
+    for call in ("chain(a, b)", "chain(a, [7], b)", "chain.from_iterable([a, b])", "zip_longest(a, b)", "zip_longest(a, b, fillvalue=7)", "product(a, b)", "compress(a, b)"):
+        row("itertools." + call.partition("(")[0].partition(".")[0], "list list", "list(itertools.%s)" % call, "c = itertools.%s\na.append(9)\nreturn list(c)" % call, "c = itertools.%s\nreturn (next(c, None), list(c), list(c))" % call,
+            "list(itertools.%s)" % call.replace("b", "(10 // x for x in b)", 1) if "from" not in call else "list(itertools.chain.from_iterable(a))")
+    for call in ("accumulate(a)", "accumulate(a, max)", "accumulate(a, lambda x, y: x * 2 + y)", "accumulate(a, initial=5)", "accumulate(a, lambda x, y: x // y)", "pairwise(a)", "islice(a, 1)", "islice(a, 1, None)", "islice(a, 0, 3, 2)", "islice(a, 2, 1)",
+                 "islice(a, None)", "islice(a, -1)", "islice(a, 'x')", "islice(a)", "islice(a, 1, 2, 0)", "islice(a, 2**63)", "takewhile(lambda x: x > 0, a)", "dropwhile(lambda x: x > 0, a)", "filterfalse(lambda x: x > 0, a)", "filterfalse(None, a)",
+                 "takewhile(lambda x: 10 // x > 1, a)", "starmap(max, zip(a, a))", "starmap(max, a)", "product(a)", "product(a, repeat=2)", "product(a, repeat=0)", "product(a, repeat=-1)", "combinations(a, 2)", "combinations(a, 0)", "combinations(a, -1)", "combinations(a, r=1)",
+                 "combinations_with_replacement(a, 2)", "permutations(a)", "permutations(a, 2)", "permutations(a, 0)", "permutations(a, 'x')", "zip_longest(a)", "zip_longest()", "product()", "chain()", "repeat(1, len(a))", "repeat(a, -1)", "islice(itertools.count(3), len(a))",
+                 "islice(itertools.count(1, -2), len(a))", "islice(itertools.cycle(a), 5)", "islice(itertools.repeat(2), len(a))", "zip_longest(a, (10 // x for x in a))", "tee(a)"):
+        row("itertools." + call.partition("(")[0], "list", "list(itertools.%s)" % call, "c = itertools.%s\nr = []\nfor _ in range(7):\n    try:\n        r.append(next(c))\n    except StopIteration:\n        r.append('end')\n    except ArithmeticError:\n        r.append('error')\nreturn r" % call)
+        row("itertools." + call.partition("(")[0], "int", "list(itertools.%s)" % call, "bool(itertools.%s)" % call)
+    for call in ("groupby(a)", "groupby(a, lambda x: x % 2)", "groupby(a, key=lambda x: 10 // x)"):
+        row("itertools.groupby", "list", "[(k, list(g)) for k, g in itertools.%s]" % call, "[k for k, g in itertools.%s]" % call, "[(k, next(g)) for k, g in itertools.%s]" % call, "c = list(itertools.%s)\nreturn [(k, list(g)) for k, g in c]" % call,
+            "c = itertools.%s\nk, g = next(c)\nm = list(c)\nreturn (k, list(g))" % call)
+    row("itertools.groupby", "str", "[(k, len(list(g))) for k, g in itertools.groupby(a)]", "''.join(k for k, _ in itertools.groupby(a))")
+    row("itertools.count", "int", "c = itertools.count(a)\nreturn (next(c), next(c))", "next(itertools.count(a, 0))", "next(itertools.count('x'))", "for i in itertools.count():\n    if i > 2:\n        return i + a")
+    row("itertools.cycle", "list", "c = itertools.cycle(a)\nreturn [next(c) for _ in range(3)]")
+    row("itertools.chain", "str", "list(itertools.chain(a, a))", "''.join(itertools.chain.from_iterable([a, a]))")
+
+
+def add_patterns(row):
+    patterns = ["a", "[ab]+", "a|b", "^a$", "a*", "[^a]", ".", "a?b", "(a)(b)", "(a+)(b)", "(a|b)(A)?", "\\d", "\\d+", "\\w", "\\s", "\\S+", "a{2}", "a{1,2}", "^", "$", "a\\Z", "\\Aa", "(?:ab)+", "[a-c]b", "a$", "(?P<x>a)b", "", "\\.", "[0-9]{2}", "a.b", "(?i)a", "(?=a)",
+                "(a)\\1", "[", "\\b", "a+?", "[^\\d]", "\\D", "^a|b$", "(?s).", "(?a)\\d", "\\n", "X"]
+    for pattern in patterns:
+        for how in ("match", "fullmatch", "search"):
+            row("re." + how, "str", "re.%s(r'%s', a) is None" % (how, pattern))
+    for pattern in ("(a)(b)", "(a+)(b)", "([a-b])", "(?P<x>a)(.)", "(a)|(b)", "(a)?b", "a", "x=(.*)", "(.)\\n?", "^(a)$", "(?P<k>[a-z]+)=(?P<v>[0-9])"):
+        for how in ("match", "fullmatch", "search"):
+            row("re." + how, "str", "m = re.%s(r'%s', a)\nreturn m.groups() if m else None" % (how, pattern), "m = re.%s(r'%s', a)\nreturn (m.group(), m.span(), m.start(), m.end()) if m else None" % (how, pattern),
+                "m = re.%s(r'%s', a)\nreturn m.group(1) if m else None" % (how, pattern))
+    row("re.compile", "str", "re.compile('a+').fullmatch(a) is not None", "p = re.compile('[ab]')\nreturn bool(p.match(a)) and bool(p.search(a))", "re.compile(a)", "re.compile('a').pattern + a", "re.match(re.compile('a'), a) is None", "re.compile('a', re.ASCII).match(a) is None",
+        "re.match(re.compile('a'), a, re.ASCII)", "re.compile('a', re.IGNORECASE).match(a) is None", "re.match('a', a, re.DOTALL).foo", "re.match('a', 5)", "re.match(5, a)", "re.match('a')", "re.compile('(a)').match(a).group(2)", "re.match('(?P<x>a)', a).group('x')", "re.match('(?P<x>a)', a).group('y')",
+        "re.match('(?P<x>a)', a).groupdict()", "if m := re.match('a', a):\n    return m.string\nreturn None")
+    row("re.sub", "str", "re.sub('a', 'x', a)", "re.sub('a', 'x', 'banana') + a", "re.compile('a').sub('x', 'banana', 1)", "re.sub('a', lambda m: 'x', a)")
+    row("re.split", "str", "re.split('X', a)", "re.split('n', 'banana')")
+    row("re.findall", "str", "re.findall('a', a)", "re.findall('a(.)', 'banana')")
+
+
+def add_math(row):
+    for name in ("floor", "ceil", "trunc"):
+        row("math." + name, "int int", "math.%s(a / b)" % name)
+        row("math." + name, "small small", "math.%s(a / b)" % name, "math.%s((a + b) / 2)" % name, "math.%s(a / 1)" % name)
+    row("math.prod", "list int", "math.prod(a, start=b)", "math.prod(x + b for x in a)", "math.prod(a, b)", "math.prod(b)", "math.prod(10 // x for x in a)")
+    row("math.prod", "floats", "math.prod(a)", "math.prod(a, start=2)")
+    row("math.prod", "strs", "math.prod(a)")
+    row("math.prod", "", "math.prod([2.0, 3])", "math.prod([])", "math.prod([1], start='a')")
+    row("math.factorial", "int", "math.factorial(a if a < 20 else 20)")
+    row("math.comb", "", "math.comb(5, 2)", "math.comb(2, 5)", "math.comb(-1, 2)", "math.factorial(301) > 0")

@@ -1,7 +1,7 @@
 #: check f = verified
 from collections import Counter
 
-def f(a: str, b: str) -> bool:
+def f(a: list[int], b: list[int]) -> bool:
     """
     pre: len(a) <= 2 and len(b) <= 2
     post: _ == (sorted(a) == sorted(b))
@@ -326,8 +326,8 @@ def f(n: int) -> bool:
 import re
 
 def f(text: str) -> bool:
-    """post: not _ or len(text) == 5"""
-    return re.match(r"^[0-9]{5}$", text) is not None
+    """post: not _ or len(text) == 1"""
+    return re.match(r"^a$", text) is not None
 
 #: check f = verified
 import re
@@ -341,3 +341,50 @@ import re
 
 def f(s: str) -> bool:
     return re.match(r"(?=a)b", s) is not None
+
+#: check f = verified
+import math
+
+def f(total: int, size: int) -> int:
+    """
+    pre: 0 <= total <= 10**9 and 1 <= size <= 1000
+    post: _ == (total + size - 1) // size
+    """
+    return math.ceil(total / size)
+
+#: check f = verified
+from itertools import accumulate
+
+def f(xs: list[int]) -> list[int]:
+    """
+    pre: len(xs) <= 3
+    post: len(_) == len(xs) and (not xs or _[-1] == sum(xs))
+    """
+    return list(accumulate(xs))
+
+#: check f = verified
+from itertools import groupby
+
+def f(xs: list[int]) -> int:
+    """
+    pre: len(xs) <= 3
+    post: _ == len(xs)
+    """
+    return sum(len(list(group)) for _, group in groupby(xs))
+
+#: check f = verified
+from itertools import chain, pairwise
+
+def f(xs: list[int]) -> bool:
+    """
+    pre: len(xs) <= 3
+    post: _ == (sorted(xs) == xs)
+    """
+    return all(x <= y for x, y in pairwise(chain(xs)))
+
+#: check f = counterexample StopIteration
+import itertools
+
+def f(xs: list[int]) -> int:
+    """pre: len(xs) <= 2"""
+    return next(itertools.dropwhile(lambda x: x < 0, xs))

@@ -73,6 +73,15 @@ value *iterator_over(machine *m, values items)
     return v;
 }
 
+value *iterator_by(machine *m, value *object)
+{
+    value *v = value_new(m, V_ITERATOR);
+    v->iterator.how = BY_OBJECT;
+    v->iterator.function = object;
+    v->of_class = object->object.class;
+    return v;
+}
+
 static const value *keys_of(const value *of)
 {
     const value *keys = of->kind == V_VIEW ? of->view.dict : of;
@@ -236,6 +245,15 @@ static value *called(machine *m, value *function, value *item, int line)
     return result;
 }
 
+static value *by_object(machine *m, value *object, int line)
+{
+    value *next = class_member(object->object.class, "__next__");
+    value *result = call_with(m, next, object, line);
+    if (!result && is_subclass(m->raised->object.class, exception_class(m, "StopIteration")))
+        m->raised = NULL;
+    return result;
+}
+
 static value *iterator_next(machine *m, value *of, int line)
 {
     path_touch(m, of->serial);
@@ -267,6 +285,8 @@ static value *iterator_next(machine *m, value *of, int line)
         values_add(m, &pair->in.items, item);
         return pair;
     }
+    case BY_OBJECT:
+        return by_object(m, of->iterator.function, line);
     case BY_MAP:
     case BY_FILTER:
         break;

@@ -152,7 +152,10 @@ bool kin_in_place(machine *m, operator_kind op, value *l, value *r, value **resu
 
 value *kin_text(machine *m, value *v, int line)
 {
-    return call_on(m, v, class_member(v->of_class, "__repr__"), NULL, line);
+    value *method = class_member(v->of_class, "__repr__");
+    if (!method)
+        path_unsupported(m, line, "make a list of it", "the text of a %s", value_type(v));
+    return call_on(m, v, method, NULL, line);
 }
 
 /* -- attributes -------------------------------------------------------------------------------- */

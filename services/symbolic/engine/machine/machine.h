@@ -262,6 +262,8 @@ value *generator_next(machine *m, value *of, int line);
 value *make_generator(machine *m, const node *function, scope *inside);
 bool has_yield(const node *n);
 value *iterator_over(machine *m, values items);
+/* … over what the method __next__ of an object of the library gives. */
+value *iterator_by(machine *m, value *object);
 /* An iterator that takes from these sources. */
 value *iterator_from(machine *m, int how, values sources);
 /* list(), tuple() and the like ask how many items there are: of a range, or an iterator over one,

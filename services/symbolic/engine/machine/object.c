@@ -114,6 +114,8 @@ value *make_object(machine *m, value *class, arguments *given, int line)
         value *result = call_member(m, made, init, given, line);
         if (result && result->kind != V_NONE)
             return throw(m, "TypeError", line);
+        if (result && !class->class.node->line && class_member(class, "__next__"))
+            return iterator_by(m, made);
         return result ? made : NULL;
     }
     if (makes_more(class, given))

@@ -103,7 +103,8 @@ struct value {
                 BY_MAP,
                 BY_FILTER,
                 BY_ZIP,
-                BY_ENUMERATE
+                BY_ENUMERATE,
+                BY_OBJECT /* of the library: what its method __next__ gives */
             } how;
             values sources;  /* what it takes from; BY_ITEMS: the items themselves */
             cursor *cursors; /* one for each of these, unless BY_ITEMS */
@@ -113,7 +114,7 @@ struct value {
             scope *scope;                /* … where its names are */
             struct generator *generator; /* BY_FUNCTION: how far it is */
             value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number;
-                              * BY_REVERSED: the first place */
+                              * BY_REVERSED: the first place; BY_OBJECT: the object */
         } iterator;
         struct { /* a list that is a parameter, while `length` is there */
             values items;

@@ -11,6 +11,55 @@ static bool all_known(machine *m, const arguments *given)
     return true;
 }
 
+/* floor(), ceil() and trunc() of a / b. Up to 2**53 a quotient that is no int is never rounded to
+ * one: the nearest int is at least 1 / b away, which is more than half of the distance of two
+ * floats. */
+static value *whole_of_quotient(machine *m, const value *v, const char *name, int line)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast most = Z3_mk_int64(z, INT64_C(1) << 53, m->solver->ints);
+    Z3_ast outside[] = { Z3_mk_gt(z, v->above, most),
+                         Z3_mk_lt(z, v->above, Z3_mk_unary_minus(z, most)) };
+    if (path_decide(m, Z3_mk_or(z, 2, outside), false))
+        path_unsupported(m, line, "use // of ints",
+                         "math.%s() of a quotient of an int beyond 2**53", name);
+    value *above = value_of_int(m, v->above), *below = value_of_int(m, v->below);
+    value *zero = value_int(m, 0);
+    value *down = integer_binary(m, OP_FLOORDIV, above, below, line);
+    value *minus = integer_binary(m, OP_SUB, zero, above, line);
+    value *up = integer_binary(m, OP_SUB, zero, integer_binary(m, OP_FLOORDIV, minus, below, line),
+                               line);
+    if (strcmp(name, "trunc") != 0)
+        return name[0] == 'f' ? down : up;
+    return value_of_int(m, Z3_mk_ite(z, Z3_mk_lt(z, v->above, m->solver->zero),
+                                     value_int_term(m, up), value_int_term(m, down)));
+}
+
+static value *product(machine *m, arguments *given, int line)
+{
+    value *made = keyword_argument(given, "start"), *item;
+    cursor at = { 0 };
+    if (!arguments_fit(m, given, 1, 1, line) || !is_iterable(m, given->places.at[0], line))
+        return NULL;
+    made = made ? made : value_int(m, 1);
+    while (made && (item = item_next(m, given->places.at[0], &at, line)))
+        made = binary(m, OP_MULT, made, item, line);
+    return m->raised ? NULL : made;
+}
+
+/* factorial(), comb() and perm() are computed up to a size. */
+static bool is_small(const arguments *given)
+{
+    enum { MOST = 300 };
+    for (size_t i = 0; i < given->places.count; i++) {
+        int64_t n;
+        if (value_is_integral(given->places.at[i]) &&
+            (!value_whole(given->places.at[i], &n) || n > MOST))
+            return false;
+    }
+    return true;
+}
+
 value *call_math(machine *m, const char *name, arguments *given, int line)
 {
     Z3_context z = m->solver->z;
@@ -24,13 +73,19 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
     }
     static const char *const operands[] = { "", "a", "a, b", "a, b, c" };
     if (!given->names.count && given->places.count < sizeof operands / sizeof *operands &&
-        all_known(m, given) && strcmp(name, "factorial") != 0 && strcmp(name, "comb") != 0 &&
-        strcmp(name, "perm") != 0) {
+        all_known(m, given) &&
+        (is_small(given) || (strcmp(name, "factorial") != 0 && strcmp(name, "comb") != 0 &&
+                             strcmp(name, "perm") != 0))) {
         const char *expression = arena_print(m->arena, "math.%s(%s)", name,
                                              operands[given->places.count]);
         return bridge(m, expression, &given->places, line);
     }
+    if (strcmp(name, "prod") == 0)
+        return product(m, given, line);
     if (given->places.count == 1 && !given->names.count && value_is_number(first)) {
+        if (value_is_quotient(first) &&
+            (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
+            return whole_of_quotient(m, first, name, line);
         bool whole = value_is_integral(first);
         if (whole &&
             (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
