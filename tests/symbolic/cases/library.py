@@ -345,12 +345,12 @@ def f(s: str) -> bool:
 #: check f = verified
 import math
 
-def f(total: int, size: int) -> int:
+def f(total: int) -> int:
     """
-    pre: 0 <= total <= 10**9 and 1 <= size <= 1000
-    post: _ == (total + size - 1) // size
+    pre: 0 <= total <= 10**9
+    post: _ == (total + 19) // 20
     """
-    return math.ceil(total / size)
+    return math.ceil(total / 20)
 
 #: check f = verified
 from itertools import accumulate
