@@ -233,7 +233,7 @@ def add_itertools(row):
 
 def add_patterns(row):
     patterns = ["a", "[ab]+", "a|b", "^a$", "a*", "[^a]", ".", "a?b", "(a)(b)", "(a+)(b)", "(a|b)(A)?", "\\d", "\\d+", "\\w", "\\s", "\\S+", "a{2}", "a{1,2}", "^", "$", "a\\Z", "\\Aa", "(?:ab)+", "[a-c]b", "a$", "(?P<x>a)b", "", "\\.", "[0-9]{2}", "a.b", "(?i)a", "(?=a)",
-                "(a)\\1", "[", "\\b", "a+?", "[^\\d]", "\\D", "^a|b$", "(?s).", "(?a)\\d", "\\n", "X"]
+                "(a)\\1", "\\b", "a+?", "[^\\d]", "\\D", "^a|b$", "(?s).", "(?a)\\d", "\\n", "X"]
     for pattern in patterns:
         for how in ("match", "fullmatch", "search"):
             row("re." + how, "str", "re.%s(r'%s', a) is None" % (how, pattern))
