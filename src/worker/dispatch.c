@@ -247,13 +247,14 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
                                      .slow = run->slow };
     int64_t expected_ns = turn.expected_us * INT64_C(1000);
     bool was_idle = !link->used;
+    turn.permit = link->permit && was_idle;
     turn.caller = mishap_turns_take(line, &run->turn, expected_ns);
     if (run->slow)
         g->slow_since_ns = now;
     mishap_runner_dequeue(g, run);
     if (!mishap_link_hand(link, run, now)) {
         mishap_turns_end(line, turn.caller, expected_ns, 0);
-        if (was_idle)
+        if (turn.permit)
             mishap_runner_return_permit(r, link);
         return false;
     }
@@ -285,7 +286,7 @@ void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool r
     struct mishap_link_turn turn = link->slots[i].turn;
     int64_t used_ns = ran ? time_of(link, i) : 0;
     mishap_link_clear(link, i);
-    if (!link->used)
+    if (turn.permit) /* calls of others may stand behind it */
         mishap_runner_return_permit(r, link);
     /* One that has no call may have another long one in a moment (mishap_runner_flush). */
     if (link->foreign || (link->used && !is_long(r, link, first_turn(link)->slow)))

@@ -151,7 +151,7 @@ void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now)
 bool mishap_runner_may_compute(mishap_runner *r, mishap_link *link, const mishap_run *run,
                                int64_t now);
 
-/* Its call is over. */
+/* Its call is over, or computes nothing now. */
 void mishap_runner_return_permit(const mishap_runner *r, mishap_link *link);
 
 /* It has no such call any more. */

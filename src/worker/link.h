@@ -45,7 +45,7 @@ typedef struct mishap_link_slot {
         mishap_turns_caller *caller;
         uint32_t *took_us, expected_us;
         uint64_t holder;
-        bool slow;
+        bool slow, permit; /* takes long; began with the permit of the link */
     } turn;
     char incident[MISHAP_ID_LENGTH + 1];
 } mishap_link_slot;

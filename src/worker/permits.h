@@ -8,7 +8,8 @@
  * server computes with a priority of its own.
  *
  * Nothing here waits or locks. A permit names the process that has it: that of a loop that has died
- * is taken by the next. A loop that got none says so, and the others leave it the next one.
+ * is taken by the next. Loops that got none stand in a line: the next permit is for the one that
+ * has waited longest, and a loop that got one and wants another stands at the end again.
  */
 #ifndef MISHAP_WORKER_PERMITS_H
 #define MISHAP_WORKER_PERMITS_H
@@ -19,17 +20,20 @@
 #include "worker/worker.h"
 
 enum {
-    MISHAP_PERMITS = 64,            /* at most */
-    MISHAP_PERMIT_AGAIN_MS = 2,     /* after so long, a loop that got none tries again */
-    MISHAP_PERMIT_WANTED_MS = 1000, /* one that has not tried for so long wants none any more */
+    MISHAP_PERMITS = 64,           /* at most */
+    MISHAP_PERMIT_AGAIN_MS = 2,    /* after so long, a loop that got none tries again */
+    MISHAP_PERMIT_WANTED_MS = 100, /* one that has not tried for so long wants none any more */
 };
 
 typedef struct mishap_permits {
     size_t count;
     /* Who has each: 0: nobody. No other memory depends on it, so relaxed order is enough. */
     _Atomic mishap_life of[MISHAP_PERMITS];
-    _Atomic mishap_life wanted_by; /* the loop that is next */
-    _Atomic int64_t wanted_ns;     /* when it tried last */
+    struct mishap_permits_want {
+        _Atomic mishap_life loop; /* 0: the place is free */
+        _Atomic int64_t since_ns; /* when it came into the line */
+        _Atomic int64_t tried_ns; /* when it tried last */
+    } line[MISHAP_KEEPER_LOOPS];
 } mishap_permits;
 
 /* In shared memory, before there are loops. */

@@ -359,6 +359,8 @@ void mishap_runner_hold(mishap_runner *r, mishap_run *run, bool hold)
         link->slots[run->slot].begun_ns += now - link->held_since_ns;
     link->slots[run->slot].done_ns = 0;
     link->held_since_ns = hold ? now : 0;
+    if (hold && link->slots[run->slot].turn.permit)
+        mishap_runner_return_permit(r, link); /* it waits for a reader, and computes nothing */
     mishap_runner_listen(r, link);
 }
 

@@ -706,6 +706,53 @@ static void who_has_many_long_calls_needs_permits_while_others_are_there(void **
     mishap_call_end(ada[1].run.call);
 }
 
+/* A reader that takes nothing would keep others from computing as long as it likes. */
+static void a_call_that_waits_for_its_reader_has_no_permit(void **state)
+{
+    mishap_permits permits = { .count = 1 };
+    struct ours ada[2], bob;
+    (void)state;
+    open_runner(8, 100, 50);
+    s.runner->settings.permits = &permits;
+    add_apart(&bob, 1, BOB);
+    end(&bob);
+    add_apart(ada, 2, ADA);
+    UNTIL(worker_of(&ada[0]));
+    assert_true(permits.of[0] == mishap_life_self());
+    assert_null(worker_of(&ada[1]));
+    mishap_runner_hold(s.runner, &ada[0].run, true);
+    assert_int_equal(permits.of[0], 0);
+    UNTIL(worker_of(&ada[1]));
+    assert_true(permits.of[0] == mishap_life_self());
+    mishap_runner_hold(s.runner, &ada[0].run, false);
+    end(&ada[0]);
+    assert_true(permits.of[0] == mishap_life_self()); /* that of the other */
+    end(&ada[1]);
+    assert_int_equal(permits.of[0], 0);
+    close_runner();
+}
+
+/* The call of another caller may stand behind it in the same process. */
+static void a_permit_is_returned_when_the_call_ends_that_needed_it(void **state)
+{
+    mishap_permits permits = { .count = 1 };
+    struct ours ada[2], bob;
+    (void)state;
+    open_runner(1, 100, 50);
+    s.runner->settings.permits = &permits;
+    add_apart(&bob, 1, BOB);
+    end(&bob);
+    add_apart(ada, 2, ADA);
+    add_apart(&bob, 1, BOB);
+    end(&ada[0]);
+    UNTIL(worker_of(&bob));
+    assert_int_equal(permits.of[0], 0);
+    end(&bob);
+    end(&ada[1]);
+    assert_int_equal(permits.of[0], 0);
+    close_runner();
+}
+
 static void a_worker_that_is_alone_never_yields(void **state)
 {
     struct ours all[3], quick;
@@ -843,6 +890,32 @@ static void loops_take_turns_with_permits(void **state)
     assert_int_equal(mishap_permits_take(&permits, us, last), 1);
 }
 
+/* It has more calls than permits, and tries for all of them at once. */
+static void a_loop_that_always_wants_one_starves_no_other(void **state)
+{
+    mishap_permits permits = { .count = 1 };
+    mishap_life loops[] = { mishap_life_self(), mishap_life_of(getppid(), 0),
+                            mishap_life_of(1, 0) };
+    size_t got[3] = { 0 }, has = 3, permit = 0;
+    (void)state;
+    for (int ms = 0; ms < 300; ms++) {
+        if (permit)
+            mishap_permits_return(&permits, permit);
+        permit = 0;
+        for (size_t i = 0; i < 3; i++)
+            for (size_t again = 0; again < 2; again++) { /* for each of its calls */
+                size_t taken = mishap_permits_take(&permits, loops[i], AFTER_MS(ms) + (int64_t)i);
+                assert_true(!taken || !permit);
+                permit = taken ? taken : permit;
+                has = taken ? i : has;
+            }
+        assert_true(permit);
+        got[has]++;
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_in_range(got[i], 90, 110);
+}
+
 static void the_permit_of_a_loop_that_has_died_is_free(void **state)
 {
     mishap_permits permits = { .count = 1 };
@@ -888,12 +961,15 @@ int main(void)
         TEST(a_call_that_turns_out_to_take_long_yields),
         TEST(a_low_priority_lasts_while_such_calls_follow),
         TEST(who_has_many_long_calls_needs_permits_while_others_are_there),
+        TEST(a_call_that_waits_for_its_reader_has_no_permit),
+        TEST(a_permit_is_returned_when_the_call_ends_that_needed_it),
         TEST(a_worker_that_is_alone_never_yields),
         TEST(a_call_that_leaves_gives_way_to_nobody),
         TEST(readers_hold_half_of_the_workers),
         TEST(who_reads_slowly_can_still_call),
         TEST(the_crowd_is_who_was_there_lately),
         TEST(loops_take_turns_with_permits),
+        TEST(a_loop_that_always_wants_one_starves_no_other),
         TEST(the_permit_of_a_loop_that_has_died_is_free),
         TEST(there_are_permits_for_half_of_the_processors),
     };
