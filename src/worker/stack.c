@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 enum {
     LOWEST = 4096, /* no code lies below, whatever the size of a page is */
@@ -16,11 +19,27 @@ struct record {
     uint64_t caller, return_address;
 };
 
-static bool read_memory(int pid, uint64_t address, struct record *record)
+/* The process that is read, and /proc/PID/pagemap; -1: there is none. */
+struct process {
+    int pid, pages;
+};
+
+/* Is this address in memory? Reading a page that is not waits for what brings it: a disk, a file
+ * system, or a thread of the worker itself (userfaultfd). The keeper waits for none of these. */
+static bool is_present(const struct process *p, uint64_t address)
+{
+    uint64_t page = address / (uint64_t)sysconf(_SC_PAGESIZE), entry;
+    return p->pages < 0 ||
+           (pread(p->pages, &entry, sizeof entry, (off_t)(page * sizeof entry)) == sizeof entry &&
+            entry >> 63 & 1);
+}
+
+static bool read_memory(const struct process *p, uint64_t address, struct record *record)
 {
     struct iovec here = { record, sizeof *record };
     struct iovec there = { (void *)(uintptr_t)address, sizeof *record };
-    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *record;
+    return is_present(p, address) && is_present(p, address + sizeof *record - 1) &&
+           process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *record;
 }
 
 /* Is this instruction in a library, where functions have no frames? A worker is forked from this
@@ -45,8 +64,8 @@ static bool is_behind_call(const void *address)
 
 /* Code without frame pointers leaves anything at all in the register: each record must lie further
  * up than the one before, and not far. */
-static void follow(int pid, mishap_trace *trace, uint64_t instruction, uint64_t frame,
-                   uint64_t stack, uint64_t caller)
+static void follow(const struct process *p, mishap_trace *trace, uint64_t instruction,
+                   uint64_t frame, uint64_t stack, uint64_t caller)
 {
     const uint64_t most = 64 * 1024 * 1024;
     uint64_t low = stack;
@@ -55,7 +74,7 @@ static void follow(int pid, mishap_trace *trace, uint64_t instruction, uint64_t 
     if (caller)
         trace->addresses[trace->count++] = (void *)(uintptr_t)caller;
     while (trace->count < MISHAP_TRACE_MAX && frame >= low && frame - stack < most &&
-           frame % sizeof(void *) == 0 && read_memory(pid, frame, &record) &&
+           frame % sizeof(void *) == 0 && read_memory(p, frame, &record) &&
            record.return_address >= LOWEST) {
         void *address = mishap_trace_strip((void *)(uintptr_t)record.return_address);
         if (low != stack || address != (void *)(uintptr_t)caller) /* else it has a frame, too */
@@ -65,31 +84,31 @@ static void follow(int pid, mishap_trace *trace, uint64_t instruction, uint64_t 
     }
 }
 
-static bool read_registers(int pid, mishap_trace *trace)
+static bool read_registers(const struct process *p, mishap_trace *trace)
 {
 #if defined(__x86_64__)
     struct user_regs_struct registers;
     struct iovec room = { &registers, sizeof registers };
-    if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &room) != 0)
+    if (ptrace(PTRACE_GETREGSET, p->pid, NT_PRSTATUS, &room) != 0)
         return false;
     /* A system call of a library returns to what lies on top of the stack. */
     struct record top = { 0, 0 };
-    if (!is_in_library(registers.rip) || !read_memory(pid, registers.rsp, &top) ||
+    if (!is_in_library(registers.rip) || !read_memory(p, registers.rsp, &top) ||
         !is_behind_call((const void *)(uintptr_t)top.caller))
         top.caller = 0;
-    follow(pid, trace, registers.rip, registers.rbp, registers.rsp, top.caller);
+    follow(p, trace, registers.rip, registers.rbp, registers.rsp, top.caller);
     return true;
 #elif defined(__aarch64__)
     struct user_regs_struct registers;
     struct iovec room = { &registers, sizeof registers };
-    if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &room) != 0)
+    if (ptrace(PTRACE_GETREGSET, p->pid, NT_PRSTATUS, &room) != 0)
         return false;
     void *link = mishap_trace_strip((void *)(uintptr_t)registers.regs[30]);
     uint64_t caller = is_in_library(registers.pc) && is_behind_call(link) ? (uintptr_t)link : 0;
-    follow(pid, trace, registers.pc, registers.regs[29], registers.sp, caller);
+    follow(p, trace, registers.pc, registers.regs[29], registers.sp, caller);
     return true;
 #else
-    (void)pid, (void)trace;
+    (void)p, (void)trace;
     return false;
 #endif
 }
@@ -102,6 +121,12 @@ bool mishap_stack_stop(int pid)
 
 bool mishap_stack_read(int pid, mishap_trace *trace)
 {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/pagemap", pid);
+    struct process p = { pid, open(path, O_RDONLY | O_CLOEXEC) };
     trace->count = 0;
-    return read_registers(pid, trace);
+    bool read = read_registers(&p, trace);
+    if (p.pages >= 0)
+        close(p.pages);
+    return read;
 }
