@@ -222,7 +222,9 @@ static void part_with(size_t loop)
         if (!mishap_kept_is_used(worker, loop))
             continue;
         mishap_kept_set_used(worker, loop, false);
-        if (!worker->session)
+        if (worker->session)
+            mishap_kept_yield(worker, false); /* another loop does not know that it did */
+        else
             mishap_kept_put_away(worker);
     }
     mishap_leases_loop_gone(loop);

@@ -4,10 +4,13 @@
  */
 #include "testing.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "../worker/abroad.h"
+#include "base/priority.h"
 #include "mishap/invoke.h"
 #include "worker/foreign.h"
 #include "worker/session.h"
@@ -943,6 +946,31 @@ static void a_session_is_not_passed_on_to_a_loop_that_never_asked(void **state)
     end(&loop);
 }
 
+/* The loop that had it lowered would have had it restored, and is gone. */
+static void a_session_that_is_passed_on_has_its_priority_back(void **state)
+{
+    struct loop loop;
+    (void)state;
+    if (!mishap_priority_can_be_restored())
+        skip();
+    prepare(&loop, &abroad_app);
+    begin_prepared(&loop);
+    int usual = getpriority(PRIO_PROCESS, 0);
+    struct asking one = connect_to(&loop), other = connect_to(&loop);
+    mishap_keeper_message has = lease_to(&loop, one, 1);
+    mishap_keeper_message yields = about(&loop, MISHAP_KEEPER_YIELD, 1);
+    yields.worker = has.worker;
+    yields.yields = true;
+    say_to(one, yields);
+    lease_to(&loop, one, 2); /* now the keeper has heard the word before */
+    assert_true(getpriority(PRIO_PROCESS, (id_t)has.pid) > usual);
+    leave_keeper(&loop, one);
+    assert_int_equal(lease_to(&loop, other, 1).pid, has.pid);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)has.pid), usual);
+    leave_keeper(&loop, other);
+    end(&loop);
+}
+
 static void a_session_outlives_the_loop_that_began_it(void **state)
 {
     struct loop loop;
@@ -1312,6 +1340,95 @@ static void a_launched_process_that_ended_says_why_it_cannot_begin(void **state)
     mishap_app_close();
 }
 
+static size_t open_files(void)
+{
+    size_t count = 0;
+    for (int file = 0; file < 256; file++)
+        count += fcntl(file, F_GETFD) >= 0;
+    return count;
+}
+
+static mishap *not_usable(void)
+{
+    return mishap_raise(NOT_CONFIGURED, "Not here.");
+}
+
+static mishap *(*const beginnings[])(const mishap_app *app, const mishap_foreign *foreign,
+                                     mishap_foreign_process **out) = { mishap_foreign_start,
+                                                                       mishap_foreign_launch };
+
+static mishap *no_store(const mishap_setup *setup, void **store)
+{
+    (void)setup;
+    *store = NULL;
+    return not_usable();
+}
+
+static const mishap_service closed = { "closed", .open = no_store, .worker = &abroad_kept };
+static const mishap_operation of_closed[] = { { "count", "Count", .service = &closed }, { 0 } };
+static const mishap_app closed_app = { "closed", "1.0", "A sample", .operations = of_closed };
+
+/* The caller gets no process then, and need not stop one. */
+static void a_process_that_cannot_be_started_is_none(void **state)
+{
+    mishap_foreign refused = abroad_kept;
+    struct rlimit usual, few;
+    (void)state;
+    refused.usable = not_usable;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        union {
+            const void *given;
+            mishap_foreign_process *process;
+        } out = { &refused };
+        mishap *failure = beginnings[i](&abroad_app, &refused, &out.process);
+        assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+        assert_null(out.process);
+        mishap_free(failure);
+        out.given = &refused;
+        failure = beginnings[i](&closed_app, &abroad_kept, &out.process);
+        assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+        assert_null(out.process);
+        mishap_free(failure);
+        for (int more = 0; more < 3; more++) { /* a socket with two ends, and its output */
+            size_t before = open_files();
+            int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+            assert_int_equal(close(next), 0);
+            few = (struct rlimit){ (rlim_t)(next + more), usual.rlim_max };
+            out.given = &refused;
+            assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+            failure = beginnings[i](&abroad_app, &abroad_kept, &out.process);
+            assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+            assert_non_null(failure);
+            assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+            assert_null(out.process);
+            assert_int_equal(open_files(), before);
+            mishap_free(failure);
+        }
+    }
+    mishap_app_close();
+}
+
+static void begin_without_memory(const void *input)
+{
+    const size_t *which = input;
+    mishap_foreign_process *process;
+    mishap *failure = beginnings[*which](&abroad_app, &abroad_kept, &process);
+    assert_true(!failure == (process != NULL));
+    mishap_foreign_stop(process);
+    mishap_free(failure);
+    mishap_app_close();
+}
+
+static void a_process_without_memory_is_none(void **state)
+{
+    (void)state;
+    mishap_use_allocator(&failing_allocator);
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        torture(begin_without_memory, &i);
+    mishap_use_allocator(NULL);
+}
+
 int main(void)
 {
     abroad_begin();
@@ -1341,6 +1458,7 @@ int main(void)
         TEST(a_session_of_a_lost_loop_that_was_dismissed_ends),
         TEST(a_loop_has_no_say_in_the_session_of_another),
         TEST(a_session_is_not_passed_on_to_a_loop_that_never_asked),
+        TEST(a_session_that_is_passed_on_has_its_priority_back),
         TEST(a_session_outlives_the_loop_that_began_it),
         TEST(a_session_whose_process_died_begins_afresh),
         TEST(a_session_that_the_keeper_lost_begins_afresh_and_says_so),
@@ -1353,6 +1471,8 @@ int main(void)
         TEST(a_process_that_is_launched_is_waited_for_by_its_first_call),
         TEST(a_process_that_ended_while_it_waited_begins_no_call),
         TEST(a_launched_process_that_ended_says_why_it_cannot_begin),
+        TEST(a_process_that_cannot_be_started_is_none),
+        TEST(a_process_without_memory_is_none),
     };
     return RUN(tests);
 }
