@@ -1,7 +1,11 @@
 /* Calls of a worker that are settled together: whose answer goes where, when a loop is gone. */
 #include "testing.h"
 
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mishap/inside.h"
@@ -178,6 +182,52 @@ static void nothing_is_reported_between_two_calls(void **state)
     close(ends[1]);
 }
 
+static void *report_much(void *text)
+{
+    mishap_reports_change(NULL, *(const mishap_text *)text);
+    return NULL;
+}
+
+/* In the process that a handler has forked there is no such thread, and nobody to report to. */
+static void a_forked_process_does_not_wait_for_a_report_of_its_parent(void **state)
+{
+    enum { MUCH = 8 * 1024 * 1024, PATIENCE_MS = 30000 };
+    char *bytes = test_calloc(1, MUCH);
+    mishap_text text = { bytes, MUCH };
+    int ends[2], status = -1;
+    pthread_t thread;
+    pid_t ended = 0;
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    mishap_worker_user user = { .socket = ends[0] };
+    mishap_reports_begin(&user, 0, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, report_much, &text), 0);
+    struct pollfd file = { .fd = ends[1], .events = POLLIN };
+    assert_int_equal(poll(&file, 1, 4 * PATIENCE_MS), 1); /* it sends, and cannot send all */
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        mishap_reports_forget();
+        mishap_reports_change(NULL, text);
+        _exit(0);
+    }
+    for (int i = 0; i < PATIENCE_MS && !ended; i++) {
+        ended = waitpid(pid, &status, WNOHANG);
+        poll(NULL, 0, 1);
+    }
+    if (!ended) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    close(ends[1]); /* which ends the thread */
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    mishap_reports_end();
+    close(ends[0]);
+    test_free(bytes);
+    assert_int_equal(ended, pid);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -187,6 +237,7 @@ int main(void)
         TEST(what_there_is_no_memory_for_is_said),
         TEST(a_batch_is_due_when_it_is_full_or_old_or_alone),
         TEST(nothing_is_reported_between_two_calls),
+        TEST(a_forked_process_does_not_wait_for_a_report_of_its_parent),
     };
     return RUN(tests);
 }

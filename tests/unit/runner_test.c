@@ -10,6 +10,7 @@
 #include "fake_keeper.h"
 #include "mishap/inside.h"
 #include "operation/changes.h"
+#include "worker/inside.h"
 
 mishap *do_run(mishap_call *call);
 
@@ -1726,6 +1727,60 @@ static void the_keepers_word_may_come_before_or_after_the_end_of_the_connection(
     }
 }
 
+/* No call keeps the clock running then. */
+static void the_end_of_an_idle_worker_is_looked_after_soon(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.gone_ms = 20;
+    times.lost_ms = 2000;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    s.runner->timer_ns = 0; /* no other reason to look at the clock */
+    fake_worker_close(&w);
+    for (int i = 0; i < 1000 && s.runner->links->socket >= 0; i++)
+        turn(&s);
+    const mishap_link *link = s.runner->links;
+    assert_int_equal(s.runner->timer_ns, link->gone_since_ns + times.gone_ms * MISHAP_MS);
+    hear(&s, MISHAP_KEEPER_END, 60000);
+    assert_true(link->ending_since_ns && s.runner->timer_ns);
+    assert_true(s.runner->timer_ns <= link->ending_since_ns + times.lost_ms * MISHAP_MS);
+    fake_worker_ended(s.keeper, &w, 0);
+    turn(&s);
+    assert_null(s.runner->links);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void a_worker_that_is_ended_is_awaited_for_so_long(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.lost_ms = 2000;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    mishap_link *link = s.runner->links;
+    s.runner->timer_ns = 0;
+    mishap_runner_ask_to_end(s.runner, link, MISHAP_LINK_LIED, "a lie", false);
+    assert_int_equal(s.runner->timer_ns, link->ending_since_ns + times.lost_ms * MISHAP_MS);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
 static void a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever(void **state)
 {
     struct set s;
@@ -2794,6 +2849,8 @@ int main(void)
         TEST(a_stream_that_has_begun_to_leave_is_not_begun_again),
         TEST(a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating),
         TEST(the_keepers_word_may_come_before_or_after_the_end_of_the_connection),
+        TEST(the_end_of_an_idle_worker_is_looked_after_soon),
+        TEST(a_worker_that_is_ended_is_awaited_for_so_long),
         TEST(a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever),
         TEST(an_answer_that_a_dead_worker_had_sent_counts),
         TEST(an_answer_counts_that_is_not_read_yet_when_the_keeper_tells_of_the_end),
