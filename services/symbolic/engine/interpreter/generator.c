@@ -134,6 +134,11 @@ static outcome unwind(machine *m, struct generator *g, outcome end)
 
 /* -- statements with a yield inside ------------------------------------------------------------ */
 
+static bool catches_exit(machine *m, const value *class)
+{
+    return class->kind != V_CLASS || is_subclass(exception_class(m, "GeneratorExit"), class);
+}
+
 /* Python closes a generator that is dropped by an exception at its yield. */
 static void check_try(machine *m, scope *s, const node *n)
 {
@@ -142,8 +147,11 @@ static void check_try(machine *m, scope *s, const node *n)
     for (size_t i = 0; any_yield(n->x) && i < n->y.count; i++) {
         const node *handler = n->y.at[i];
         value *of = handler->a ? eval(m, s, handler->a) : NULL;
-        if (!of || of->kind != V_CLASS || is_subclass(exception_class(m, "GeneratorExit"), of))
-            path_unsupported(m, n->line, "name one exception",
+        bool good = of && (of->kind == V_TUPLE || !catches_exit(m, of));
+        for (size_t j = 0; good && of->kind == V_TUPLE && j < of->in.items.count; j++)
+            good = !catches_exit(m, of->in.items.at[j]);
+        if (!good)
+            path_unsupported(m, n->line, "name the exceptions",
                              "a yield inside of a try that handles GeneratorExit");
     }
 }
