@@ -92,8 +92,9 @@ bench-fair: build ## quick calls of one caller beside 64 connections of another;
 	@scripts/setup bench-fair || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-fair $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CALLS),--calls $(CALLS)) $(if $(ONLY),--only $(ONLY))
 
-bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 CROSSHAIR=PROGRAM
-	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
+bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 EVERY=4 CROSSHAIR=PROGRAM
+	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap CROSSHAIR='$(CROSSHAIR)' python3 tests/symbolic/bench.py \
+	    $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(EVERY),--every $(EVERY))
 
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz

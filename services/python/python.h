@@ -4,7 +4,7 @@
  * Each call has a process of its own.
  *
  *     python.c  the two operations, and the program that runs them
- *     warm.c    the functions below: a process that waits for the next call
+ *     warm.c    the functions below: processes that wait for the next call
  *     host/     that program
  *
  *     failure = python_run(&(python_code){ .code = code, .timeout = 2 }, "[1,2]", &answered);
@@ -18,10 +18,22 @@
 #include <mishap/operation.h>
 
 #include "parts.h"
+#include "stock.h"
+
+/* Calls that all have the same code: a process that waits for one has compiled it already. */
+typedef struct python_room {
+    const char *code;
+    service_shelf shelf; /* the rest is for python_room_open() */
+    mishap_foreign foreign;
+    const char *arguments[3];
+} python_room;
 
 /* Code and its limits. What is 0 or NULL is as usual. */
 typedef struct python_code {
     const char *code;            /* the source of a module */
+    python_room *room;           /* that has the same code, and is open; NULL: none */
+    int hash_seed;               /* of the hashes of strs and bytes, at most 999; 0: as usual. With
+                                    another one no process waits for the call */
     double timeout;              /* seconds that it has; 0: 5. At most 60 */
     int memory_mb;               /* beside the interpreter itself; 0: 128. At most 512 */
     const unsigned char *cancel; /* as in mishap_invocation */
@@ -81,6 +93,11 @@ void python_warm(void);
 
 /* End the process that waits. For the end of a service. */
 void python_cool(void);
+
+/* The same for a room. It is to be opened in each process that uses it. */
+void python_room_open(python_room *room);
+void python_room_warm(python_room *room);
+void python_room_cool(python_room *room);
 
 /* The same as operations of a program, `python.run` and `python.call`, without that process: a
  * server has its own that wait. The list ends with { 0 }. */

@@ -2,49 +2,95 @@
  * Calls of Python from a service: each in a process of its own, which was started after the call
  * before, so that it is ready when it is needed.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "python/python.h"
-#include "waiting.h"
 
 const mishap_app python_app = { .name = "python",
                                 .version = "1",
                                 .summary = "Python in a sandbox",
                                 .operations = python_operations };
 
-/* -- the process that waits -------------------------------------------------------------------- */
+/* -- processes that wait ----------------------------------------------------------------------- */
 
-static service_waiting waiting;
+static mishap_foreign_process *launch(void *foreign)
+{
+    mishap_foreign_process *process = NULL;
+    mishap_free(
+        mishap_foreign_launch(&python_app, foreign ? foreign : python_service.worker, &process));
+    return process;
+}
+
+static service_shelf common = { .launch = launch };
 
 void python_warm(void)
 {
-    mishap_foreign_process *process = NULL;
-    if (service_waiting_is_there(&waiting))
-        return;
-    mishap_free(mishap_foreign_launch(&python_app, python_service.worker, &process));
-    if (process)
-        service_waiting_keep(&waiting, process);
+    service_stock_refill(&common, NULL);
 }
 
 void python_cool(void)
 {
-    mishap_foreign_stop(service_waiting_take(&waiting));
+    service_stock_clear(&common);
+}
+
+void python_room_open(python_room *room)
+{
+    room->foreign = *python_service.worker;
+    room->arguments[0] = "--expect";
+    room->arguments[1] = room->code;
+    room->foreign.arguments = room->arguments;
+    room->shelf.launch = launch;
+    room->shelf.context = &room->foreign;
+}
+
+void python_room_warm(python_room *room)
+{
+    service_stock_refill(&room->shelf, NULL);
+}
+
+void python_room_cool(python_room *room)
+{
+    service_stock_clear(&room->shelf);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
+
+static mishap_invocation invocation_of(const python_code *what)
+{
+    enum { TO_SAY_SO_MS = 1000, USUAL_S = 5 };
+    double seconds = what->timeout > 0 ? what->timeout : USUAL_S;
+    return (mishap_invocation){ .timeout_ms = (int)(seconds * 1000) + TO_SAY_SO_MS,
+                                .cancel = what->cancel,
+                                .within = what->within };
+}
+
+/* In a process that was started for it. */
+static mishap *invoke_with_seed(const char *operation, const python_code *what,
+                                const mishap_pair *pairs, mishap_answered **answered)
+{
+    char seed[8];
+    const char *arguments[] = { "--hash-seed", seed, NULL };
+    mishap_foreign other = *python_service.worker;
+    mishap_invocation how = invocation_of(what);
+    snprintf(seed, sizeof seed, "%d", what->hash_seed % 1000);
+    other.arguments = arguments;
+    MISHAP_TRY(mishap_foreign_launch(&python_app, &other, &how.process));
+    mishap *failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
+    mishap_foreign_stop(how.process);
+    return failure;
+}
 
 /* One that has ended while it waited is nobody's fault: the call is made again. Whether it was
  * given the call is known here; no failure that the code tells can say that it was not. */
 static mishap *invoke(const char *operation, const python_code *what, const mishap_pair *pairs,
                       mishap_answered **answered)
 {
-    enum { TO_SAY_SO_MS = 1000, USUAL_S = 5 };
-    mishap_foreign_process *process = service_waiting_take(&waiting);
-    double seconds = what->timeout > 0 ? what->timeout : USUAL_S;
-    mishap_invocation how = { .timeout_ms = (int)(seconds * 1000) + TO_SAY_SO_MS,
-                              .cancel = what->cancel,
-                              .within = what->within,
-                              .process = process };
+    service_shelf *shelf = what->room ? &what->room->shelf : &common;
+    if (what->hash_seed)
+        return invoke_with_seed(operation, what, pairs, answered);
+    mishap_invocation how = invocation_of(what);
+    mishap_foreign_process *process = how.process = service_stock_take(shelf);
     mishap *failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
     if (process && failure && !mishap_foreign_was_given_a_call(process) &&
         mishap_is(failure, UNAVAILABLE)) {
@@ -52,8 +98,7 @@ static mishap *invoke(const char *operation, const python_code *what, const mish
         how.process = NULL;
         failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
     }
-    mishap_foreign_stop(process);
-    python_warm();
+    service_stock_refill(shelf, process);
     return failure;
 }
 

@@ -18,7 +18,6 @@
 #include "services_found.h"
 #include "symbolic/engine/replay/replay_driver.h"
 #include "symbolic/symbolic.h"
-#include "waiting.h"
 
 enum {
     AROUND_MB = 1024,    /* beside its memory: libraries, and 256 MB of addresses for its stack */
@@ -156,13 +155,36 @@ static const mishap_app app = { .name = "engine",
                                 .summary = "The symbolic engine",
                                 .operations = engine_operations };
 
-/* -- the process that waits -------------------------------------------------------------------- */
+/* -- processes that wait ----------------------------------------------------------------------- */
 
-static service_waiting waiting;
+static mishap_foreign_process *launch_engine(void *unused)
+{
+    mishap_foreign_process *process = NULL;
+    (void)unused;
+    mishap_free(mishap_foreign_launch(&app, &engine, &process));
+    return process;
+}
+
+static service_shelf engines = { .launch = launch_engine };
+static python_room replays = { .code = replay_driver };
+
+/* A server has its processes start before the first call needs them. */
+void symbolic_warm(bool at_once)
+{
+    service_stock_open();
+    python_room_open(&replays);
+    replays.shelf.wanted = at_once ? 2 : 1; /* another input is often called soon after the first */
+    if (at_once && !usable()) {
+        service_stock_refill(&engines, NULL);
+        python_room_warm(&replays);
+    }
+}
 
 void symbolic_cool(void)
 {
-    mishap_foreign_stop(service_waiting_take(&waiting));
+    service_stock_close();
+    service_stock_clear(&engines);
+    python_room_cool(&replays);
 }
 
 /* -- replays ----------------------------------------------------------------------------------- */
@@ -197,6 +219,8 @@ static mishap *replay(mishap_call *call, const mishap_call *asked, const char **
     double seconds = mishap_number(asked, "seconds");
     seconds = seconds > MOST_S ? MOST_S : seconds < 0.05 ? 0.05 : seconds;
     mishap *failure = python_call(&(python_code){ .code = replay_driver,
+                                                  .room = &replays,
+                                                  .hash_seed = (int)mishap_integer(asked, "seed"),
                                                   .timeout = seconds,
                                                   .memory_mb = REPLAY_MEMORY_MB,
                                                   .within = call },
@@ -250,12 +274,12 @@ static mishap *launch(struct analysis *a)
 static mishap *begin(struct analysis *a, const char *operation, mishap_answered **answered)
 {
     const char *given = mishap_json(a->call, "");
-    bool waited = (a->process = service_waiting_take(&waiting)) != NULL;
+    if (a->replays)
+        python_room_warm(&replays); /* while the engine starts, or works */
+    bool waited = (a->process = service_stock_take(&engines)) != NULL;
     mishap *failure = waited ? NULL : launch(a);
     if (failure)
         return failure;
-    if (a->replays)
-        python_warm(); /* while the engine starts, or works */
     mishap_invocation first = how(a);
     failure = mishap_invoke(&app, operation, given, &first, answered);
     if (!waited || !failure || !mishap_is(failure, UNAVAILABLE))
@@ -307,20 +331,51 @@ static mishap *go_on(struct analysis *a, mishap_answered **answered)
     return NULL;
 }
 
-/* An engine that did not stop in time had found out something before, and the time is known. */
+/* Members that an engine tells of an analysis that goes on. */
+static const char *const told_so_far[] = {
+    "status",
+    "counterexamples",
+    "triggering_inputs",
+    "paths_to_exception",
+    "paths_explored",
+    "paths_verified",
+    "coverage_estimate",
+    "total_paths_explored",
+    "paths_compared",
+    "method",
+    "branches",
+    "total_branches",
+    "dead_code_lines",
+    "reachable_branches",
+    "cyclomatic_complexity",
+};
+
+/* An engine that did not stop in time, or that died, had found out something before, and the time
+ * is known. With a finding that is an answer: nothing of it is less true. */
 static mishap *tell_so_far(const struct analysis *a, mishap *failure)
 {
-    static const char *const names[] = { "paths_explored", "paths_verified", "coverage_estimate",
-                                         "total_paths_explored", "paths_compared" };
     const mishap_call *known = a->so_far ? mishap_at(a->so_far->json, "so_far") : NULL;
-    if (!failure || !mishap_is(failure, TIMEOUT) || !a->replays ||
-        mishap_public_member(mishap_told(failure), "time_seconds"))
+    double seconds = (double)(now_ms() - a->begun_ms) / 1000;
+    bool silent = failure && !mishap_told(failure)->type.length &&
+                  (mishap_is(failure, TIMEOUT) || mishap_is(failure, RUNTIME_ERROR));
+    if (!silent || !a->replays)
         return failure;
-    mishap_tell(failure, "time_seconds", (double)(now_ms() - a->begun_ms) / 1000);
-    for (size_t i = 0; known && i < sizeof names / sizeof *names; i++)
-        if (mishap_given(known, names[i]))
-            mishap_tell(failure, names[i], mishap_value_of_json(mishap_json(known, names[i])));
-    return failure;
+    bool found = known && mishap_given(known, "status");
+    mishap_tell(failure, "time_seconds", seconds);
+    for (size_t i = 0; known && i < sizeof told_so_far / sizeof *told_so_far; i++) {
+        const char *name = told_so_far[i];
+        if (!mishap_given(known, name))
+            continue;
+        if (found)
+            mishap_answer_member(a->call, name, mishap_value_of_json(mishap_json(known, name)));
+        else
+            mishap_tell(failure, name, mishap_value_of_json(mishap_json(known, name)));
+    }
+    if (!found)
+        return failure;
+    mishap_answer_member(a->call, "time_seconds", seconds);
+    mishap_free(failure);
+    return NULL;
 }
 
 mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **answered)
@@ -341,9 +396,9 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     bool over = a.process && mishap_foreign_is_over(a.process);
     /* A failure of the engine has a type. After any other it may still be at work. */
     if (a.process && (!failure || mishap_told(failure)->type.length))
-        service_waiting_keep(&waiting, a.process);
+        service_stock_return(&engines, a.process);
     else
-        mishap_foreign_stop(a.process);
+        service_stock_refill(&engines, a.process);
     failure = tell_so_far(&a, failure);
     mishap_answered_free(a.so_far);
     return explain(failure, over);

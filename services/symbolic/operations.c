@@ -158,8 +158,8 @@ static const mishap_param compared[] = {
 static const mishap_param a_branch[] = {
     COUNT("line", "The line of the condition"),
     TEXT("condition", "The condition"),
-    { "true_reachable", MISHAP_BOOLEAN, .help = "Whether it can be true; null: nobody asked" },
-    { "false_reachable", MISHAP_BOOLEAN, .help = "Whether it can be false; null: nobody asked" },
+    { "true_reachable", MISHAP_BOOLEAN, .help = "Whether it can be true; null: not known" },
+    { "false_reachable", MISHAP_BOOLEAN, .help = "Whether it can be false; null: not known" },
     { "true_example", MISHAP_OBJECT, .help = "Arguments for which it is true" },
     { "false_example", MISHAP_OBJECT, .help = "Arguments for which it is false" },
     { 0 },

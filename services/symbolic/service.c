@@ -21,7 +21,8 @@ mishap *symbolic_run(mishap_call *call)
     mishap *failure = symbolic_analyse(call, tool_of(mishap_operation_name(call)), &answered);
     if (failure)
         return symbolic_suggest(call, failure);
-    mishap_answer(call, answered->text.data);
+    if (answered)
+        mishap_answer(call, answered->text.data);
     mishap_answered_free(answered);
     return NULL;
 }
@@ -134,11 +135,18 @@ static void amend(const mishap_operation *operation, mishap *failure)
 
 /* -- the service ------------------------------------------------------------------------------- */
 
+/* In a server it was opened before. A command may not need the engine. */
+static mishap *open_service(const mishap_setup *setup, void **state)
+{
+    *state = NULL;
+    symbolic_warm(setup->identity != NULL);
+    return NULL;
+}
+
 static void close_service(void *state)
 {
     (void)state;
     symbolic_cool();
-    python_cool();
 }
 
 const service_part symbolic_parts[] = {
@@ -166,6 +174,8 @@ static void health(const mishap_setup *setup, mishap_health *out)
 const mishap_service symbolic_service = {
     .name = "symbolic",
     .summary = "What Python functions can do",
+    .open = open_service,
+    .warm = true,
     .close = close_service,
     .dialect = "tool-result",
     .http_dialect = "tool-result",

@@ -43,7 +43,8 @@ extern const mishap_param symbolic_to_check[], symbolic_to_find[], symbolic_to_c
     symbolic_to_branch[];
 
 /* Have the engine run a tool ("check") with the parameters of a call, and replay what it asks for.
- * The answer is to be freed with mishap_answered_free(). */
+ * The answer is to be freed with mishap_answered_free(). NULL: the call is answered already, with
+ * what an engine had found that was not to be stopped. */
 __attribute__((warn_unused_result)) mishap *symbolic_analyse(mishap_call *call, const char *tool,
                                                              mishap_answered **answered);
 
@@ -51,7 +52,8 @@ __attribute__((warn_unused_result)) mishap *symbolic_analyse(mishap_call *call, 
  * Returns the failure. */
 mishap *symbolic_suggest(mishap_call *call, mishap *failure);
 
-/* End the process that waits. */
+/* Get ready to have processes wait for calls; `at_once`: start them. symbolic_cool() ends them. */
+void symbolic_warm(bool at_once);
 void symbolic_cool(void);
 
 /* The handlers. */

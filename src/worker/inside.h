@@ -56,8 +56,9 @@ struct mishap_runner {
     mishap_crowd *crowd; /* that of all loops, or its own */
     mishap_crowd own_crowd;
     int epoll, timer;
-    int beside;       /* a file that whoever waits watches, too; -1: none */
-    int64_t timer_ns; /* when it is due; 0: never */
+    int beside;        /* a file that whoever waits watches, too; -1: none */
+    int64_t timer_ns;  /* when it is due; 0: never */
+    int64_t opened_ns; /* when this runner was */
     mishap_link *links;
     mishap_runner_group groups[MISHAP_WORKER_GROUPS];
     uint32_t last_request;

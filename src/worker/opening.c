@@ -237,11 +237,27 @@ void mishap_runner_look_at_service(mishap_runner *r, size_t group, int64_t now)
     wake_for_try(r, group, now);
 }
 
+/* A service that wants it has a worker before its first call. A server that has just started has
+ * more urgent things to do, and may not live long. */
+static void keep_warm(mishap_runner *r, size_t group, int64_t now)
+{
+    const mishap_worker_group *of = group_of(r, group);
+    mishap_runner_group *g = &r->groups[group];
+    bool refused = g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS;
+    bool early = now - r->opened_ns < r->times.warm_ms * MISHAP_MS;
+    if (of->service && of->service->warm && !of->foreign && !r->settings.inside && !g->links &&
+        !refused && !early && !is_trying(r, g, now))
+        mishap_runner_start_worker(r, group, now);
+}
+
 void mishap_runner_tend(mishap_runner *r)
 {
+    int64_t now = mishap_clock_monotonic_ns();
     for (size_t i = 0; i < r->settings.plan->groups.count; i++)
         if (!mishap_generation_is_open(mishap_standing_generation(r->standing, i)))
-            mishap_runner_look_at_service(r, i, mishap_clock_monotonic_ns());
+            mishap_runner_look_at_service(r, i, now);
+        else
+            keep_warm(r, i, now);
 }
 
 /* What it has open is of no use: whether anything can be opened is found out now, and not by the

@@ -28,6 +28,7 @@ static const mishap_runner_times usual = {
     .idle_ms = 60000,
     .open_ms = 9000,
     .settle_ms = 10000,
+    .warm_ms = 500,
 };
 
 static size_t group_of(const mishap_runner *r, const mishap_run *run)
@@ -406,6 +407,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
     r->crowd = settings->crowd ? settings->crowd : &r->own_crowd;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
+    r->opened_ns = mishap_clock_monotonic_ns();
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
     r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (r->epoll < 0 || r->timer < 0 || !watch(r, r->timer, &r->timer) ||

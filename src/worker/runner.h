@@ -69,6 +69,7 @@ typedef struct mishap_runner_times {
     int idle_ms;   /* until a worker without calls is put away */
     int open_ms;   /* a worker may take to open its service */
     int settle_ms; /* … to settle a batch of calls */
+    int warm_ms;   /* after its start a runner has workers of warm services started */
 } mishap_runner_times;
 
 typedef struct mishap_runner_settings {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static struct {
     const mishap_sandbox_profile *profile;
     mishap_sandbox *sandbox;
 } made[MOST_SANDBOXES];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* any thread may start a process */
 
 static mishap_sandbox_mode mode = MISHAP_SANDBOX_STRICT;
 static bool mode_said;
@@ -33,12 +35,9 @@ void mishap_spawn_use_usual(const mishap_app *app)
         mishap_spawn_use(mishap_sandbox_mode_of(app->name, NULL));
 }
 
-static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
+static mishap *find_or_make(const mishap_foreign *foreign, mishap_sandbox **sandbox)
 {
     size_t i = 0;
-    *sandbox = NULL;
-    if (!foreign->sandbox)
-        return NULL;
     while (i < MOST_SANDBOXES && made[i].profile && made[i].profile != foreign->sandbox)
         i++;
     if (i == MOST_SANDBOXES)
@@ -50,6 +49,17 @@ static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbo
         made[i].profile = foreign->sandbox;
         *sandbox = made[i].sandbox;
     }
+    return failure;
+}
+
+static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
+{
+    *sandbox = NULL;
+    if (!foreign->sandbox)
+        return NULL;
+    pthread_mutex_lock(&making);
+    mishap *failure = find_or_make(foreign, sandbox);
+    pthread_mutex_unlock(&making);
     return failure;
 }
 

@@ -18,11 +18,12 @@ PROGRAM = os.environ.get("SYMBOLIC_PROGRAM", "")
 class Engine:
     """One process of mishap-symbolic, spoken to over descriptor 3."""
 
-    def __init__(self, program=None, *options):
+    def __init__(self, program=None, *options, pool="late"):
+        """`pool`: with "first" typical inputs are called before the paths are explored, which hides what the paths would say."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         held = theirs.fileno()
-        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, program or PROGRAM, *options], pass_fds=[held],
-                                        stdin=subprocess.DEVNULL)
+        words = [program or PROGRAM, "--pool", pool, *options]
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, *words], pass_fds=[held], stdin=subprocess.DEVNULL)
         theirs.close()
         self.socket = ours
         self.id = 0

@@ -532,6 +532,12 @@ def an_engine_that_does_not_stop_in_time_has_told_what_it_found_out():
         equal((status, answer["status"], answer["message"]), (504, "timeout", "The time was over, and the analysis did not stop"), answer)
         equal((answer["paths_explored"], answer["paths_verified"], answer["coverage_estimate"]), (7, 3, 0.5), "what it said")
         expect(answer["time_seconds"] >= 0.2, "the time of", answer)
+        status, answer = http(found, "check", {"code": "def found(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        equal((status, answer["status"], answer["paths_explored"], answer["method"]), (200, "counterexample", 7, "paths"), "what it had found")
+        expect(answer["time_seconds"] >= 0.2 and "message" not in answer, "the answer", answer)
+        status, answer = http(found, "branches", {"code": "def part(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        equal((status, answer["status"], answer["error_type"]), (504, "error", "TimeoutError"), answer)
+        equal((answer["total_branches"], answer["reachable_branches"], answer["cyclomatic_complexity"]), (4, 2, 5), "the branches so far")
 
 
 @test

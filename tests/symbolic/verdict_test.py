@@ -192,13 +192,13 @@ def each_call_is_the_first_one():
     assert answer["status"] == "error" and "Unsupported" in answer["message"], answer  # what f leaves behind, g does not
 
 
-def every(calls, held, found):
-    return spelled("every", str(calls), str(held), found)
+def every(calls, held, found, *fields):
+    return spelled("every", str(calls), str(held), found, *fields)
 
 
 def a_finding_among_all_inputs_that_no_path_has_contradicts_the_paths():
-    broken = spelled("ran", "yes", "returned", "", "", "", "0", "-1", "0", "False")
-    messages, last = played("check", FEW % (0, "n + 1"), every(10, 10, "7"), broken)
+    broken = "ran", "yes", "returned", "", "", "", "0", "-1", "0", "False"
+    messages, last = played("check", FEW % (0, "n + 1"), every(10, 10, "7", *broken))
     answer = last["answer"]
     assert (answer["status"], answer["method"], answer["paths_verified"]) == ("counterexample", "enumeration", 0), answer
     assert answer["counterexamples"][0]["call"] == "f(7)" and "f(7)" in answer["withdrawn"], answer
@@ -207,7 +207,8 @@ def a_finding_among_all_inputs_that_no_path_has_contradicts_the_paths():
 
 def only_calls_of_all_inputs_are_a_proof():
     odd = FEW % (0, "n.bit_length()")
-    for result in (every(9, 9, ""), every(11, 11, ""), spelled("every", "10", "10"), None, spelled("load", "its time was over")):
+    for result in (every(9, 9, ""), every(11, 11, ""), spelled("every", "10", "10"), None, spelled("load", "its time was over"),
+                   every(10, 10, "7"), every(10, 10, "", "ran"), every(10, 10, "7", *["ran"] * 9), every(10, 10, "1 2", *["ran"] * 15)):
         _, last = played("check", odd, result, None)
         assert last["failure"]["type"] == "RuntimeError" and "Unsupported" in last["failure"]["message"], (result, last)
     assert played("check", odd, every(10, 10, ""))[1]["answer"]["status"] == "verified"

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,6 +231,51 @@ static void a_forked_process_leaves_the_one_that_waits_alone(void **state)
     }
 }
 
+static long long hash_of(const char *code, int seed, python_room *room)
+{
+    mishap_answered *answered = NULL;
+    mishap *m = python_run(&(python_code){ .code = code, .hash_seed = seed, .room = room }, NULL,
+                           &answered);
+    assert_null(m);
+    long long hash = strtoll(mishap_json(answered->json, "result"), NULL, 10);
+    mishap_answered_free(answered);
+    return hash;
+}
+
+/* … with the thread that starts processes, and without it. */
+static void a_room_runs_its_own_code_and_any_other(void **state)
+{
+    static python_room room = { .code = "def run(): return hash('a')" };
+    static python_room broken = { .code = "def run(:" };
+    mishap_answered *answered = NULL;
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        if (way == 1)
+            service_stock_open();
+        python_room_open(&room);
+        python_room_open(&broken);
+        python_room_warm(&room);
+        python_room_warm(&broken);
+        long long hash = hash_of(room.code, 0, &room);
+        assert_true(hash == hash_of(room.code, 0, &room));
+        assert_true(hash == hash_of(room.code, 0, NULL));
+        assert_int_equal(hash_of("def run(): return 7", 0, &room), 7);
+        assert_int_equal(hash_of("def run(): return 8", 0, &broken), 8);
+        assert_true(hash_of(room.code, 1, &room) == hash_of(room.code, 1, NULL));
+        assert_true(hash_of(room.code, 1, &room) != hash);
+        mishap *m = python_run(&(python_code){ .code = broken.code, .room = &broken }, NULL,
+                               &answered);
+        assert_int_equal(python_kind_of(m), PYTHON_SYNTAX);
+        mishap_free(m);
+        if (way == 1)
+            service_stock_close();
+        python_room_cool(&room);
+        python_room_cool(&broken);
+    }
+    python_cool();
+    assert_int_equal(child(), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +288,7 @@ int main(void)
         TEST(a_call_can_be_cancelled),
         TEST(a_call_ends_with_the_call_that_it_is_made_within),
         TEST(a_forked_process_leaves_the_one_that_waits_alone),
+        TEST(a_room_runs_its_own_code_and_any_other),
     };
     int failed = RUN(tests);
     python_cool();

@@ -31,6 +31,7 @@ static mishap *settle_nothing(void *state)
 
 static const mishap_settlement settlement = { .settle = settle_nothing };
 static const mishap_service settled = { "settled", .settlement = &settlement };
+static const mishap_service eager = { "eager", .warm = true };
 static const mishap_operation operations[] = {
     { "many", "In several processes", NULL, do_run, .stateless = true, .timeout_ms = 200 },
     { "long", "For ever", NULL, do_run, .stateless = true },
@@ -38,6 +39,7 @@ static const mishap_operation operations[] = {
       .danger = MISHAP_MUTATING },
     { "lone", "In one process", NULL, do_run, .timeout_ms = 200 },
     { "kept", "In a store", NULL, do_run, .service = &store },
+    { "eager", "Before its first call", NULL, do_run, .service = &eager },
     { "settled", "Settled with others", NULL, do_run, .service = &settled, .timeout_ms = 200,
       .danger = MISHAP_MUTATING },
     { 0 },
@@ -2798,9 +2800,25 @@ static void a_frame_that_there_is_no_memory_for_is_not_begun(void **state)
     mishap_buffer_release(&out);
 }
 
+static void a_service_that_is_warm_has_a_worker_before_its_first_call(void **state)
+{
+    struct set s;
+    mishap_keeper_message message;
+    (void)state;
+    open_set(&s, 2, 10, &patient);
+    mishap_runner_tend(s.runner);
+    mishap_runner_tend(s.runner); /* one is enough */
+    assert_true(fake_keeper_hears(s.keeper, &message));
+    assert_int_equal(message.word, MISHAP_KEEPER_START);
+    assert_ptr_equal(s.plan.groups.groups[message.group].service, &eager);
+    assert_false(fake_keeper_hears(s.keeper, &message));
+    close_set(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_service_that_is_warm_has_a_worker_before_its_first_call),
         TEST(a_worker_gets_calls_when_it_has_opened_its_service),
         TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
         TEST(callers_of_a_service_that_is_damaged_are_not_told_to_come_again),

@@ -156,5 +156,6 @@ _Noreturn void fail_words(const char *code, const char *kind, const char *before
 _Noreturn void operation_run(yyjson_val *arguments);
 _Noreturn void operation_call(yyjson_val *arguments);
 bool prepare_operations(void); /* after the interpreter has started; false: an exception is set */
+void expect_code(const char *code); /* that a call will probably have: it is compiled before */
 
 #endif

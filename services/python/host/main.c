@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,8 +15,9 @@ static _Noreturn void give_up(void)
     _exit(0);
 }
 
-/* Nothing of the environment and of the user counts, and a hash is the same in each process. */
-static void start(void)
+/* Nothing of the environment and of the user counts, and a hash is the same in each process that
+ * has the same seed. */
+static void start(unsigned long seed)
 {
     PyPreConfig before;
     PyConfig config;
@@ -28,7 +30,7 @@ static void start(void)
     config.site_import = 0;
     config.write_bytecode = 0;
     config.use_hash_seed = 1;
-    config.hash_seed = 0;
+    config.hash_seed = seed;
     config.install_signal_handlers = 0;
     config.pathconfig_warnings = 0;
     PyStatus status = PyConfig_SetString(&config, &config.program_name, L"");
@@ -58,11 +60,24 @@ static bool is_named(const char *operation, const char *word)
     return operation && strcmp(dot ? dot + 1 : operation, word) == 0;
 }
 
-int main(void)
+/* --hash-seed NUMBER, --expect CODE */
+static const char *option(int count, char **words, const char *name)
+{
+    for (int i = 1; i + 1 < count; i += 2)
+        if (strcmp(words[i], name) == 0)
+            return words[i + 1];
+    return NULL;
+}
+
+int main(int count, char **words)
 {
     static const char ready[] = "{\"ready\":1}";
+    const char *seed = option(count, words, "--hash-seed");
+    const char *expected = option(count, words, "--expect");
     signal(SIGINT, SIG_IGN); /* until there is a call */
-    start();
+    start(seed ? strtoul(seed, NULL, 10) : 0);
+    if (expected)
+        expect_code(expected);
     send_all(ready, sizeof ready - 1);
     yyjson_doc *message = receive();
     if (!message)

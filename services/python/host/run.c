@@ -49,10 +49,27 @@ static const char *text_of(yyjson_val *arguments, const char *name)
     return words ? words : "";
 }
 
+/* Compiled before the call, which may have other code. */
+static struct {
+    const char *words;
+    PyObject *compiled;
+} expected;
+
+void expect_code(const char *code)
+{
+    PyCompilerFlags flags = { .cf_flags = PyCF_IGNORE_COOKIE,
+                              .cf_feature_version = PY_MINOR_VERSION };
+    expected.compiled = Py_CompileStringExFlags(code, CODE_FILE, Py_file_input, &flags, -1);
+    expected.words = code;
+    PyErr_Clear(); /* the call will say what is wrong with it */
+}
+
 static PyObject *compile(yyjson_val *arguments, const char *code)
 {
     PyCompilerFlags flags = { .cf_flags = PyCF_IGNORE_COOKIE,
                               .cf_feature_version = PY_MINOR_VERSION };
+    if (expected.compiled && strcmp(code, expected.words) == 0)
+        return Py_NewRef(expected.compiled);
     if (strlen(code) != yyjson_get_len(yyjson_obj_get(arguments, "code")))
         fail_words("SYNTAX_ERROR", "syntax", "source code cannot contain null bytes", NULL, "");
     PyObject *compiled = Py_CompileStringExFlags(code, CODE_FILE, Py_file_input, &flags, -1);

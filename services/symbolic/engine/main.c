@@ -7,10 +7,11 @@
  *     mishap-symbolic compare FILE --function-a f --function-b g
  *     mishap-symbolic branches FILE --function-name f [--no-reachability]
  *     mishap-symbolic health
+ *     mishap-symbolic replay --hash-seed N              a replay with other hashes, for itself
  *
  * Witnesses are replayed in a child; with --replay here in this process; with --replay asked, as a
- * worker, by the service that asked (serve.c). All take --timeout-seconds N. FILE may be - for
- * standard input.
+ * worker, by the service that asked (serve.c). With --pool late typical inputs are called only if
+ * the paths take long. All take --timeout-seconds N. FILE may be - for standard input.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ enum { STACK_MB = 256, MOST_FILE = 1 << 20 };
 typedef struct options {
     request request;
     bool worker, asked;
+    unsigned long seed;
     int status;
 } options;
 
@@ -34,7 +36,7 @@ static int usage(void)
     fputs("usage: mishap-symbolic [check|find|compare|branches|run|health] [FILE] "
           "[--function-name F] [--function-a F --function-b G] [--exception-type E] "
           "[--arguments TUPLE] [--timeout-seconds N] [--no-reachability] [--replay "
-          "child|here|asked]\n",
+          "child|here|asked] [--pool first|late]\n",
           stderr);
     return 2;
 }
@@ -91,7 +93,11 @@ static bool read_options(int count, char **words, options *o)
             o->asked = true;
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "child") == 0)
             replay_set(NULL);
-        else
+        else if (strcmp(word, "--hash-seed") == 0)
+            o->seed = strtoul(value_of_word, NULL, 10);
+        else if (strcmp(word, "--pool") == 0 && strcmp(value_of_word, "late") == 0)
+            search_pool_late();
+        else if (strcmp(word, "--pool") != 0 || strcmp(value_of_word, "first") != 0)
             return false;
     }
     return true;
@@ -102,7 +108,9 @@ static void *work(void *context)
 {
     options *o = context;
     static solver s;
-    tree_open();
+    tree_open(o->seed);
+    if (strcmp(o->request.tool, "replay") == 0)
+        replay_from_input();
     solver_open(&s);
     if (o->worker)
         serve(&s, o->asked);

@@ -157,7 +157,7 @@ def f(a: int):
     return str(object=a)
 
 
-#: check f = error Unsupported
+#: check f = counterexample TypeError
 #: check g = verified
 def f(a: int):
     """post: _ is None"""

@@ -251,12 +251,13 @@ static void explore_round(analysis *a)
         if (why == STOP_DEADLINE || why == STOP_CONTRADICTION || a->done)
             break;
         /* The verdict is certain; a little longer for others of its kind. */
-        int64_t enough = a->found_ns + 200000000;
+        int64_t enough = a->found_ns + 50000000;
         if (a->found_ns && clock_ns() > enough)
             a->done = true;
         else if (a->found_ns && a->solver->deadline_ns < enough)
             a->solver->deadline_ns = enough < a->last_ns ? enough : a->last_ns;
-        if (a->tell && clock_ns() - a->told_ns > 500000000) {
+        /* A finding at once: the solver may get stuck from now on. */
+        if (a->tell && (clock_ns() - a->told_ns > 500000000 || a->found_ns > a->told_ns)) {
             a->told_ns = clock_ns();
             a->tell(a);
         }

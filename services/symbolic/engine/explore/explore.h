@@ -26,7 +26,8 @@ typedef struct every_input {
     bool ran; /* to its end, or until there were enough findings */
     domain domains[MOST_PARAMETERS];
     size_t calls, held; /* inputs that were called; those that satisfy the preconditions */
-    size_t found[MOST_WITNESSES], found_count;
+    size_t found[MOST_FOUND], found_count;
+    replay_result each[MOST_FOUND]; /* what came of each finding */
     /* In place of all: inputs of a pool, a row of words each; NULL: none were called. */
     const char ***rows;
 } every_input;
@@ -128,6 +129,8 @@ bool path_witness(analysis *a, witness *out);
  * What rests on a guess ends here; a replay without an answer is no more than that; anything else
  * contradicts the model. */
 void path_refuted(analysis *a, const witness *w, const char *expected);
+/* Does a call that has ended as `first` says end in the same way with other hashes of strs? */
+bool ends_alike(analysis *a, const replay_call *call, const replay_result *first);
 void path_contradicted(analysis *a, const char *call, const char *expected, const char *did);
 /* How the path ended, in private words: what was raised, or `otherwise`. */
 const char *path_ending(analysis *a, const value *raised, const char *otherwise);

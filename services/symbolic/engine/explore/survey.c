@@ -126,6 +126,7 @@ static const char *noting(survey *s)
                "        raise KeyboardInterrupt\n"
                "    return v\n"
                "def _mishap_run(*_mishap_a, **_mishap_k):\n" /* the function may be called `a` */
+               "    _mishap_noted[0] = 0\n"
                "    try:\n"
                "        %s(*_mishap_a, **_mishap_k)\n"
                "    except BaseException:\n"
@@ -161,6 +162,16 @@ static bool has_bit(const char *bits, size_t bit)
     return bit < count && bits[count - bit] == '1';
 }
 
+void survey_take(survey *s, const char *bits, const char *words)
+{
+    for (size_t i = 0; i < s->count; i++)
+        for (int way = 0; way < 2; way++)
+            if (!s->branches[i].example[way] && has_bit(bits, 2 * i + (size_t)way)) {
+                s->branches[i].reached[way] = true;
+                s->branches[i].example[way] = words;
+            }
+}
+
 /* An example is told if real Python goes that way. It may go other ways that have none yet. */
 static bool confirm(survey *s, const values *given, const char *words, size_t wanted)
 {
@@ -168,12 +179,7 @@ static bool confirm(survey *s, const values *given, const char *words, size_t wa
     const char *bits = noted(s, given, -1, &refused);
     if (!bits && !refused) /* it may never end */
         bits = noted(s, given, (int)wanted, &refused);
-    for (size_t i = 0; i < s->count; i++)
-        for (int way = 0; way < 2; way++)
-            if (!s->branches[i].example[way] && has_bit(bits, 2 * i + (size_t)way)) {
-                s->branches[i].reached[way] = true;
-                s->branches[i].example[way] = words;
-            }
+    survey_take(s, bits, words);
     bool went = has_bit(bits, wanted), guessed = s->a->m.path.guessed.kind != STOP_NONE;
     if (!went && !guessed && (bits || refused))
         path_contradicted(s->a, words ? words : "",

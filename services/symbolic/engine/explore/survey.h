@@ -26,6 +26,8 @@ typedef struct survey {
 
 /* All conditions and lines of a function. False: there are too many. */
 bool survey_open(survey *s, analysis *a, const node *function);
+/* A call with the arguments `words` (JSON) has noted these bits in real Python. */
+void survey_take(survey *s, const char *bits, const char *words);
 /* Is every side of every condition and every line known to be reached? */
 bool survey_complete(const survey *s);
 /* Did the solver decide about each? */

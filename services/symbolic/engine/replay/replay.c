@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +19,14 @@
 #include "replay/replay.h"
 #include "solver/solver.h"
 
-enum { MOST_ANSWER = 64 * 1024, MOST_FIELDS = 15, LEAST_NS = 500000000 };
+enum {
+    MOST_ANSWER = 512 * 1024,
+    FIELDS = 10,      /* of one call */
+    FIELDS_BOTH = 15, /* … of two functions */
+    FIELDS_EVERY = 4, /* … of many, before those of each finding */
+    MOST_FIELDS = FIELDS_EVERY + MOST_FOUND * FIELDS_BOTH + 1,
+    LEAST_NS = 500000000,
+};
 
 /* -- in Python --------------------------------------------------------------------------------- */
 
@@ -143,44 +152,13 @@ static size_t read_fields(arena *a, const char *bytes, size_t length, const char
     return 0;
 }
 
-/* How many calls, how many of them count, and the indexes of findings. */
-static void read_every(const char *const *field, replay_result *out)
+/* What came of one call. */
+static void read_call(const char *const *field, size_t count, replay_result *out)
 {
-    const char *at = field[3];
-    char *end;
-    out->every = true;
-    out->calls = strtoul(field[1], NULL, 10);
-    out->held = strtoul(field[2], NULL, 10);
-    while (out->found_count < MOST_FOUND) {
-        size_t index = strtoul(at, &end, 10);
-        if (end == at)
-            return;
-        out->found[out->found_count++] = index;
-        at = end;
-    }
-}
-
-static void read_answer(arena *a, const char *bytes, size_t length, replay_result *out)
-{
-    const char *field[MOST_FIELDS] = { 0 };
-    size_t count = length ? read_fields(a, bytes, length, field) : 0;
     out->post = -1;
-    if (count == 0) {
-        out->message = "it gave no answer";
-        return;
-    }
-    if (strcmp(field[0], "load") == 0) {
-        out->message = count > 1 ? field[1] : "it could not be loaded";
-        return;
-    }
-    if (strcmp(field[0], "every") == 0) {
-        if (count == 4)
-            read_every(field, out);
-        return;
-    }
     out->ran = count >= 2;
     out->pre = count >= 2 && strcmp(field[1], "yes") == 0;
-    if (count < 10)
+    if (count < FIELDS)
         return;
     out->raised = strcmp(field[2], "raised") == 0;
     out->type = field[3];
@@ -190,7 +168,7 @@ static void read_answer(arena *a, const char *bytes, size_t length, replay_resul
     out->result = field[7];
     out->post = (int)strtol(field[8], NULL, 10);
     out->post_words = field[9];
-    if (count < 15)
+    if (count < FIELDS_BOTH)
         return;
     out->other_raised = strcmp(field[10], "raised") == 0;
     out->other_type = field[11];
@@ -198,6 +176,44 @@ static void read_answer(arena *a, const char *bytes, size_t length, replay_resul
     out->other_result = field[13];
     out->same = strcmp(field[14], "same") == 0;
     out->incomparable = strcmp(field[14], "unknown") == 0;
+}
+
+/* How many calls, how many of them count, the indexes of findings, and the fields of each. */
+static void read_every(arena *a, const char *const *field, size_t count, replay_result *out)
+{
+    const char *at = field[3];
+    char *end;
+    out->calls = strtoul(field[1], NULL, 10);
+    out->held = strtoul(field[2], NULL, 10);
+    while (out->found_count < MOST_FOUND) {
+        size_t index = strtoul(at, &end, 10);
+        if (end == at)
+            break;
+        out->found[out->found_count++] = index;
+        at = end;
+    }
+    size_t found = out->found_count, left = count - FIELDS_EVERY, each = found ? left / found : 0;
+    out->every = found ? (each == FIELDS || each == FIELDS_BOTH) && left % found == 0 : left == 0;
+    if (!out->every)
+        out->found_count = found = 0;
+    out->each = arena_take(a, (found + 1) * sizeof *out->each);
+    for (size_t i = 0; i < found; i++)
+        read_call(field + FIELDS_EVERY + i * each, each, &out->each[i]);
+}
+
+static void read_answer(arena *a, const char *bytes, size_t length, replay_result *out)
+{
+    const char *field[MOST_FIELDS] = { 0 };
+    size_t count = length ? read_fields(a, bytes, length, field) : 0;
+    out->post = -1;
+    if (count == 0)
+        out->message = "it gave no answer";
+    else if (strcmp(field[0], "load") == 0)
+        out->message = count > 1 ? field[1] : "it could not be loaded";
+    else if (strcmp(field[0], "every") == 0 && count >= FIELDS_EVERY)
+        read_every(a, field, count, out);
+    else
+        read_call(field, count, out);
 }
 
 void replay_read(arena *a, const char *said, replay_result *out)
@@ -215,6 +231,39 @@ bool is_out_of_memory(const replay_result *got)
 
 /* -- in a child -------------------------------------------------------------------------------- */
 
+_Noreturn void replay_from_input(void)
+{
+    enum { MOST_INPUT = 8 << 20 };
+    char *bytes = malloc(MOST_INPUT);
+    size_t length = bytes ? fread(bytes, 1, MOST_INPUT, stdin) : 0;
+    yyjson_doc *doc = yyjson_read(bytes, length, 0);
+    yyjson_val *list = yyjson_doc_get_root(doc);
+    PyObject *function = driver_function(), *all = PyTuple_New((Py_ssize_t)yyjson_arr_size(list));
+    bool whole = function && all && yyjson_arr_size(list);
+    for (size_t i = 0; whole && i < yyjson_arr_size(list); i++) {
+        PyObject *v = literal(yyjson_get_str(yyjson_arr_get(list, i)));
+        whole = v && PyTuple_SetItem(all, (Py_ssize_t)i, v) == 0;
+    }
+    PyObject *told = whole ? PyObject_CallObject(function, all) : NULL;
+    const char *words = told ? PyUnicode_AsUTF8(told) : NULL;
+    fputs(words ? words : "", stdout);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* The seed of the hashes is chosen when a process starts. */
+_Noreturn static void be_other(int to, const replay_call *c)
+{
+    char seed[16], *literals = replay_literals(c);
+    int input = memfd_create("call", MFD_CLOEXEC);
+    size_t length = literals ? strlen(literals) : 0;
+    snprintf(seed, sizeof seed, "%d", c->seed);
+    if (input >= 0 && write(input, literals, length) == (ssize_t)length &&
+        lseek(input, 0, SEEK_SET) == 0 && dup2(input, 0) == 0 && dup2(to, 1) == 1)
+        execl("/proc/self/exe", "mishap-symbolic", "replay", "--hash-seed", seed, (char *)NULL);
+    _exit(1);
+}
+
 _Noreturn static void be_child(int to, const replay_call *c, int seconds)
 {
     struct rlimit cpu = { (rlim_t)seconds, (rlim_t)seconds + 1 };
@@ -226,6 +275,8 @@ _Noreturn static void be_child(int to, const replay_call *c, int seconds)
     for (int fd = 0; null >= 0 && fd < 3; fd++)
         dup2(null, fd);
     PyOS_AfterFork_Child();
+    if (c->seed)
+        be_other(to, c);
     static char answer_bytes[MOST_ANSWER];
     size_t length = answer_of(c, answer_bytes, sizeof answer_bytes);
     for (size_t at = 0; at < length;) {
@@ -243,6 +294,7 @@ static bool in_child(arena *a, const replay_call *c, int64_t deadline_ns, replay
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     int seconds = (int)((deadline_ns - clock_ns()) / 1000000000) + 1;
+    driver_function(); /* compiled once, not by each child */
     PyOS_BeforeFork(); /* which the child relies on from Python 3.12 on */
     pid_t child = fork();
     if (child == 0)
@@ -347,19 +399,23 @@ void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_res
 
 static replay_function *replacement;
 
-void replay_set(replay_function *by)
+replay_function *replay_set(replay_function *by)
 {
+    replay_function *before = replacement;
     replacement = by;
+    return before;
 }
 
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out)
 {
     *out = (replay_result){ .post = -1 };
     /* A witness that was found at the last moment still gets its second. */
-    if (deadline_ns < clock_ns() + LEAST_NS)
+    if (!call->every && deadline_ns < clock_ns() + LEAST_NS)
         deadline_ns = clock_ns() + LEAST_NS;
-    if (replacement)
+    if (call->seed && replacement == replay_here)
+        out->message = "its hashes cannot be changed here";
+    else if (replacement)
         replacement(a, call, deadline_ns, out);
-    else if (!in_child(a, call, deadline_ns, out))
+    else if (!in_child(a, call, deadline_ns, out) && !call->seed)
         replay_here(a, call, deadline_ns, out);
 }

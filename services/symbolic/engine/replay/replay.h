@@ -24,13 +24,16 @@ typedef struct replay_call {
     const char *post;      /* … after it */
     const char *other;     /* a second function to call with the same arguments; NULL: none */
     /* All inputs, in place of one: `arguments` has a %s for each, and this is Python, a tuple of
-     * what each goes through (a list of two ints, from and to, or a tuple of words), exceptions
-     * that are allowed, lines of asserts that are preconditions, a tuple of the exception to search
-     * for, seconds, and how many findings are enough. NULL: one input. */
+     * what each goes through (a list of two ints, from and to, or a tuple of words) or a list of
+     * rows, exceptions that are allowed, lines of asserts that are preconditions, a tuple of the
+     * exception to search for, seconds, how many findings are enough, whether the code need be
+     * loaded but once for all rows, and whether results are bits that were noted. NULL: one input.
+     */
     const char *every;
+    int seed; /* of the hashes of strs, and so of the order of sets; 0: as always */
 } replay_call;
 
-enum { MOST_FOUND = 8 };
+enum { MOST_FOUND = 16 };
 
 typedef struct replay_result {
     bool ran;    /* else `message` says why not: the time was over, the code could not be loaded */
@@ -46,9 +49,10 @@ typedef struct replay_result {
     bool incomparable; /* nobody can tell whether they are the same */
     const char *other_type, *other_message, *other_result;
     /* Of all inputs: how many were called, for how many the preconditions hold, and the indexes of
-     * findings, the last parameter counting fastest. */
+     * findings, the last parameter counting fastest. Each finding was called again, twice. */
     bool every;
     size_t calls, held, found[MOST_FOUND], found_count;
+    struct replay_result *each; /* what came of each finding */
 } replay_result;
 
 /* Was it the memory limit of the replay? That says nothing of the code. */
@@ -59,9 +63,13 @@ typedef void replay_function(arena *a, const replay_call *call, int64_t deadline
 
 /* Run a call in CPython. */
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out);
-void replay_set(replay_function *by); /* NULL: in a child */
-replay_function replay_here;          /* in this process */
-replay_function replay_asked;         /* by the service */
+replay_function *replay_set(replay_function *by); /* NULL: in a child. Returns what was set */
+replay_function replay_here;                      /* in this process */
+replay_function replay_asked;                     /* by the service */
+
+/* Run the call that standard input has as replay_literals() writes it, and print what came of it:
+ * in a process of its own, whose strs have other hashes. */
+_Noreturn void replay_from_input(void);
 
 /* A call as the arguments of the driver: a JSON array of Python literals. NULL: no memory. To be
  * freed with free(). */

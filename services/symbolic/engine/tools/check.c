@@ -144,8 +144,8 @@ static void take(analysis *a)
     bool none = c->count == 0;
     for (size_t i = 0; none && i < a->every.found_count; i++) {
         witness w;
-        const char *words = enumerate_witness(a, a->every.found[i], &w) ? violation(a, &w.replayed)
-                                                                        : NULL;
+        enumerate_witness(a, i, &w);
+        const char *words = violation(a, &w.replayed);
         if (words && !is_out_of_memory(&w.replayed)) {
             enumerate_contradicts(a, &w, words);
             add_counterexample(a, &w, words);
@@ -159,8 +159,9 @@ static void tell(analysis *a)
     yyjson_mut_doc *doc = so_far_begin();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_obj_add_uint(doc, root, "paths_explored", a->paths);
-    yyjson_mut_obj_add_uint(doc, root, "paths_verified", a->good);
+    yyjson_mut_obj_add_uint(doc, root, "paths_verified", a->contradicted ? 0 : a->good);
     yyjson_mut_obj_add_real(doc, root, "coverage_estimate", explore_coverage(a));
+    so_far_found(doc, current->count ? "counterexample" : NULL, "counterexamples", current->found);
     so_far_end(doc);
 }
 

@@ -104,8 +104,10 @@ static void compare_path(analysis *a)
 static void take(analysis *a)
 {
     witness w;
-    if (!current->found && a->every.found_count && enumerate_witness(a, a->every.found[0], &w) &&
-        is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
+    if (current->found || a->every.found_count == 0)
+        return;
+    enumerate_witness(a, 0, &w);
+    if (is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
         enumerate_contradicts(a, &w, "differ");
         add_difference(a, &w);
         current->by_paths = false;

@@ -92,8 +92,8 @@ static void take(analysis *a)
     bool none = f->count == 0 && !f->unknown;
     for (size_t i = 0; none && i < a->every.found_count; i++) {
         witness w;
-        if (enumerate_witness(a, a->every.found[i], &w) && is_confirmed(&w.replayed) &&
-            !is_out_of_memory(&w.replayed)) {
+        enumerate_witness(a, i, &w);
+        if (is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
             enumerate_contradicts(a, &w, w.replayed.type);
             f->paths++;
             add_trigger(a, &w);
@@ -105,7 +105,10 @@ static void take(analysis *a)
 static void tell(analysis *a)
 {
     yyjson_mut_doc *doc = so_far_begin();
-    yyjson_mut_obj_add_uint(doc, yyjson_mut_doc_get_root(doc), "total_paths_explored", a->paths);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_obj_add_uint(doc, root, "total_paths_explored", a->paths);
+    yyjson_mut_obj_add_uint(doc, root, "paths_to_exception", current->paths);
+    so_far_found(doc, current->count ? "found" : NULL, "triggering_inputs", current->found);
     so_far_end(doc);
 }
 

@@ -1,4 +1,5 @@
 /* What the tools share: see tools.h. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -22,6 +23,16 @@ yyjson_mut_doc *so_far_begin(void)
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
     return doc;
+}
+
+void so_far_found(yyjson_mut_doc *doc, const char *status, const char *name, yyjson_mut_val *found)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    if (!status)
+        return;
+    yyjson_mut_obj_add_strcpy(doc, root, "status", status);
+    yyjson_mut_obj_add_val(doc, root, name, yyjson_mut_val_mut_copy(doc, found));
+    yyjson_mut_obj_add_str(doc, root, "method", "paths");
 }
 
 void so_far_end(yyjson_mut_doc *doc)
@@ -166,6 +177,18 @@ void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w
     yyjson_mut_obj_add_val(r->doc, to, "args", args);
     yyjson_mut_obj_add_val(r->doc, to, "kwargs", kwargs);
     reply_text(r, to, "call", w->call);
+}
+
+const char *witness_json(reply *r, analysis *a, const witness *w)
+{
+    yyjson_mut_val *all = yyjson_mut_obj(r->doc);
+    for (size_t i = 0; i < a->parameter_count; i++)
+        yyjson_mut_obj_add(all, yyjson_mut_strcpy(r->doc, a->parameters[i].name),
+                           argument_json(r, a, w->words[i]));
+    char *words = yyjson_mut_val_write(all, 0, NULL);
+    const char *kept = words ? arena_copy(&a->tree_arena, words, strlen(words)) : NULL;
+    free(words);
+    return kept;
 }
 
 const char *raised_words(arena *a, const char *class, const char *message, int line)

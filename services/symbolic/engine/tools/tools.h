@@ -22,7 +22,7 @@ typedef struct request {
 yyjson_mut_doc *tools_answer(solver *s, const request *r, yyjson_mut_doc **private);
 
 /* What is known of an analysis that goes on, for the caller should it never end: `keep` gets an
- * object with members of the tool. NULL: nobody keeps it. */
+ * object with members of the tool. With a `status` it is an answer. NULL: nobody keeps it. */
 void tools_keep(void (*keep)(yyjson_mut_doc *so_far));
 
 /* Each tool fills in its members. */
@@ -57,10 +57,14 @@ void reply_withdrawn(reply *r, analysis *a);
 void reply_method(reply *r, const analysis *a, bool by_paths);
 /* The members `args`, `kwargs` and `call` of a witness. */
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w);
+/* … all arguments of one that was called, as a JSON object. */
+const char *witness_json(reply *r, analysis *a, const witness *w);
 /* "ValueError: bad (line 3)" */
 const char *raised_words(arena *a, const char *class, const char *message, int line);
 
 yyjson_mut_doc *so_far_begin(void);
+/* … findings, which make it an answer with this status; NULL: there are none. */
+void so_far_found(yyjson_mut_doc *doc, const char *status, const char *name, yyjson_mut_val *found);
 void so_far_end(yyjson_mut_doc *doc);
 
 /* Parameters without annotation are taken as int, and as others if every path is a TypeError:

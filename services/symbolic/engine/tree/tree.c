@@ -313,7 +313,7 @@ static const node *convert(conversion *c, PyObject *object)
 
 /* -- parsing ----------------------------------------------------------------------------------- */
 
-void tree_open(void)
+void tree_open(unsigned long seed)
 {
     if (Py_IsInitialized())
         return;
@@ -323,7 +323,7 @@ void tree_open(void)
     config.write_bytecode = 0;
     config.install_signal_handlers = 0;
     config.use_hash_seed = 1; /* the order of sets is the same each time */
-    config.hash_seed = 0;
+    config.hash_seed = seed;
     PyStatus status = PyConfig_SetString(&config, &config.program_name, L"/usr/bin/python3");
     if (!PyStatus_Exception(status)) /* warnings of the compiler would go to standard error */
         status = PyWideStringList_Append(&config.warnoptions, L"ignore");

@@ -170,7 +170,7 @@ typedef struct fault {
 } fault;
 
 /* Start and end libpython: once a process. It is isolated, and imports nothing by itself. */
-void tree_open(void);
+void tree_open(unsigned long seed); /* … of the hashes of strs */
 const char *tree_python_version(void);
 
 /* Parse the source of a module. False: `wrong` says why. */
