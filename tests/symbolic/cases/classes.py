@@ -456,3 +456,55 @@ class Thing:
 
 def f(n: int) -> str:
     return str([Thing()])
+
+#: check f = error Unsupported mapping
+class Settings:
+    def keys(self):
+        return ["a"]
+
+    def __getitem__(self, key):
+        return 5
+
+def taken(**options):
+    return options
+
+def f(n: int) -> int:
+    """
+    post: _ == 5
+    """
+    return taken(**Settings())["a"]
+
+#: check f = verified
+from functools import partial
+
+def less(a, b):
+    return a - b
+
+class C:
+    from_five = partial(less, 5)
+
+    @staticmethod
+    def more(x):
+        return x + 1
+
+    three = more(2)
+
+def f(n: int) -> int:
+    """
+    post: _ == 5 - n
+    """
+    assert C.three == 3
+    return C().from_five(n)
+
+#: check f = error Unsupported TypeError
+import re
+from enum import Enum
+
+class Word(str, Enum):
+    A = "a"
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    return re.match("a", Word.A) is not None

@@ -202,8 +202,7 @@ static bool add_pairs(machine *m, value *dict, value *of, int line)
 {
     cursor at = { 0 };
     value *pair;
-    if (special_of(of, "__getitem__"))
-        path_unsupported(m, line, "give pairs", "dict() of an object");
+    refuse_mapping(m, of, line);
     if (!iterable(m, &of, line))
         return false;
     while ((pair = item_next(m, of, &at, line))) {

@@ -197,6 +197,9 @@ value *call(machine *m, value *callee, arguments *given, int line)
     }
     case V_CLASS:
         return make_object(m, callee, given, line);
+    case V_WRAPPER: /* in the body of its class */
+        return callee->wrapper.as == AS_STATIC ? call(m, callee->wrapper.get, given, line)
+                                               : throw(m, "TypeError", line);
     case V_OBJECT:
         if (class_member(callee->object.class, "__call__"))
             return call_member(m, callee, class_member(callee->object.class, "__call__"), given,
@@ -216,6 +219,7 @@ value *call_with(machine *m, value *callee, value *argument, int line)
 
 static bool add_keywords(machine *m, arguments *given, value *dict, int line)
 {
+    refuse_mapping(m, dict, line);
     if (dict->kind != V_DICT)
         return throw(m, "TypeError", line) != NULL;
     for (size_t i = 0; i < dict->in.items.count; i++) {

@@ -88,12 +88,16 @@ value *throw_value(machine *m, value *exception, int line)
     return NULL;
 }
 
-value *throw(machine * m, const char *name, int line)
+void check_mixed(machine *m, const char *name, int line)
 {
-    /* A type may have been asked of an object that also is an int, str or tuple. */
     if (m->mixed && strcmp(name, "TypeError") == 0)
         path_unsupported(m, line, "give the int, str or tuple itself",
                          "a TypeError beside an IntEnum, a str Enum or a NamedTuple");
+}
+
+value *throw(machine * m, const char *name, int line)
+{
+    check_mixed(m, name, line);
     value *made = new_exception(m, exception_class(m, name), (values){ 0 });
     made->object.opaque = true;
     return throw_value(m, made, line);

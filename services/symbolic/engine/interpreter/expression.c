@@ -199,6 +199,7 @@ static value *eval_dict(machine *m, scope *s, const node *n)
                                  "a dict with a key that cannot be hashed");
             return NULL;
         }
+        refuse_mapping(m, v, n->line);
         if (v->kind != V_DICT)
             return throw(m, "TypeError", n->line);
         for (size_t j = 0; j < v->in.items.count; j++)

@@ -253,8 +253,10 @@ static outcome run_raise(machine *m, scope *s, const node *n)
         throw(m, "TypeError", n->line);
     else
         throw_value(m, v, n->line);
-    if (!n->line) /* raised by the library: its message is not modelled */
+    if (!n->line) { /* raised by the library: its message is not modelled */
+        check_mixed(m, value_type(m->raised), 0);
         m->raised->object.opaque = true;
+    }
     return RAISED;
 }
 

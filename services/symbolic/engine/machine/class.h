@@ -87,6 +87,8 @@ bool object_item_set(machine *m, value *of, value *index, value *v, int line);
 value *object_contains(machine *m, value *in, value *item, int line);
 /* … in what an iterator gives, up to the one that is found. */
 value *iterator_contains(machine *m, value *from, value *item, int line);
+/* An object with keys() is taken as a mapping, which is not modelled. */
+void refuse_mapping(machine *m, const value *v, int line);
 /* -1: a method of the code says what its hash is; 0: it has none; 1: it has one. */
 int object_hashes(machine *m, const value *v, values *parts, int line);
 

@@ -301,6 +301,9 @@ value *exception_class(machine *m, const char *name); /* NULL: Python has none o
 /* Raise an exception of Python; gives NULL, to be returned. */
 value *throw(machine * m, const char *name, int line);
 value *throw_value(machine *m, value *exception, int line);
+/* A TypeError of Python itself: its type may have been asked of an object that also is an int, str
+ * or tuple, which is not supported then. */
+void check_mixed(machine *m, const char *name, int line);
 value *new_exception(machine *m, value *class, values given);
 
 /* -- known values, by CPython itself (bridge.c) ------------------------------------------------ */

@@ -167,7 +167,9 @@ static value *bind_member(machine *m, value *found, value *self, value *class, c
                           int line)
 {
     switch (found->kind) {
-    case V_FUNCTION:
+    case V_FUNCTION: /* what the library has, such as a partial, is no method of other classes */
+        if (found->function.node->line == 0 && class->class.node && class->class.node->line)
+            return found;
         return self ? bound(m, self, name, found) : found;
     case V_BUILTIN:
         if (!self && found->builtin.self && strcmp(name, "__init__") != 0)

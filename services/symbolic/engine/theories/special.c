@@ -299,6 +299,12 @@ value *object_contains(machine *m, value *in, value *item, int line)
     return iterable(m, &from, line) ? iterator_contains(m, from, item, line) : NULL;
 }
 
+void refuse_mapping(machine *m, const value *v, int line)
+{
+    if (special_of(v, "keys") || (v->kind == V_OBJECT && object_field(m, v, "keys")))
+        path_unsupported(m, line, "make a dict of it", "an object with keys() as a mapping");
+}
+
 value *iterator_contains(machine *m, value *from, value *item, int line)
 {
     value *one;
