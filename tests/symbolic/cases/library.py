@@ -388,3 +388,10 @@ import itertools
 def f(xs: list[int]) -> int:
     """pre: len(xs) <= 2"""
     return next(itertools.dropwhile(lambda x: x < 0, xs))
+
+#: check f = verified
+import re
+
+def f(text: str) -> bool:
+    """post: _ == ("@" in text)"""
+    return bool(re.search("@", text))

@@ -10,7 +10,8 @@
 #include "machine/machine.h"
 
 /* What CPython is asked, in Python. regex_parts() gives (alternatives, number of groups, names,
- * places): an alternative is (starts at ^, its parts, how it ends). A set of characters is
+ * places): an alternative is (starts at ^, its parts, how it ends, its least length, all lengths if
+ * they are few, its text if it is one). A set of characters is
  * (ranges among ASCII, all ranges). A str says what is not supported. */
 static const char reader[] =
     "def regex_reader():\n"
@@ -115,7 +116,46 @@ static const char reader[] =
     "c.AT_END_STRING):\n"
     "            end = 'Z' if end == 'Z' or items[-1][1] is c.AT_END_STRING else '$'\n"
     "            items = items[:-1]\n"
-    "        return (start, convert(items, state), end)\n"
+    "        n = convert(items, state)\n"
+    "        return (start, n, end, least(n), tuple(sorted(lengths(n) or ())), literal(n))\n"
+    "    def least(n):\n"
+    "        if n[0] == 'set':\n"
+    "            return 1\n"
+    "        if n[0] == 'grp':\n"
+    "            return least(n[2])\n"
+    "        if n[0] == 'rep':\n"
+    "            return n[1] * least(n[3])\n"
+    "        return (min if n[0] == 'alt' else sum)([least(x) for x in n[1:]])\n"
+    "    def lengths(n):\n" /* None: too many */
+    "        if n[0] == 'set':\n"
+    "            return {1}\n"
+    "        if n[0] == 'grp':\n"
+    "            return lengths(n[2])\n"
+    "        if n[0] == 'rep':\n"
+    "            one, out, now = lengths(n[3]), set(), {0}\n"
+    "            if one is None or n[2] < 0:\n"
+    "                return {0} if one == {0} else None\n"
+    "            for i in range(n[2] + 1):\n"
+    "                out |= now if i >= n[1] else set()\n"
+    "                now = {a + b for a in now for b in one}\n"
+    "                if len(now) > 24 or len(out) > 24:\n"
+    "                    return None\n"
+    "            return out\n"
+    "        parts = [lengths(x) for x in n[1:]]\n"
+    "        if None in parts:\n"
+    "            return None\n"
+    "        out = set() if n[0] == 'alt' else {0}\n"
+    "        for p in parts:\n"
+    "            out = out | p if n[0] == 'alt' else {a + b for a in out for b in p}\n"
+    "        return out if len(out) <= 24 else None\n"
+    "    def literal(n):\n" /* None: it is more than one text */
+    "        if n[0] == 'set':\n"
+    "            full = n[2] or ()\n"
+    "            return chr(full[0]) if len(full) == 2 and full[0] == full[1] else None\n"
+    "        if n[0] in ('alt', 'rep'):\n"
+    "            return None\n"
+    "        parts = [literal(x) for x in (n[2:] if n[0] == 'grp' else n[1:])]\n"
+    "        return None if None in parts else ''.join(parts)\n"
     "    def width(n):\n"
     "        if n[0] == 'set':\n"
     "            return 1\n"
@@ -162,7 +202,7 @@ static const char reader[] =
     "        for how in ('fullmatch', 'match', 'search'):\n"
     "            out = {}\n"
     "            if not alone:\n"
-    "                start, n, end = ways[0]\n"
+    "                start, n, end = ways[0][:3]\n"
     "                full = how == 'fullmatch' or end == 'Z'\n"
     "                if how != 'search' or start:\n"
     "                    w = width(n)\n"
@@ -310,28 +350,49 @@ static Z3_ast anything(building *b)
     return Z3_mk_re_star(b->m->solver->z, one);
 }
 
-/* All texts that match. NULL: there are none. */
-static Z3_ast language(building *b, const value *ways, const char *how)
+/* The lengths that a match can have: they follow from the rest, but the solvers do not see it. */
+static Z3_ast has_length(machine *m, Z3_ast of, const value *way, bool ends, bool newline)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast length = Z3_mk_seq_length(z, of), all = NULL;
+    const values *few = &way->in.items.at[4]->in.items;
+    for (size_t i = 0; ends && i < few->count; i++)
+        for (int64_t more = 0; more <= newline; more++) {
+            int64_t n = whole_at(way->in.items.at[4], i) + more;
+            Z3_ast one = Z3_mk_eq(z, length, Z3_mk_int64(z, n, m->solver->ints));
+            all = all ? Z3_mk_or(z, 2, (Z3_ast[]){ all, one }) : one;
+        }
+    Z3_ast least = Z3_mk_int64(z, whole_at(way, 3), m->solver->ints);
+    return all ? all : Z3_mk_ge(z, length, least);
+}
+
+/* Does the text match this way? */
+static Z3_ast matches(building *b, Z3_ast of, const value *way, const char *how)
 {
     machine *m = b->m;
-    Z3_ast made = NULL;
-    for (size_t i = 0; i < ways->in.items.count; i++) {
-        const value *way = ways->in.items.at[i];
-        Z3_ast one = part_re(b, way->in.items.at[1]);
-        if (!one)
-            continue;
-        if (strcmp(how, "fullmatch") != 0) {
-            const value *end = way->in.items.at[2];
-            if (value_says(end, "$"))
-                one = joined(m, one, one_of(m, text_re(m, ""), range_re(m, '\n', '\n')));
-            else if (!value_says(end, "Z"))
-                one = joined(m, one, anything(b));
-        }
-        if (strcmp(how, "search") == 0 && !way->in.items.at[0]->truth)
-            one = joined(m, anything(b), one);
-        made = made ? one_of(m, made, one) : one;
+    Z3_context z = m->solver->z;
+    bool full = strcmp(how, "fullmatch") == 0;
+    bool searched = strcmp(how, "search") == 0 && !way->in.items.at[0]->truth;
+    const value *end = way->in.items.at[2], *literal = way->in.items.at[5];
+    bool newline = !full && value_says(end, "$"), ends = full || end->str.count;
+    if (literal->kind == V_STR && !newline) {
+        Z3_ast words = value_term(m, literal);
+        return ends       ? searched ? Z3_mk_seq_suffix(z, words, of) : Z3_mk_eq(z, of, words)
+                     : searched ? Z3_mk_seq_contains(z, of, words)
+                          : Z3_mk_seq_prefix(z, words, of);
     }
-    return made;
+    Z3_ast one = part_re(b, way->in.items.at[1]);
+    if (!one)
+        return m->solver->no;
+    if (newline)
+        one = joined(m, one, one_of(m, text_re(m, ""), range_re(m, '\n', '\n')));
+    else if (!ends)
+        one = joined(m, one, anything(b));
+    if (searched)
+        one = joined(m, anything(b), one);
+    Z3_ast is[] = { has_length(m, of, way, ends && !searched, newline),
+                    Z3_mk_seq_in_re(z, of, one) };
+    return Z3_mk_and(z, 2, is);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -381,8 +442,11 @@ value *regex_match(machine *m, const char *how, values *given, int line)
     Z3_ast plain = Z3_mk_re_star(z, range_re(m, 0, 127));
     if (parts->in.items.at[4]->truth) /* what \d is depends on it */
         b.ascii = path_decide(m, Z3_mk_seq_in_re(z, subject->term, plain), true);
-    Z3_ast all = language(&b, parts->in.items.at[0], how);
-    if (!all || !path_decide(m, Z3_mk_seq_in_re(z, subject->term, all), true))
+    const values *ways = &parts->in.items.at[0]->in.items;
+    Z3_ast any = m->solver->no;
+    for (size_t i = 0; i < ways->count; i++)
+        any = Z3_mk_or(z, 2, (Z3_ast[]){ any, matches(&b, subject->term, ways->at[i], how) });
+    if (!path_decide(m, any, true))
         return value_none(m);
     value *found = value_new(m, V_TUPLE), *pair = value_new(m, V_TUPLE);
     for (size_t i = 0; i < 3; i++)
