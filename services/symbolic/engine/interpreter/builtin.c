@@ -247,6 +247,7 @@ static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
         return true;
     if (depth > 50)
         path_unsupported(m, line, "print the items", "print() of what is nested deeply");
+    settle(m, v);
     const values *lists[] = { &v->in.items, &v->in.others };
     for (int l = 0; l < (v->kind == V_DICT ? 2 : 1); l++)
         for (size_t i = 0; i < lists[l]->count; i++)

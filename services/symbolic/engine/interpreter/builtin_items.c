@@ -79,6 +79,26 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
     return best_key && !m->raised ? best : NULL;
 }
 
+/* The sum of ints that are there on conditions; NULL: they are not ints. */
+static value *total_of_slots(machine *m, const value *of, value *sum, int line)
+{
+    slots items = slots_over(m, of, true);
+    if (!value_is_integral(sum))
+        return NULL;
+    for (size_t i = 0; i < items.count; i++)
+        if (!value_is_integral(items.at[i].item))
+            return NULL;
+    for (size_t i = 0; i < items.count; i++) {
+        value *item = items.at[i].item;
+        value *added = items.at[i].guard
+                           ? value_of_int(m, Z3_mk_ite(m->solver->z, items.at[i].guard,
+                                                       value_int_term(m, item), m->solver->zero))
+                           : item;
+        sum = binary(m, OP_ADD, sum, added, line);
+    }
+    return sum;
+}
+
 static value *total(machine *m, arguments *given, int line)
 {
     value *start = keyword_argument(given, "start");
@@ -88,8 +108,15 @@ static value *total(machine *m, arguments *given, int line)
     if (sum->kind == V_STR)
         return throw(m, "TypeError", line);
     taking from;
-    value *item;
-    if (!begin_taking(m, &from, given->places.at[0], line))
+    value *item, *of = given->places.at[0], *at_once = items_at_once(m, of);
+    of = at_once ? at_once : of;
+    if (of->slots || slots_owner(of)) {
+        value *all = total_of_slots(m, of, sum, line);
+        if (all)
+            return all;
+        settle(m, of->kind == V_VIEW ? of->view.dict : of);
+    }
+    if (!begin_taking(m, &from, of, line))
         return NULL;
     while (sum && (item = take(m, &from, line))) {
         if (sum->kind != V_FLOAT && item->kind != V_FLOAT) {
@@ -133,7 +160,22 @@ static value *quantified(machine *m, arguments *given, bool all, int line)
     value *of = given->places.at[0];
     if (!iterable(m, &of, line))
         return NULL;
+    value *at_once = items_at_once(m, of);
+    of = at_once ? at_once : of;
     value *result = value_bool(m, all);
+    if ((of->slots || slots_owner(of)) && slots_are_plain(m, of)) {
+        slots items = slots_over(m, of, true);
+        for (size_t i = 0; result && i < items.count; i++) {
+            value *there = guard_truth(m, items.at[i].guard),
+                  *truth = truth_of(m, items.at[i].item);
+            result = !truth ? NULL
+                     : all  ? both(m, result, either(m, negated(m, there), truth))
+                            : either(m, result, both(m, there, truth));
+        }
+        return result;
+    }
+    if (of->slots || slots_owner(of))
+        settle(m, of->slots ? of : slots_owner(of));
     if (of->kind != V_ITERATOR && of->kind != V_OBJECT &&
         !has_objects(of)) { /* nothing can happen in between: one term */
         values items;
@@ -186,6 +228,14 @@ static value *collected(machine *m, arguments *given, const char *name, int line
     made->frozen = strcmp(name, "frozenset") == 0;
     values items = { 0 };
     value *of = given->places.count ? given->places.at[0] : NULL;
+    value *at_once = of ? items_at_once(m, of) : NULL;
+    if (at_once && kind == V_LIST)
+        return at_once;
+    of = at_once ? at_once : of;
+    if (of && of->slots && kind == V_LIST && of->kind == V_LIST)
+        return slice_get(m, of, value_none(m), value_none(m), value_none(m), line);
+    if (of && of->slots)
+        settle(m, of);
     if (of &&
         (kind == V_SET ? !items_of(m, of, true, &items, line) : !list_items(m, of, &items, line)))
         return NULL;
@@ -208,6 +258,7 @@ static bool add_pairs(machine *m, value *dict, value *of, int line)
     while ((pair = item_next(m, of, &at, line))) {
         if ((pair->kind != V_TUPLE && pair->kind != V_LIST) || value_is_lazy(pair))
             path_unsupported(m, line, "give pairs", "dict() of these items");
+        settle(m, pair);
         if (pair->in.items.count != 2)
             throw(m, "ValueError", line);
         if (m->raised || !set_key(m, dict, pair->in.items.at[0], pair->in.items.at[1], line))
@@ -221,6 +272,8 @@ bool update_dict(machine *m, value *dict, arguments *given, int line)
     if (given->places.count > 1)
         return throw(m, "TypeError", line) != NULL;
     value *of = given->places.count ? given->places.at[0] : NULL;
+    if (of && of->kind == V_DICT)
+        settle(m, of);
     for (size_t i = 0; of && of->kind == V_DICT && i < of->in.items.count; i++)
         if (!set_key(m, dict, of->in.items.at[i], of->in.others.at[i], line))
             return false;

@@ -128,7 +128,7 @@ static value *call_plainly(machine *m, value *function, arguments *given, int li
     if (n->kind == N_LAMBDA) {
         result = eval(m, inside, n->b);
     } else {
-        outcome end = run(m, inside, n->x);
+        outcome end = run_until(m, inside, n->x, RETURNED);
         result = end == RAISED ? NULL : end == RETURNED ? m->returned : value_none(m);
     }
     m->calls--;
@@ -141,6 +141,24 @@ static value *call_function(machine *m, value *function, arguments *given, int l
 {
     return function->function.cache ? call_cached(m, function, given, line, call_plainly)
                                     : call_plainly(m, function, given, line);
+}
+
+/* Most of what is built in takes only containers whose items are known to be there. */
+static void settle_arguments(machine *m, const value *callee, arguments *given)
+{
+    static const char *const aware[] = { "len",        "bool",   "isinstance", "type",   "any",
+                                         "all",        "sum",    "list",       "set",    "append",
+                                         "get",        "extend", "insert",     "remove", "index",
+                                         "setdefault", "add",    "join" };
+    for (size_t i = 0; i < sizeof aware / sizeof *aware; i++)
+        if (strcmp(callee->builtin.name, aware[i]) == 0)
+            return;
+    for (size_t i = 0; i < given->places.count; i++)
+        if (given->places.at[i]->slots)
+            settle(m, given->places.at[i]);
+    for (size_t i = 0; i < given->keywords.count; i++)
+        if (given->keywords.at[i]->slots)
+            settle(m, given->keywords.at[i]);
 }
 
 /* -- anything ---------------------------------------------------------------------------------- */
@@ -184,11 +202,13 @@ value *call(machine *m, value *callee, arguments *given, int line)
     case V_FUNCTION:
         return call_function(m, callee, given, line);
     case V_BUILTIN:
+        settle_arguments(m, callee, given);
         return call_named(m, callee, given, line);
     case V_METHOD: {
         value *self = callee->builtin.self;
         if (callee->builtin.call)
             return call_member(m, self, callee->builtin.call, given, line);
+        settle_arguments(m, callee, given);
         if (self->kind == V_WRAPPER)
             return property_with(m, self, callee->builtin.name, given, line);
         if (self->kind == V_OBJECT || self->kind == V_CLASS)
@@ -222,6 +242,7 @@ static bool add_keywords(machine *m, arguments *given, value *dict, int line)
     refuse_mapping(m, dict, line);
     if (dict->kind != V_DICT)
         return throw(m, "TypeError", line) != NULL;
+    settle(m, dict);
     for (size_t i = 0; i < dict->in.items.count; i++) {
         value *name = dict->in.items.at[i];
         if (name->kind != V_STR)
@@ -232,6 +253,16 @@ static bool add_keywords(machine *m, arguments *given, value *dict, int line)
         values_add(m, &given->keywords, dict->in.others.at[i]);
     }
     return true;
+}
+
+/* What is built in and keeps nothing of an iterator that it is given. */
+static bool takes_all(const value *callee)
+{
+    static const char *const names[] = { "all", "any", "frozenset", "list", "set", "sum", "tuple" };
+    for (size_t i = 0; callee->kind == V_BUILTIN && i < sizeof names / sizeof *names; i++)
+        if (strcmp(callee->builtin.name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 value *eval_call(machine *m, scope *s, const node *n)
@@ -256,6 +287,7 @@ value *eval_call(machine *m, scope *s, const node *n)
         values more;
         if (!v || (starred && !list_items(m, v, &more, n->line)))
             return NULL;
+        v->frozen |= argument->kind == N_GENERATOR && takes_all(callee);
         if (!starred)
             values_add(m, &given.places, v);
         for (size_t j = 0; starred && j < more.count; j++)

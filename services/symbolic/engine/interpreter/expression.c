@@ -34,8 +34,12 @@ static bool run_choice(machine *m, void *context, bool condition)
     if (!result)
         return false;
     c->results[condition] = result;
-    if (condition)
-        return true;
+    return true;
+}
+
+static bool meet_choice(machine *m, void *context)
+{
+    choice *c = context;
     c->joined = choose(m, c->condition, c->results[1], c->results[0]);
     return c->joined != NULL;
 }
@@ -43,7 +47,7 @@ static bool run_choice(machine *m, void *context, bool condition)
 /* Both ways in one value; NULL: it forks, and the path has taken one way (`*way`). */
 static value *join_choice(machine *m, choice *c, bool *way)
 {
-    side sides = { c, run_choice };
+    side sides = { c, run_choice, meet_choice };
     if (path_join(m, c->condition, &sides))
         return c->joined;
     *way = path_decide(m, c->condition, true);
@@ -142,7 +146,7 @@ static value *eval_conditional(machine *m, scope *s, const node *n)
     return eval(m, s, way ? n->b : n->c);
 }
 
-/* -- displays and comprehensions --------------------------------------------------------------- */
+/* -- displays ---------------------------------------------------------------------------------- */
 
 static bool add_elements(machine *m, scope *s, nodes elements, bool hint, values *to)
 {
@@ -202,84 +206,12 @@ static value *eval_dict(machine *m, scope *s, const node *n)
         refuse_mapping(m, v, n->line);
         if (v->kind != V_DICT)
             return throw(m, "TypeError", n->line);
+        settle(m, v);
         for (size_t j = 0; j < v->in.items.count; j++)
             if (!set_key(m, made, v->in.items.at[j], v->in.others.at[j], n->line))
                 return NULL;
     }
     return made;
-}
-
-/* The clauses of a comprehension from `at` on, with an element at the innermost. */
-static bool comprehend(machine *m, scope *s, const node *n, size_t at, value *made)
-{
-    if (at == n->x.count) {
-        value *v = eval(m, s, n->a);
-        if (!v)
-            return false;
-        if (n->kind == N_DICTCOMP) {
-            value *other = eval(m, s, n->b);
-            return other && set_key(m, made, v, other, n->line);
-        }
-        if (n->kind == N_SETCOMP)
-            return add_item(m, made, v, n->line);
-        values_add(m, &made->in.items, v);
-        return true;
-    }
-    const node *clause = n->x.at[at];
-    if (clause->number)
-        path_unsupported(m, n->line, NULL, "an async comprehension");
-    /* The first iterable belongs to the scope around the comprehension. */
-    value *of = eval(m, at == 0 ? s->up : s, clause->b);
-    if (!of || !iterable(m, &of, clause->b->line))
-        return false;
-    cursor from = { 0 };
-    value *item;
-    while ((item = item_next(m, of, &from, clause->b->line))) {
-        bool wanted = assign(m, s, clause->a, item);
-        if (!wanted)
-            return false;
-        for (size_t i = 0; wanted && i < clause->x.count; i++) {
-            value *truth = eval_truth(m, s, clause->x.at[i]);
-            int is = truth ? decide_truth(m, truth, true) : -1;
-            if (is < 0)
-                return false;
-            wanted = is;
-        }
-        if (wanted && !comprehend(m, s, n, at + 1, made))
-            return false;
-    }
-    return !m->raised;
-}
-
-static scope *inner_scope(machine *m, scope *s)
-{
-    scope *inner = scope_new(m, s, NULL);
-    inner->comprehension = true;
-    return inner;
-}
-
-value *eval_comprehension(machine *m, scope *s, const node *n)
-{
-    scope *inner = inner_scope(m, s);
-    if (n->kind == N_GENERATOR) {
-        const node *clause = n->x.at[0];
-        if (n->x.count != 1 || clause->number)
-            path_unsupported(m, n->line, "use a list comprehension",
-                             "a generator expression with several for clauses");
-        value *of = eval(m, s, clause->b);
-        if (!of || !iterable(m, &of, clause->b->line))
-            return NULL;
-        values sources = { 0 };
-        values_add(m, &sources, of);
-        value *made = iterator_from(m, BY_GENERATOR, sources);
-        made->iterator.node = n;
-        made->iterator.scope = inner;
-        return made;
-    }
-    value *made = value_new(m, n->kind == N_LISTCOMP   ? V_LIST
-                               : n->kind == N_DICTCOMP ? V_DICT
-                                                       : V_SET);
-    return comprehend(m, inner, n, 0, made) ? made : NULL;
 }
 
 /* -- assignment -------------------------------------------------------------------------------- */
@@ -411,7 +343,6 @@ static value *eval_named(machine *m, scope *s, const node *n)
     scope *to = s;
     while (to->comprehension && to->up)
         to = to->up;
-    path_touch(m, to->serial); /* a join keeps names of statements only */
     if (v)
         scope_set(m, to, n->a->name, v);
     return v;

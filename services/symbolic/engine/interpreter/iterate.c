@@ -102,13 +102,24 @@ static void begin(const value *of, cursor *at)
     at->version = keys ? keys->version : of->version;
 }
 
+/* Items one by one come from what has them for sure. */
+static void settle_source(machine *m, value *of)
+{
+    value *from = of->kind == V_VIEW ? of->view.dict : of;
+    if (from->slots)
+        settle(m, from);
+}
+
 value *iterator_from(machine *m, int how, values sources)
 {
     value *v = iterator_over(m, sources);
     v->iterator.how = how;
     v->iterator.cursors = arena_take(m->arena, (sources.count + 1) * sizeof(cursor));
-    for (size_t i = 0; i < sources.count; i++)
+    for (size_t i = 0; i < sources.count; i++) {
+        if (keys_of(sources.at[i]))
+            settle_source(m, sources.at[i]);
         begin(sources.at[i], v->iterator.cursors + i);
+    }
     return v;
 }
 
@@ -166,6 +177,7 @@ static value *backwards(machine *m, value *of, int line)
 {
     Z3_context z = m->solver->z;
     value *list = of->iterator.sources.at[0];
+    settle_source(m, list);
     if (of->iterator.ended)
         return NULL;
     value *turn = value_int(m, (int64_t)of->iterator.turn++);
@@ -380,6 +392,7 @@ static value *next_from(machine *m, value *of, cursor *at, int line)
 value *item_next(machine *m, value *of, cursor *at, int line)
 {
     step(m);
+    settle_source(m, of);
     if (at->ended || !is_unchanged(m, of, at, line))
         return NULL;
     value *item = next_from(m, of, at, line);
@@ -403,6 +416,8 @@ bool items_of(machine *m, value *v, bool any_order, values *out, int line)
     *out = (values){ 0 };
     if (!iterable(m, &v, line))
         return false;
+    if (v->kind == V_SET)
+        settle(m, v);
     if (v->kind == V_SET && any_order) {
         for (size_t i = 0; i < v->in.items.count; i++)
             values_add(m, out, v->in.items.at[i]);
@@ -462,8 +477,17 @@ bool extend(machine *m, value *list, value *with, int line)
     value *hint = with;
     if (!iterable(m, &with, line) || !has_length_hint(m, hint, line))
         return false;
+    if (!value_is_lazy(list) && with->kind == V_LIST && !value_is_lazy(with) &&
+        (list->slots || with->slots)) {
+        slots all = slots_of(m, list), added = slots_of(m, with);
+        for (size_t i = 0; i < added.count; i++)
+            slots_add(m, &all, added.at[i].guard, added.at[i].item, NULL);
+        path_change(m, list);
+        slots_give(m, list, all);
+        return true;
+    }
     settle(m, list);
-    path_touch(m, list->serial);
+    path_change(m, list);
     values more;
     if (with->kind != V_ITERATOR && with->kind != V_OBJECT) { /* which may be the list itself */
         if (!items_of(m, with, false, &more, line))
@@ -513,8 +537,9 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
 
 /* Only with a total order is the result the same however it is sorted. A list may contain itself.
  */
-static bool has_order(value *v, int depth)
+static bool has_order(machine *m, value *v, int depth)
 {
+    settle_source(m, v);
     enum { MOST_DEPTH = 50 };
     if (v->kind == V_OBJECT && has_own_order(v))
         return false;
@@ -527,7 +552,7 @@ static bool has_order(value *v, int depth)
     if (inside && depth == MOST_DEPTH)
         return false;
     for (size_t i = 0; inside && i < parts->count; i++)
-        if (!has_order(parts->at[i], depth + 1))
+        if (!has_order(m, parts->at[i], depth + 1))
             return false;
     return v->kind != V_SET && !(value_is_lazy(v) && v->lazy.of == V_FLOAT);
 }
@@ -554,7 +579,7 @@ value *sorted(machine *m, values items, value *key, bool reverse, bool *comparin
         value *k = key ? call_with(m, key, items.at[i], line) : items.at[i];
         if (!k)
             return NULL;
-        if (items.count > 1 && !has_order(k, 0) && !(items.count == 2 && k->kind == V_OBJECT))
+        if (items.count > 1 && !has_order(m, k, 0) && !(items.count == 2 && k->kind == V_OBJECT))
             path_unsupported(
                 m, line, "sort by ints or strs",
                 "sorting by floats that may be NaN, by sets, or by what is nested deeply");

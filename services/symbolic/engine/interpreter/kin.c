@@ -46,9 +46,9 @@ value *missing_key(machine *m, value *dict, value *key, int line)
     value *made = call(m, dict->factory, &(arguments){ 0 }, line);
     if (!made)
         return NULL;
-    if (version != dict->version) /* the factory changed it */
+    if (version != dict->version || dict->slots) /* the factory changed it */
         return set_key(m, dict, key, made, line) ? made : NULL;
-    path_touch(m, dict->serial);
+    path_change(m, dict);
     dict->version++;
     values_add(m, &dict->in.items, key);
     values_add(m, &dict->in.others, made);

@@ -51,7 +51,11 @@ static void remove_at(values *items, size_t place)
 
 static value *append(machine *m, value *list, value *item)
 {
-    path_touch(m, list->serial);
+    path_change(m, list);
+    if (list->slots) {
+        slots_add(m, list->slots, NULL, item, NULL);
+        return value_none(m);
+    }
     if (value_is_lazy(list) && item->kind == list->lazy.of) {
         Z3_context z = m->solver->z;
         list->lazy.array = Z3_mk_store(z, list->lazy.array, list->lazy.length, value_term(m, item));
@@ -70,7 +74,7 @@ static value *insert(machine *m, value *list, value *at, value *item, int line)
     if (!is_index(m, at, line))
         return NULL;
     settle(m, list);
-    path_touch(m, list->serial);
+    path_change(m, list);
     int64_t first, stride;
     size_t count;
     /* As list[at:at] has it. */
@@ -90,8 +94,15 @@ static value *pop(machine *m, value *list, arguments *given, int line)
     value *index = given->places.count ? given->places.at[0] : value_int(m, -1);
     if (value_is_integral(index) && !is_index(m, index, line))
         return NULL;
+    int64_t at;
+    if (list->slots && value_whole(index, &at) && (at == 0 || at == -1)) {
+        bool done;
+        value *item = slots_pop(m, list, at == 0, line, &done);
+        if (done)
+            return item;
+    }
     settle(m, list);
-    path_touch(m, list->serial);
+    path_change(m, list);
     value *item = item_get(m, list, index, line);
     return item && item_delete(m, list, index, line) ? item : NULL;
 }
@@ -100,7 +111,7 @@ static value *pop(machine *m, value *list, arguments *given, int line)
 static value *sort(machine *m, value *list, value *key, bool reverse, int line)
 {
     settle(m, list);
-    path_touch(m, list->serial);
+    path_change(m, list);
     values items = list->in.items;
     bool comparing = false;
     list->in.items = (values){ 0 };
@@ -136,12 +147,16 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
     }
     if (is(name, "pop"))
         return count_is(m, given, 0, 1, line) ? pop(m, self, given, line) : NULL;
-    settle(m, self);
-    values *items = &self->in.items;
     if (is(name, "extend")) {
         bool good = count_is(m, given, 1, 1, line) && extend(m, self, first, line);
         return good ? value_none(m) : NULL;
     }
+    if (is(name, "copy") && count_is(m, given, 0, 0, line))
+        return slice_get(m, self, value_none(m), value_none(m), value_none(m), line);
+    if (m->raised)
+        return NULL;
+    settle(m, self);
+    values *items = &self->in.items;
     if (is(name, "insert"))
         return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
                                               : NULL;
@@ -151,12 +166,12 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
             return NULL;
         if (place < 0)
             return throw(m, "ValueError", line);
-        path_touch(m, self->serial);
+        path_change(m, self);
         remove_at(items, (size_t)place);
         return value_none(m);
     }
     if (is(name, "reverse") && count_is(m, given, 0, 0, line)) {
-        path_touch(m, self->serial);
+        path_change(m, self);
         for (size_t i = 0; i < items->count / 2; i++) {
             value *held = items->at[i];
             items->at[i] = items->at[items->count - 1 - i];
@@ -165,12 +180,10 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
         return value_none(m);
     }
     if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
-        path_touch(m, self->serial);
-        items->count = 0;
+        path_change(m, self);
+        *items = (values){ 0 };
         return value_none(m);
     }
-    if (is(name, "copy") && count_is(m, given, 0, 0, line))
-        return slice_get(m, self, value_none(m), value_none(m), value_none(m), line);
     if (is(name, "index") && given->places.count == 1) {
         long place = place_of(m, items, first, line);
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
@@ -220,11 +233,23 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
         return call_builtin(m, "dict", &same, line);
     }
     if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
-        path_touch(m, self->serial);
-        self->in.items.count = self->in.others.count = 0;
+        settle(m, self);
+        path_change(m, self);
+        self->in.items = self->in.others = (values){ 0 };
         self->version++;
         return value_none(m);
     }
+    if (is(name, "get") && count_is(m, given, 1, 2, line)) {
+        bool there, done;
+        value *found = second ? keyed_get(m, self, first, second, &there, &done, line) : NULL;
+        if (second && done)
+            return found;
+        found = keyed_get(m, self, first, NULL, &there, &done, line);
+        if (done)
+            return there ? found : second ? second : value_none(m);
+    }
+    if (m->raised)
+        return NULL;
     if (is(name, "get") || is(name, "pop") || is(name, "setdefault")) {
         long place = count_is(m, given, 1, 2, line) ? find_key(m, self, first, line) : -2;
         if (place == -2)
@@ -232,7 +257,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
         if (place >= 0) {
             value *found = self->in.others.at[place];
             if (is(name, "pop")) {
-                path_touch(m, self->serial);
+                path_change(m, self);
                 self->version++;
                 remove_at(&self->in.items, (size_t)place);
                 remove_at(&self->in.others, (size_t)place);
@@ -243,7 +268,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
             return throw(m, "KeyError", line);
         value *otherwise = second ? second : value_none(m);
         if (is(name, "setdefault")) {
-            path_touch(m, self->serial);
+            path_change(m, self);
             self->version++;
             values_add(m, &self->in.items, first);
             values_add(m, &self->in.others, otherwise);
@@ -353,15 +378,16 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
             return NULL;
         if (place < 0)
             return is(name, "remove") ? throw(m, "KeyError", line) : value_none(m);
-        path_touch(m, self->serial);
+        path_change(m, self);
         self->version++;
         remove_at(&self->in.items, (size_t)place);
         return value_none(m);
     }
     if (is(name, "clear") && !first) {
-        path_touch(m, self->serial);
+        settle(m, self);
+        path_change(m, self);
         self->version++;
-        self->in.items.count = 0;
+        self->in.items = (values){ 0 };
         return value_none(m);
     }
     path_unsupported(m, line, "write it out", "the method set.%s", name);

@@ -1,104 +1,8 @@
-/* Statements. An `if` whose sides meet again is joined: its variables become if-then-else terms. */
+/* Statements; an `if`, and where its sides meet again, is in branching.c. */
 #include <string.h>
 
 #include "machine/class.h"
-
-/* -- if ---------------------------------------------------------------------------------------- */
-
-/* Is it worth a try to join? What leaves the block, loops or defines cannot be. */
-static bool may_join(nodes body)
-{
-    for (size_t i = 0; i < body.count; i++) {
-        const node *n = body.at[i];
-        switch (n->kind) {
-        case N_ASSIGN:
-        case N_AUGASSIGN:
-        case N_ANNASSIGN:
-        case N_PASS:
-        case N_EXPR:
-            break;
-        case N_IF:
-            if (!may_join(n->x) || !may_join(n->y))
-                return false;
-            break;
-        default:
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef struct branches {
-    scope *s;
-    const node *n;
-    Z3_ast condition;
-    size_t count; /* of the names before */
-    value **before, **after;
-    size_t after_count;
-} branches;
-
-static value **copy_names(machine *m, const scope *s)
-{
-    value **copy = arena_take(m->arena, (s->count + 1) * sizeof *copy);
-    if (s->count)
-        memcpy(copy, s->values, s->count * sizeof *copy);
-    return copy;
-}
-
-static void restore_names(branches *b)
-{
-    b->s->count = b->count;
-    if (b->count)
-        memcpy(b->s->values, b->before, b->count * sizeof *b->before);
-}
-
-static bool run_branch(machine *m, void *context, bool condition)
-{
-    branches *b = context;
-    outcome end = run(m, b->s, condition ? b->n->x : b->n->y);
-    if (end != DONE)
-        return false;
-    if (condition) {
-        b->after = copy_names(m, b->s);
-        b->after_count = b->s->count;
-        /* New names stay where they are: the other side must bind the same ones. */
-        if (b->count)
-            memcpy(b->s->values, b->before, b->count * sizeof *b->before);
-        for (size_t i = b->count; i < b->s->count; i++)
-            b->s->values[i] = NULL;
-        return true;
-    }
-    if (b->s->count != b->after_count)
-        return false;
-    for (size_t i = 0; i < b->s->count; i++) {
-        value *yes = b->after[i], *no = b->s->values[i];
-        if (yes == no)
-            continue;
-        value *joined = yes && no ? choose(m, b->condition, yes, no) : NULL;
-        if (!joined)
-            return false;
-        b->s->values[i] = joined;
-    }
-    return true;
-}
-
-static outcome run_if(machine *m, scope *s, const node *n)
-{
-    value *test = eval_truth(m, s, n->a);
-    if (!test)
-        return RAISED;
-    survey_branch(m, n, value_term(m, test));
-    if (test->known)
-        return run(m, s, test->truth ? n->x : n->y);
-    if (may_join(n->x) && may_join(n->y)) {
-        branches b = { s, n, test->term, s->count, copy_names(m, s), NULL, 0 };
-        side sides = { &b, run_branch };
-        if (path_join(m, test->term, &sides))
-            return DONE;
-        restore_names(&b);
-    }
-    return run(m, s, path_decide(m, test->term, true) ? n->x : n->y);
-}
+#include "machine/machine.h"
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
@@ -121,7 +25,7 @@ static outcome run_while(machine *m, scope *s, const node *n)
         }
         if (!on)
             return run(m, s, n->y);
-        outcome end = run(m, s, n->x);
+        outcome end = run_until(m, s, n->x, CONTINUED);
         if (end == BROKE)
             return DONE;
         if (end != DONE && end != CONTINUED)
@@ -134,6 +38,10 @@ static outcome run_for(machine *m, scope *s, const node *n)
     value *of = eval(m, s, n->b);
     if (!of || !iterable(m, &of, n->line))
         return RAISED;
+    if (slots_owner(of)) {
+        outcome end = run_over_slots(m, s, n, of);
+        return end == BROKE ? DONE : end == DONE ? run(m, s, n->y) : end;
+    }
     cursor at = { 0 };
     for (;;) {
         if (n->line)
@@ -143,7 +51,7 @@ static outcome run_for(machine *m, scope *s, const node *n)
             return m->raised ? RAISED : run(m, s, n->y);
         if (!assign(m, s, n->a, item))
             return RAISED;
-        outcome end = run(m, s, n->x);
+        outcome end = run_until(m, s, n->x, CONTINUED);
         if (end == BROKE)
             return DONE;
         if (end != DONE && end != CONTINUED)
@@ -170,7 +78,9 @@ static value *in_place(machine *m, operator_kind op, value *l, value *r, int lin
         value *made = binary(m, op, l, r, line);
         if (!made || l->frozen)
             return made;
-        path_touch(m, l->serial);
+        settle(m, l);
+        settle(m, made);
+        path_change(m, l);
         l->in.items = made->in.items;
         l->in.others = made->in.others;
         l->version++;
@@ -301,7 +211,7 @@ static outcome run_assert(machine *m, scope *s, const node *n)
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-static outcome run_one(machine *m, scope *s, const node *n)
+outcome run_one(machine *m, scope *s, const node *n)
 {
     value *v;
     switch (n->kind) {
@@ -364,19 +274,4 @@ static outcome run_one(machine *m, scope *s, const node *n)
         path_unsupported(m, n->line, "write it with if, for, while, try, return and raise", "%s",
                          tree_construct(n));
     }
-}
-
-outcome run(machine *m, scope *s, nodes body)
-{
-    for (size_t i = 0; i < body.count; i++) {
-        const node *n = body.at[i];
-        step(m);
-        if (n->line) /* else it is code of the library: that of the caller stays */
-            m->line = n->line;
-        survey_line(m, n->line);
-        outcome end = run_one(m, s, n);
-        if (end != DONE)
-            return end;
-    }
-    return DONE;
 }

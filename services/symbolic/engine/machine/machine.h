@@ -82,9 +82,19 @@ value *truth_of(machine *m, value *v);
 int decide_truth(machine *m, value *v, bool prefer);
 bool assign(machine *m, scope *s, const node *target, value *v);
 value *eval_comprehension(machine *m, scope *s, const node *n);
+/* All items of a generator expression that nobody else has (`frozen`), as a list, if it makes no
+ * difference when they are made: nothing is raised or changed. NULL: it may make one. */
+value *items_at_once(machine *m, value *of);
 
 /* -- statements (statement.c, trying.c, matching.c) -------------------------------------------- */
 outcome run(machine *m, scope *s, nodes body);
+/* The body of a loop or function: its end and a statement that ends it (`meet`, CONTINUED or
+ * RETURNED) are the same place, where sides of an `if` can meet (branching.c). */
+outcome run_until(machine *m, scope *s, nodes body, outcome meet);
+outcome run_one(machine *m, scope *s, const node *n);
+outcome run_if(machine *m, scope *s, const node *n);
+/* The body of a `for` over a container with slots: BROKE, or DONE, RETURNED, RAISED. */
+outcome run_over_slots(machine *m, scope *s, const node *n, value *of);
 outcome run_try(machine *m, scope *s, const node *n);
 /* The first handler of a `try` that handles an exception: 1; 0: there is none; -1: raised. */
 int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out);
@@ -242,7 +252,8 @@ int64_t range_step(machine *m, value *range, int line);
 value *range_size(machine *m, value *range, int line);
 value *range_truth(machine *m, const value *range);
 value *range_reversed(machine *m, value *range, int line);
-/* The list gets a known shape: the path forks on its length. */
+/* A list, dict or set gets a known shape: the path forks on its length, or on which of its slots
+ * are filled. */
 void settle(machine *m, value *list);
 /* Where a key is in a dict or set: its index, -1: it is not there, -2: it raised. */
 long find_key(machine *m, value *of, value *key, int line);
@@ -279,6 +290,49 @@ value *repeat(machine *m, value *sequence, value *times, int line);
 value *sorted(machine *m, values items, value *key, bool reverse, bool *comparing, int line);
 /* Is this a flag in each version of Python? Before 3.12 only what fits a C int was. */
 void require_flag(machine *m, const value *reverse, int line);
+/* -- slots: items that are there on a condition (slots.c, slot_keys.c) ---------------------------
+ */
+/* Join what two sides of a condition made of a container; `no` is changed. */
+bool slots_join(machine *m, Z3_ast condition, const value *yes, value *no);
+/* The items as slots, whether they are on conditions or not. */
+slots slots_of(machine *m, const value *v);
+/* What an iteration over a list, dict or view of a dict takes from, if that has slots, which have
+ * an order; NULL: it has none. And the items that it gives. */
+value *slots_owner(value *of);
+slots slots_over(machine *m, const value *of, bool any_order);
+/* Those of a dict or set, with one slot for a key that has several where nobody asks for an order.
+ */
+slots slots_by_key(machine *m, const value *v);
+/* Are the items such that nothing happens where they are compared, or their truth is asked? */
+bool slots_are_plain(machine *m, const value *of);
+/* Are they one key, for sure? */
+bool is_same_key(const value *l, const value *r);
+/* Give a container these items. Where no guard is left they are plain ones again. */
+void slots_give(machine *m, value *v, slots items);
+void slots_add(machine *m, slots *to, Z3_ast guard, value *item, value *other);
+/* NULL is the guard that holds. */
+Z3_ast guard_and(machine *m, Z3_ast l, Z3_ast r);
+value *guard_truth(machine *m, Z3_ast guard);
+value *slots_length(machine *m, const value *v);
+value *slots_truth(machine *m, const value *v);
+/* Are two sequences equal, by a comparison of items? NULL: their items are of a kind that is not
+ * compared like that, or too many. */
+value *slots_equal(machine *m, const value *l, const value *r,
+                   value *(*same)(machine *m, value *l, value *r, void *context), void *context);
+value *slots_get(machine *m, value *list, value *index, int line, bool *done);
+bool slots_set(machine *m, value *list, value *index, value *v, int line);
+/* The first or last item, which is taken out; NULL: raised, or not `*done`. */
+value *slots_pop(machine *m, value *list, bool first, int line, bool *done);
+
+/* Which items of a dict or set are equal to a key: the conditions of each, as bools. False: that
+ * cannot be told without a fork, or one alone is it or none, so the key is found as usual. */
+bool key_hits(machine *m, value *of, value *key, slots *items, value ***hits, int line);
+/* What a dict has for a key; `otherwise` may be NULL. NULL: there is none, or it is not `*done`. */
+value *keyed_get(machine *m, value *dict, value *key, value *otherwise, bool *there, bool *done,
+                 int line);
+/* Set a key of a dict, or add one to a set (`v` is NULL). False: not done. */
+bool keyed_set(machine *m, value *of, value *key, value *v, int line);
+
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
 value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
 value *text_item(machine *m, value *of, value *index, int line);

@@ -51,7 +51,7 @@ value *object_field(machine *m, const value *object, const char *name)
 
 void object_set(machine *m, value *object, const char *name, value *v)
 {
-    path_touch(m, object->serial);
+    path_change(m, object);
     for (size_t i = 0; i < object->object.names.count; i++)
         if (value_says(object->object.names.at[i], name)) {
             object->object.fields.at[i] = v;

@@ -13,10 +13,17 @@ static bool ends_analysis(stop_kind kind)
     return kind == STOP_DEADLINE || kind == STOP_CONTRADICTION;
 }
 
+/* Give up the innermost speculation. */
+_Noreturn static void leave(machine *m, Z3_ast hoist)
+{
+    m->path.hoist = hoist;
+    longjmp(m->path.speculating->back, 1);
+}
+
 _Noreturn void path_stop(machine *m, stop why)
 {
     if (m->path.speculating && !ends_analysis(why.kind))
-        longjmp(m->path.speculating->back, 1);
+        leave(m, NULL);
     m->path.stop = why;
     longjmp(*m->path.ended, 1);
 }
@@ -95,12 +102,14 @@ static void set_model(machine *m, Z3_model model)
 /* The conditions of speculations are told to the solver when it is first asked inside of them. */
 static void tell_speculations(machine *m, speculation *s)
 {
-    if (!s || s->pushed)
+    if (!s)
         return;
     tell_speculations(m, s->outer);
+    if (s->told && m->solver->scopes >= s->told) /* a speculation inside of it may have gone back */
+        return;
     solver_push(m->solver);
     solver_assert(m->solver, s->condition);
-    s->pushed = true;
+    s->told = m->solver->scopes;
 }
 
 static answer ask(machine *m, Z3_ast condition, Z3_model *model)
@@ -135,6 +144,15 @@ static void go(machine *m, Z3_ast condition, bool choice)
 {
     solver_push(m->solver);
     solver_assert(m->solver, choice ? condition : Z3_mk_not(m->solver->z, condition));
+}
+
+/* What holds inside of all speculations, and `condition`. */
+static Z3_ast within(machine *m, Z3_ast condition)
+{
+    Z3_context z = m->solver->z;
+    for (const speculation *at = m->path.speculating; at; at = at->outer)
+        condition = Z3_mk_and(z, 2, (Z3_ast[]){ at->condition, condition });
+    return condition;
 }
 
 bool path_decide(machine *m, Z3_ast condition, bool prefer)
@@ -178,7 +196,7 @@ bool path_decide(machine *m, Z3_ast condition, bool prefer)
     if (p->speculating) {
         solver_drop(s, models[0]);
         solver_drop(s, models[1]);
-        longjmp(p->speculating->back, 1);
+        leave(m, within(m, prefer ? Z3_mk_not(s->z, condition) : condition));
     }
     if (++p->forks > m->most_forks) {
         solver_drop(s, models[0]);
@@ -222,7 +240,7 @@ void path_require(machine *m, Z3_ast condition)
         return;
     }
     if (m->path.speculating)
-        longjmp(m->path.speculating->back, 1);
+        leave(m, NULL);
     Z3_model model = m->path.model;
     answer possible = guess(m, condition);
     if (possible == ANSWER_SAT)
@@ -242,7 +260,7 @@ void path_require(machine *m, Z3_ast condition)
 void path_assume(machine *m, Z3_ast condition)
 {
     if (m->path.speculating)
-        longjmp(m->path.speculating->back, 1);
+        leave(m, NULL);
     if (path_is_replaying(m)) {
         m->path.at++;
         return;
@@ -259,71 +277,153 @@ void path_assume(machine *m, Z3_ast condition)
 void path_join_ends(machine *m, unsigned serial)
 {
     if (m->path.speculating && serial < m->path.speculating->serial)
-        longjmp(m->path.speculating->back, 1);
+        leave(m, NULL);
 }
 
-void path_touch(machine *m, unsigned serial)
+/* What outlives the call must not be changed. */
+static void check_lasting(machine *m, unsigned serial)
 {
     m->module_changed |= serial < m->loaded;
-    path_join_ends(m, serial);
     if (serial < m->lasting)
         path_unsupported(m, m->line, "change only what the function makes or is given",
                          "a change of what outlives the call");
 }
 
-static bool run_sides(machine *m, Z3_ast condition, const side *sides)
+void path_touch(machine *m, unsigned serial)
+{
+    path_join_ends(m, serial);
+    check_lasting(m, serial);
+}
+
+void path_reshape(machine *m, value *v)
+{
+    bool noted = (v->kind == V_LIST && !v->of_class) || v->kind == V_DICT || v->kind == V_SET ||
+                 v->kind == V_OBJECT;
+    for (speculation *at = m->path.speculating; at && v->serial < at->serial; at = at->outer) {
+        if (!noted || !at->joins)
+            leave(m, NULL);
+        journal_value(m, at, v);
+    }
+}
+
+void path_change(machine *m, value *v)
+{
+    path_reshape(m, v);
+    check_lasting(m, v->serial);
+    v->version += v->kind == V_LIST && !v->of_class; /* a deque counts by itself */
+}
+
+void path_change_names(machine *m, scope *s, bool own)
+{
+    for (speculation *at = m->path.speculating; at && s->serial < at->serial; at = at->outer)
+        if (at->joins)
+            journal_names(m, at, s);
+        else if (!own)
+            leave(m, NULL);
+    if (!own)
+        check_lasting(m, s->serial);
+}
+
+typedef enum sides_end {
+    SIDES_JOINED,
+    SIDES_APART, /* what they made cannot be joined */
+    SIDES_LEFT,  /* one of them leaves the block, or does what cannot be joined: `*left` */
+} sides_end;
+
+/* `*left`: the condition of the side that failed. */
+static sides_end run_sides(machine *m, Z3_ast condition, const side *sides, Z3_ast *left)
 {
     speculation here = { .outer = m->path.speculating,
                          .serial = m->serial,
-                         .scopes = m->solver->scopes };
+                         .scopes = m->solver->scopes,
+                         .joins = true };
     const unsigned calls = m->calls, nested = m->nested;
     const int line = m->line;
-    value *const handling = m->handling;
+    value *const handling = m->handling, *const returned = m->returned;
     m->path.speculating = &here;
-    volatile bool good = false;
+    m->path.hoist = NULL;
+    volatile sides_end end = SIDES_LEFT;
     if (setjmp(here.back) == 0) {
         here.condition = condition;
-        good = sides->run(m, sides->context, true);
-        solver_pop_to(m->solver, here.scopes);
-        here.pushed = false;
-        here.condition = Z3_mk_not(m->solver->z, condition);
-        good = good && sides->run(m, sides->context, false);
-    } else {
-        good = false;
+        if (sides->run(m, sides->context, true)) {
+            solver_pop_to(m->solver, here.scopes);
+            here.told = 0;
+            here.condition = Z3_mk_not(m->solver->z, condition);
+            journal_turn(m, &here);
+            here.second = true;
+            if (sides->run(m, sides->context, false)) {
+                end = SIDES_APART; /* unless it ends well, without a jump */
+                if ((!sides->meet || sides->meet(m, sides->context)) &&
+                    journal_join(m, &here, condition))
+                    end = SIDES_JOINED;
+            }
+        }
     }
+    *left = here.condition;
     solver_pop_to(m->solver, here.scopes);
     m->path.speculating = here.outer;
+    if (end != SIDES_JOINED) {
+        journal_undo(m, &here);
+        m->returned = returned;
+    }
     m->calls = calls;
     m->nested = nested;
     m->line = line;
     m->handling = handling;
     m->raised = NULL;
-    return good;
+    return end;
+}
+
+/* A join inside of another one has failed: it may be that one side is not possible, and then the
+ * other is taken. Otherwise the outermost one has to fork. */
+static bool path_apart(machine *m, sides_end end, Z3_ast left)
+{
+    path *p = &m->path;
+    if (end == SIDES_APART) /* the caller asks which way */
+        return false;
+    if (!p->hoist && p->speculating->joins && ask(m, left, NULL) != ANSWER_UNSAT)
+        p->hoist = within(m, left);
+    else if (!p->hoist)
+        return false;
+    leave(m, p->hoist);
 }
 
 bool path_join(machine *m, Z3_ast condition, const side *sides)
 {
+    enum { MOST_HOISTED = 8 };
     path *p = &m->path;
+    Z3_ast left;
     if (m->no_joins)
         return false;
     m->joined = true;
-    if (path_is_replaying(m)) {
-        if (p->marks[p->at++].kind == MARK_SPLIT)
+    while (path_is_replaying(m)) {
+        const mark *told = &p->marks[p->at++];
+        if (told->kind == MARK_SPLIT)
             return false;
-        if (!run_sides(m, condition, sides))
-            path_bound(m, "a join that did not repeat"); /* cannot happen: runs are the same */
-        return true;
+        if (told->kind == MARK_JOINED) {
+            if (run_sides(m, condition, sides, &left) != SIDES_JOINED)
+                path_bound(m, "a join that did not repeat"); /* cannot happen: runs are the same */
+            return true;
+        }
+        p->unsure |= told->unsure; /* it was hoisted */
+        p->forks += told->kind == MARK_FORK;
     }
-    size_t place = p->count;
-    add_mark(m, (mark){ MARK_JOINED, .choice = true });
-    if (run_sides(m, condition, sides))
-        return true;
-    cut_trail(m, place + 1);
-    p->at = place + 1;
-    p->marks[place].kind = MARK_SPLIT;
-    if (p->speculating) /* it would have to fork in there */
-        longjmp(p->speculating->back, 1);
-    return false;
+    for (int turn = 0;; turn++) {
+        size_t place = p->count;
+        add_mark(m, (mark){ MARK_JOINED, .choice = true });
+        sides_end end = run_sides(m, condition, sides, &left);
+        if (end == SIDES_JOINED)
+            return true;
+        bool hoist = !p->speculating && end == SIDES_LEFT && p->hoist && turn < MOST_HOISTED;
+        cut_trail(m, hoist ? place : place + 1);
+        if (hoist) {
+            path_decide(m, p->hoist, true);
+            continue;
+        }
+        p->at = place + 1;
+        p->marks[place].kind = MARK_SPLIT;
+        return p->speculating ? path_apart(m, end, left) : false;
+    }
 }
 
 /* -- guesses ----------------------------------------------------------------------------------- */

@@ -8,9 +8,13 @@
  * left, every path was explored.
  *
  * Where the two sides of a condition meet again the path need not fork: both are run one after the
- * other (a speculation), and values that differ become `if-then-else` terms. A side that would
- * fork, raise, return, or change a container that was there before, cannot be joined; then it
- * forks.
+ * other (a speculation). What a side changes of the names, containers and objects that were there
+ * before is noted and undone, so that the other side begins as the first one did (journal.c). Then
+ * values that differ become `if-then-else` terms, and items that only one side has get a guard.
+ *
+ * A side that leaves the block cannot be joined: the path forks. Where that happens further in, on
+ * a condition within the condition, the path forks on just that (`hoist`), and what is left is
+ * tried again: `if a: … if b: return` is one path that returns and one that goes on.
  */
 #ifndef SYMBOLIC_PATH_H
 #define SYMBOLIC_PATH_H
@@ -54,7 +58,10 @@ typedef struct speculation {
     struct speculation *outer;
     Z3_ast condition;
     unsigned serial, scopes;
-    bool pushed;
+    unsigned told; /* the scope of the solver that has the condition; 0: none yet */
+    bool joins;    /* changes of what is older are noted; otherwise they end it */
+    bool second;   /* the other side is run */
+    struct change *changes;
 } speculation;
 
 typedef struct path {
@@ -63,6 +70,8 @@ typedef struct path {
     size_t forks;           /* … of those that forked */
     Z3_model model;         /* of the condition so far; NULL: not known */
     speculation *speculating;
+    Z3_ast
+        hoist; /* why a speculation failed: what to fork on before it is tried again; NULL: none */
     bool unsure;  /* a decision of this path is not certain to be possible */
     stop guessed; /* the first guess of this path, as a reason to leave it */
     jmp_buf *ended;
@@ -104,12 +113,33 @@ bool path_is_replaying(const machine *m);
 void path_touch(machine *m, unsigned serial);
 /* … that nobody can see from outside, such as a cache: only a join must not do it. */
 void path_join_ends(machine *m, unsigned serial);
+/* The same for a list, dict, set, object or iterator, or for a scope: where sides are joined, what
+ * it was is noted, and what both sides made of it is joined. */
+void path_change(machine *m, value *v);
+void path_reshape(machine *m, value *v); /* only how it is kept changes, and nothing of its items */
+void path_change_names(machine *m, scope *s, bool own); /* `own`: of the function that runs */
+
+/* -- what the sides of a join change (journal.c) ----------------------------------------------- */
+
+/* Note what it is like, if this speculation has not done so. */
+void journal_value(machine *m, speculation *in, value *v);
+void journal_names(machine *m, speculation *in, scope *s);
+/* After the first side: keep what it made, and go back to what was. */
+void journal_turn(machine *m, speculation *in);
+/* After the second side: join. False: there is something that cannot be. */
+bool journal_join(machine *m, speculation *in, Z3_ast condition);
+/* Was nothing else changed than the names of this scope? */
+bool journal_has_only(const speculation *in, const scope *s);
+/* Go back to what was before both. */
+void journal_undo(machine *m, speculation *in);
 
 /* The two sides of a condition, as a function that runs one of them. */
 typedef struct side {
     void *context;
     /* Run one side; false: it cannot be joined. */
     bool (*run)(machine *m, void *context, bool condition);
+    /* After both: join what they gave. False: that cannot be. NULL: they give nothing. */
+    bool (*meet)(machine *m, void *context);
 } side;
 
 /* Run both sides of a condition that is not known. False: nothing was changed by either, and the

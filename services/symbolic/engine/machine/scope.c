@@ -151,6 +151,18 @@ void scope_declare(machine *m, scope *s, nodes body)
 
 /* -- looking up and binding -------------------------------------------------------------------- */
 
+/* The value at a place: where a join left one of two, the path forks on which. Inside of another
+ * join the answer holds for one side only, so it is not kept. */
+static value *bound_value(machine *m, scope *s, long place)
+{
+    value *v = s->values[place];
+    while (v && v->kind == V_EITHER)
+        v = path_decide(m, v->term, true) ? v->either.yes : v->either.no;
+    if (!m->path.speculating)
+        s->values[place] = v;
+    return v;
+}
+
 value *scope_get(machine *m, scope *s, const char *name)
 {
     for (scope *at = s; at; at = at->up) {
@@ -158,7 +170,8 @@ value *scope_get(machine *m, scope *s, const char *name)
             continue; /* methods do not see the names of their class */
         if (is_listed(at->globals, at->global_count, name))
             break;
-        value *found = scope_peek(at, name);
+        long place = place_of(at, name);
+        value *found = place < 0 ? NULL : bound_value(m, at, place);
         if (found)
             return found;
         if (at->owner && !is_listed(at->outers, at->outer_count, name) &&
@@ -228,8 +241,7 @@ static scope *scope_for(machine *m, scope *s, const char *name)
             path_unsupported(m, 0, "bind the name in the function around it",
                              "the name %s, which nonlocal declares", name);
     }
-    if (to != s) /* a join keeps the names of one scope only */
-        path_touch(m, to->serial);
+    path_change_names(m, to, to == s);
     return to;
 }
 
@@ -242,11 +254,10 @@ bool scope_unset(machine *m, scope *s, const char *name)
 {
     scope *in = scope_for(m, s, name);
     long place = place_of(in, name);
-    if (place < 0 || !in->values[place]) {
+    if (place < 0 || !bound_value(m, in, place)) {
         throw(m, in->owner ? "UnboundLocalError" : "NameError", m->line);
         return false;
     }
-    path_touch(m, in->serial);
     in->values[place] = NULL;
     return true;
 }

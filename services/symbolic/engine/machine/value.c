@@ -340,7 +340,7 @@ bool value_whole(const value *v, int64_t *number)
 
 bool value_is_lazy(const value *v)
 {
-    return v->kind == V_LIST && v->lazy.length;
+    return v->kind == V_LIST && !v->slots && v->lazy.length;
 }
 
 static bool is_concrete(machine *m, const value *v, int depth)
@@ -360,7 +360,7 @@ static bool is_concrete(machine *m, const value *v, int depth)
     case V_LIST:
     case V_DICT:
     case V_SET:
-        if (value_is_lazy(v) || v->of_class)
+        if (value_is_lazy(v) || v->of_class || v->slots)
             return false;
         for (size_t i = 0; i < v->in.items.count; i++)
             if (!is_concrete(m, v->in.items.at[i], depth + 1))
@@ -424,7 +424,16 @@ value *value_copy(machine *m, const value *v)
     unsigned serial = copy->serial;
     *copy = *v;
     copy->serial = serial;
-    if (v->kind == V_TUPLE || v->kind == V_LIST || v->kind == V_DICT || v->kind == V_SET) {
+    if (v->slots) {
+        copy->slots = arena_take(m->arena, sizeof *copy->slots);
+        copy->slots->at = arena_take(m->arena, v->slots->count * sizeof *v->slots->at);
+        copy->slots->count = copy->slots->room = v->slots->count;
+        for (size_t i = 0; i < v->slots->count; i++) {
+            slot from = v->slots->at[i];
+            copy->slots->at[i] = (slot){ from.guard, value_copy(m, from.item),
+                                         from.other ? value_copy(m, from.other) : NULL };
+        }
+    } else if (v->kind == V_TUPLE || v->kind == V_LIST || v->kind == V_DICT || v->kind == V_SET) {
         copy_values(m, &copy->in.items, &v->in.items);
         copy_values(m, &copy->in.others, &v->in.others);
     } else if (v->kind == V_OBJECT) {
@@ -464,6 +473,7 @@ const char *value_type(const value *v)
         [V_WRAPPER] = "property",
         [V_SUPER] = "super",
         [V_NOT_IMPLEMENTED] = "NotImplemented",
+        [V_EITHER] = "either",
     };
     return v->of_class           ? v->of_class->class.name
            : v->kind == V_OBJECT ? v->object.class->class.name

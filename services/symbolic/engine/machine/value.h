@@ -4,7 +4,8 @@
  * A bool, int, float or str is either known, and computed with as Python does, or a term of the
  * solver's theory: Bool, Int (unbounded), Float64, String. Containers have a known shape with
  * values in it, but for a list that is a parameter: that one has a term as its length and an array
- * as its items until the code asks for more than single items.
+ * as its items until the code asks for more than single items, and for a container that a join has
+ * given items which are there on a condition: slots (theories/slots.c).
  */
 #ifndef SYMBOLIC_VALUE_H
 #define SYMBOLIC_VALUE_H
@@ -41,6 +42,7 @@ typedef enum value_kind {
     V_WRAPPER,  /* in a class: a property, static method or class method */
     V_SUPER,    /* super(): the members of the classes after one of them */
     V_NOT_IMPLEMENTED,
+    V_EITHER, /* in a scope alone: a name that a join left with one of two values */
 } value_kind;
 
 typedef struct value value;
@@ -68,13 +70,27 @@ typedef struct field {
     bool init, compared, shown, keyword;
 } field;
 
+/* An item that is there if its guard holds. */
+typedef struct slot {
+    Z3_ast guard; /* NULL: it is there */
+    value *item, *other;
+} slot;
+
+typedef struct slots {
+    slot *at;
+    size_t count, room;
+} slots;
+
 struct value {
     value_kind kind;
     bool known;       /* a scalar whose value is in the union, not in `term` */
     bool frozen;      /* a frozenset, a frozen dataclass */
     unsigned serial;  /* when it was made: see path_touch() */
-    unsigned version; /* a dict or set: how often keys were added or removed */
-    Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
+    unsigned version; /* a dict or set: how often keys were added or removed; a list: changes */
+    /* A list, dict or set whose items are there on conditions, in the order of these slots. `in` is
+     * of no use then: its count is so great that code which is not aware of slots fails. */
+    slots *slots;
+    Z3_ast term; /* a scalar that is not known; an int too big for `number`, too */
     /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
      * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
     Z3_ast above, below;
@@ -122,6 +138,9 @@ struct value {
             Z3_ast length, array;
             value_kind of;
         } lazy;
+        struct { /* by the condition `term`; NULL: not bound */
+            value *yes, *no;
+        } either;
         struct {
             value *from, *to, *step;
         } range;

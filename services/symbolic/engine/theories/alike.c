@@ -61,6 +61,11 @@ static bool is_true(const value *v)
     return v->known && v->truth;
 }
 
+static value *parts_same(machine *m, value *l, value *r, void *outer)
+{
+    return compare_parts(m, l, r, outer);
+}
+
 static value *lists_alike(machine *m, value *l, value *r, const pair *outer)
 {
     if (l->of_class != r->of_class)
@@ -68,6 +73,11 @@ static value *lists_alike(machine *m, value *l, value *r, const pair *outer)
     if (value_is_lazy(l) && value_is_lazy(r) && l->lazy.length == r->lazy.length &&
         l->lazy.array == r->lazy.array)
         return value_bool(m, true);
+    if ((l->slots || r->slots) && !value_is_lazy(l) && !value_is_lazy(r)) {
+        value *same = slots_equal(m, l, r, parts_same, (void *)(uintptr_t)outer);
+        if (same)
+            return same;
+    }
     settle(m, l);
     settle(m, r);
     return all_alike(m, &l->in.items, &r->in.items, outer);
@@ -120,6 +130,8 @@ static value *kin_alike(machine *m, value *l, value *r, const pair *outer)
 static value *keyed_alike(machine *m, value *l, value *r, const pair *outer)
 {
     const value *sides[] = { l, r };
+    settle(m, l);
+    settle(m, r);
     for (int i = 0; i < 2; i++)
         if (sides[i]->of_class && class_member(sides[i]->of_class, "__eq__"))
             return kin_alike(m, l, r, outer);
@@ -298,6 +310,8 @@ static value *ranges_alike(machine *m, value *l, value *r)
 static value *views_alike(machine *m, value *l, value *r, const pair *outer)
 {
     value *a = l->view.dict, *b = r->view.dict;
+    settle(m, a);
+    settle(m, b);
     if (l->view.part != r->view.part)
         nobody_can_tell(m, "two views of dicts of unlike kinds");
     if (l->view.part == 'i')

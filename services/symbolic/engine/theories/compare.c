@@ -108,26 +108,32 @@ static value *all_equal(machine *m, const values *l, const values *r, int line)
 /* Sets and dicts: each key of one is in the other, with an equal value. */
 static value *keyed_equal(machine *m, value *l, value *r, int line)
 {
-    if (l->in.items.count != r->in.items.count)
+    if (!l->slots && !r->slots && l->in.items.count != r->in.items.count)
         return value_bool(m, false);
     if (has_own_order(l) || has_own_order(r))
         path_unsupported(m, line, "compare the items", "== of dicts or sets of such objects");
-    value *result = value_bool(m, true);
-    for (size_t i = 0; i < l->in.items.count; i++) {
-        value *found = value_bool(m, false);
-        for (size_t j = 0; j < r->in.items.count; j++) {
-            value *one = same_or_equal(m, l->in.items.at[i], r->in.items.at[j], line);
+    slots a = slots_by_key(m, l), b = slots_by_key(m, r);
+    value *result = equal(m, length_of(m, l, line), length_of(m, r, line), line);
+    for (size_t i = 0; i < a.count; i++) {
+        value *found = negated(m, guard_truth(m, a.at[i].guard));
+        for (size_t j = 0; j < b.count; j++) {
+            value *one = same_or_equal(m, a.at[i].item, b.at[j].item, line);
             if (one && l->kind == V_DICT) {
-                value *other = same_or_equal(m, l->in.others.at[i], r->in.others.at[j], line);
+                value *other = same_or_equal(m, a.at[i].other, b.at[j].other, line);
                 one = other ? both(m, one, other) : NULL;
             }
             if (!one)
                 return NULL;
-            found = either(m, found, one);
+            found = either(m, found, both(m, guard_truth(m, b.at[j].guard), one));
         }
         result = both(m, result, found);
     }
     return result;
+}
+
+static value *items_same(machine *m, value *l, value *r, void *context)
+{
+    return same_or_equal(m, l, r, *(const int *)context);
 }
 
 value *equal(machine *m, value *l, value *r, int line)
@@ -157,6 +163,11 @@ value *equal(machine *m, value *l, value *r, int line)
     case V_LIST:
         if (l == r)
             return value_bool(m, true);
+        if ((l->slots || r->slots) && !value_is_lazy(l) && !value_is_lazy(r)) {
+            value *same = slots_equal(m, l, r, items_same, &line);
+            if (same)
+                return same;
+        }
         settle(m, l);
         settle(m, r);
         return all_equal(m, &l->in.items, &r->in.items, line);
@@ -238,6 +249,8 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
 static value *subset(machine *m, operator_kind op, value *l, value *r, int line)
 {
     value *small = op == OP_LT || op == OP_LTE ? l : r, *big = small == l ? r : l;
+    settle(m, l);
+    settle(m, r);
     value *result = value_bool(m, op == OP_LTE || op == OP_GTE ||
                                       small->in.items.count < big->in.items.count);
     for (size_t i = 0; i < small->in.items.count; i++) {
@@ -376,10 +389,14 @@ value *contains(machine *m, value *in, value *item, int line)
         return throw(m, "TypeError", line);
     if ((in->kind == V_SET || in->kind == V_DICT) && !is_hashable(m, item, line))
         return throw(m, "TypeError", line);
-    settle(m, in);
+    if (!in->slots || !slots_are_plain(m, in))
+        settle(m, in);
+    slots items = slots_of(m, in);
     value *found = value_bool(m, false);
-    for (size_t i = 0; i < in->in.items.count; i++) {
-        value *one = item_equal(m, in->in.items.at[i], item, line);
+    for (size_t i = 0; i < items.count; i++) {
+        value *one = item_equal(m, items.at[i].item, item, line);
+        if (one)
+            one = both(m, guard_truth(m, items.at[i].guard), one);
         if (!one || (one->known && one->truth))
             return one;
         found = either(m, found, one);
@@ -422,6 +439,7 @@ long find_key(machine *m, value *of, value *key, int line)
         throw(m, "TypeError", line);
         return -2;
     }
+    settle(m, of);
     for (size_t i = 0; i < of->in.items.count; i++) {
         value *same = same_or_equal(m, of->in.items.at[i], key, line);
         int is = same ? decide_truth(m, same, true) : -1;
@@ -435,10 +453,12 @@ long find_key(machine *m, value *of, value *key, int line)
 
 bool set_key(machine *m, value *dict, value *key, value *v, int line)
 {
+    if (keyed_set(m, dict, key, v, line))
+        return true;
     long place = find_key(m, dict, key, line);
     if (place == -2)
         return false;
-    path_touch(m, dict->serial);
+    path_change(m, dict);
     if (place >= 0) {
         dict->in.others.at[place] = v;
         return true;
@@ -451,11 +471,13 @@ bool set_key(machine *m, value *dict, value *key, value *v, int line)
 
 bool add_item(machine *m, value *set, value *item, int line)
 {
+    if (keyed_set(m, set, item, NULL, line))
+        return true;
     long place = find_key(m, set, item, line);
     if (place == -2)
         return false;
     if (place < 0) {
-        path_touch(m, set->serial);
+        path_change(m, set);
         set->version++;
         values_add(m, &set->in.items, item);
     }

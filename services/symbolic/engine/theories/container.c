@@ -10,9 +10,21 @@ static Z3_ast number(machine *m, int64_t n)
 
 /* -- a list whose length is not known ---------------------------------------------------------- */
 
+static void settle_slots(machine *m, value *v)
+{
+    slots items = slots_of(m, v), made = { 0 };
+    for (size_t i = 0; i < items.count; i++)
+        if (!items.at[i].guard || path_decide(m, items.at[i].guard, true))
+            slots_add(m, &made, NULL, items.at[i].item, items.at[i].other);
+    path_reshape(m, v);
+    slots_give(m, v, made);
+}
+
 void settle(machine *m, value *list)
 {
     Z3_context z = m->solver->z;
+    if (list->slots)
+        settle_slots(m, list);
     if (!value_is_lazy(list))
         return;
     path_touch(m, list->serial);
@@ -108,15 +120,15 @@ value *length_of(machine *m, value *v, int line)
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_int(m, v->lazy.length);
-        return value_int(m, (int64_t)v->in.items.count);
+        return v->slots ? slots_length(m, v) : value_int(m, (int64_t)v->in.items.count);
     case V_TUPLE:
     case V_DICT:
     case V_SET:
-        return value_int(m, (int64_t)v->in.items.count);
+        return v->slots ? slots_length(m, v) : value_int(m, (int64_t)v->in.items.count);
     case V_HUGE:
         return value_of_int(m, v->term);
     case V_VIEW:
-        return value_int(m, (int64_t)v->view.dict->in.items.count);
+        return length_of(m, v->view.dict, line);
     case V_RANGE:
         return range_length(m, v, line);
     case V_OBJECT:
@@ -190,6 +202,13 @@ static value *sequence_item(machine *m, value *of, value *index, int line)
         Z3_ast place = place_of(m, index, of->lazy.length, line);
         return place ? value_of(m, of->lazy.of, Z3_mk_select(z, of->lazy.array, place)) : NULL;
     }
+    if (of->slots) {
+        bool done;
+        value *item = slots_get(m, of, index, line, &done);
+        if (done)
+            return item;
+        settle(m, of);
+    }
     values *items = &of->in.items;
     if (value_whole(index, &at)) {
         at = at < 0 ? at + (int64_t)items->count : at;
@@ -224,6 +243,12 @@ static value *range_item(machine *m, value *of, value *index, int line)
 value *item_get(machine *m, value *of, value *index, int line)
 {
     if (of->kind == V_DICT) {
+        bool there, done;
+        bool counter = of->of_class && strcmp(value_type(of), "Counter") == 0;
+        value *zero = counter ? value_int(m, 0) : NULL;
+        value *found = keyed_get(m, of, index, zero, &there, &done, line);
+        if (done)
+            return there || zero ? found : missing_key(m, of, index, line);
         long place = find_key(m, of, index, line);
         if (place == -2)
             return NULL;
@@ -258,7 +283,9 @@ bool item_set(machine *m, value *of, value *index, value *v, int line)
         throw(m, "TypeError", line);
         return false;
     }
-    path_touch(m, of->serial);
+    path_change(m, of);
+    if (of->slots)
+        return slots_set(m, of, index, v, line);
     if (value_is_lazy(of) && v->kind == of->lazy.of) {
         Z3_ast place = place_of(m, index, of->lazy.length, line);
         if (place)
@@ -302,7 +329,10 @@ bool item_delete(machine *m, value *of, value *index, int line)
 {
     long place = -1;
     bool good;
-    path_touch(m, of->serial);
+    if (of->kind == V_LIST || of->kind == V_DICT) {
+        settle(m, of);
+        path_change(m, of);
+    }
     if (of->of_class && kin_delete(m, of, index, &good, line))
         return good;
     if (of->kind == V_DICT) {
@@ -417,6 +447,11 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
         return slice_get(m, plain_of(of), from, to, step, line);
     if ((of->kind != V_LIST && of->kind != V_TUPLE) || of->of_class)
         return throw(m, "TypeError", line);
+    if (of->slots && from->kind == V_NONE && to->kind == V_NONE && step->kind == V_NONE) {
+        value *copy = value_new(m, of->kind);
+        slots_give(m, copy, slots_of(m, of));
+        return copy;
+    }
     settle(m, of);
     int64_t first, stride;
     size_t count;

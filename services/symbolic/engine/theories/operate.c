@@ -79,11 +79,11 @@ value *truth_of(machine *m, value *v)
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_bool(m, Z3_mk_gt(z, v->lazy.length, m->solver->zero));
-        return value_bool(m, v->in.items.count != 0);
+        return v->slots ? slots_truth(m, v) : value_bool(m, v->in.items.count != 0);
     case V_TUPLE:
     case V_DICT:
     case V_SET:
-        return value_bool(m, v->in.items.count != 0);
+        return v->slots ? slots_truth(m, v) : value_bool(m, v->in.items.count != 0);
     case V_RANGE:
         return range_truth(m, v);
     case V_VIEW: {
@@ -128,6 +128,8 @@ static value *set_binary(machine *m, operator_kind op, value *l, value *r, int l
 {
     value *made = value_new(m, V_SET);
     made->frozen = l->frozen;
+    settle(m, l);
+    settle(m, r);
     if (op != OP_BITAND && op != OP_BITOR && op != OP_SUB && op != OP_BITXOR)
         return throw(m, "TypeError", line);
     for (size_t i = 0; i < l->in.items.count; i++) {
@@ -154,6 +156,8 @@ static value *set_binary(machine *m, operator_kind op, value *l, value *r, int l
 static value *merged(machine *m, value *l, value *r, int line)
 {
     value *made = value_new(m, V_DICT);
+    settle(m, l);
+    settle(m, r);
     for (size_t i = 0; i < l->in.items.count; i++) {
         values_add(m, &made->in.items, l->in.items.at[i]);
         values_add(m, &made->in.others, l->in.others.at[i]);
@@ -166,6 +170,14 @@ static value *merged(machine *m, value *l, value *r, int line)
 
 static value *joined(machine *m, value *l, value *r)
 {
+    if ((l->slots || r->slots) && !value_is_lazy(l) && !value_is_lazy(r)) {
+        slots all = slots_of(m, l), more = slots_of(m, r);
+        for (size_t i = 0; i < more.count; i++)
+            slots_add(m, &all, more.at[i].guard, more.at[i].item, NULL);
+        value *made = value_new(m, l->kind);
+        slots_give(m, made, all);
+        return made;
+    }
     settle(m, l);
     settle(m, r);
     value *made = value_sequence(m, l->kind, l->in.items.count + r->in.items.count);

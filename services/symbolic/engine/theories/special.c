@@ -131,8 +131,12 @@ static bool orders_inside(const value *v, int depth)
                 return record_of(v->object.class) != NULL;
         return v->object.plain && orders_inside(v->object.plain, depth + 1);
     }
-    bool inside = v->kind == V_TUPLE || v->kind == V_DICT || v->kind == V_SET ||
-                  (v->kind == V_LIST && !value_is_lazy(v));
+    for (size_t i = 0; v->slots && i < v->slots->count; i++)
+        if (orders_inside(v->slots->at[i].item, depth + 1) ||
+            (v->slots->at[i].other && orders_inside(v->slots->at[i].other, depth + 1)))
+            return true;
+    bool inside = !v->slots && (v->kind == V_TUPLE || v->kind == V_DICT || v->kind == V_SET ||
+                                (v->kind == V_LIST && !value_is_lazy(v)));
     for (size_t i = 0; inside && i < v->in.items.count; i++)
         if (orders_inside(v->in.items.at[i], depth + 1))
             return true;
