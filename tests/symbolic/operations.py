@@ -98,6 +98,7 @@ class Child(Base):
 KINDS = {
     "int": Kind("int", ["0", "1", "-1", "2", "3", "-7", *BIG]),
     "small": Kind("int", ["0", "1", "-1", "2", "3", "-2", "5", "-6"]),
+    "byte": Kind("int", ["0", "1", "2", "127", "128", "255", "85"]),
     "times": Kind("int", ["0", "1", "-1", "2", "3", "-2**31", "-2**63", "-10**30", "2**63", "10**30"]),
     "place": Kind("int", ["0", "1", "-1", "2", "-2", "3", "-4", *BIG]),
     "code": Kind("int", ["0", "65", "-1", "55296", "1114111", "1114112", "2**31", "2**63", "10**30", "-10**30"]),
@@ -145,7 +146,7 @@ KINDS = {
 }
 
 # What a parameter of a kind is bounded by in questions about all inputs, so that every path can be explored.
-BOUNDS = {"small": "-6 <= {0} <= 5", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
+BOUNDS = {"small": "-6 <= {0} <= 5", "byte": "0 <= {0} <= 255", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
           "bools": "len({0}) <= 2", "lists": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "pairs": "len({0}) <= 1", "tuples": "len({0}) <= 2",
           "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1",
           "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10", "pair": "len({0}.s) <= 2",
@@ -329,6 +330,36 @@ row("ord", "str", "ord(a)")
 row("bin", "int", "bin(a)")
 row("hex", "int", "hex(a)")
 row("oct", "int", "oct(a)")
+row("format", "int", "format(a)", "format(a, '')", "format(a, 'd')", "format(a, '5')", "format(a, '05d')", "format(a, ',')", "format(a, '+_d')", "format(a, 'x')",
+    "format(a, '>4X')", "format(a, '*^6')", "format(a, '<4')", "format(a, '=+6')", "format(a, '08b')", "format(a, '_b')", "format(a, '.2f')", "format(a, '.0%')", "format(a, '.2')",
+    "format(a, 's')", "format(a, 'q')", "format(a, ' d')", "format(a, '#x')", "format(a, 'c')", "format(a, 'e')", "format(a, a)", "format(a, '07.1f')")
+row("format", "small", "format(a / 4, '.1f')", "format(a / 100, '.2f')", "format(a / -8, '.2f')", "format(a / 3, '.3f')", "format(a / 8, '.1%')", "format(a / 2, '.0f')", "format(a / 1000, '7.2f')",
+    "format(a / 7, '+.1f')", "format(-a / 5, '.0%')")
+row("format", "str", "format(a)", "format(a, '4')", "format(a, '>4')", "format(a, '*^5')", "format(a, '.1')", "format(a, '05')", "format(a, '=5')", "format(a, 'd')", "format(a, '-^3s')")
+row("format", "bool", "format(a)", "format(a, '3')", "format(a, 'd')", "format(a, 's')")
+row("format", "none", "format(a)", "format(a, '3')")
+row("format", "list", "format(a)", "format(a, '3')")
+row("format", "float", "format(a)", "format(a, '.2f')", "format(a, '8')")
+row("text in base", "small", "int(str(a))", "int(bin(a), 2)", "int(hex(a), 16)", "str(a)[0]", "str(a)[-1]", "len(str(a))", "str(a).zfill(3)", "[c for c in str(a)]", "str(a).count('1')", "str(a)[::-1]")
+row("bits of two ints", "small small", "a & b", "a | b", "a ^ b", "(a ^ b) ^ b", "~(a & b)")
+row("bits of two ints", "byte byte", "a & b", "a | b", "a ^ b", "(a & b) + (a | b)", "(a << 1) ^ b")
+row("bit_length", "small", "a.bit_length()", "a.bit_count()", "(a * a).bit_length()")
+row("bit_length", "byte", "a.bit_length()", "a.bit_count()", "bin(a).count('1')")
+row("rounding of quotients", "small small", "int(a / b)", "round(a / b)", "math.floor(a / b)", "math.ceil(a / b)", "math.trunc(a / b)")
+row("rounding of quotients", "small", "round(a / 4, 1)", "round(a / 8, 2)", "round(a / 3, 2)", "round(a / 2)", "round(a / -2)", "round(a / 3, 0)", "int(a / 3) * 3", "round(a * 25, -1)", "round(a, -1)",
+    "round(a / 4, 12)", "f'{round(a / 3, 1):.1f}'")
+row("rounding of floats", "float", "int(a)", "math.floor(a)", "math.ceil(a)", "math.trunc(a)", "round(a)", "int(a) > 0", "round(a) == 0")
+row("pow with a modulus", "small small", "pow(a, 3, b)", "pow(2, b, 7)", "pow(a, b, -5)", "pow(a, 2, None)", "pow(a, b, 0)", "pow(a, 2, 1.5)")
+row("template", "int", "'%d' % a", "'%5d|' % a", "'%-5d|' % a", "'%05d' % a", "'%+d' % a", "'%x' % a", "'%s' % a", "'%.1f' % a", "'%d %d' % (a, a)", "'%d %d' % (a,)", "'%d' % (a, a)", "'%%%d' % a",
+    "'%r' % a", "'%c' % a", "'%' % a", "'%5' % a", "'x' % a", "'% d' % a", "'%i' % a", "'%(x)d' % a")
+row("template", "str", "'%s' % a", "'%5s|' % a", "'%-3s|' % a", "'%.1s' % a", "'%d' % a", "'%s=%s' % (a, a)", "'{}'.format(a)", "'{0}{0}'.format(a)", "'{:>4}'.format(a)", "'{x}'.format(x=a)", "'{!s:3}'.format(a)",
+    "'{}'.format()", "'{1}'.format(a)", "'{y}'.format(x=a)", "'{{{}}}'.format(a)", "'{0}{}'.format(a, a)", "'{}{0}'.format(a, a)", "'{:d}'.format(a)", "'{'.format(a)", "'}'.format(a)", "'{.x}'.format(a)",
+    "'{[0]}'.format(a)")
+row("template", "small str", "'{:03d}-{}'.format(a, b)", "'%s-%03d' % (b, a)", "'{:{}}'.format(b, a)", "'{0:>{1}}'.format(b, a)")
+row("unbound method", "strs", "list(map(str.upper, a))", "sorted(a, key=str.lower)", "list(map(str.strip, a))", "str.upper(a)", "list(filter(str.isdigit, a))", "str.join('-', a)", "str.upper()")
+row("case twice", "str", "a.upper().upper() == a.upper()", "a.lower().upper()", "a.swapcase().swapcase()", "a.upper() == a", "a.lower() in ('a', 'b')", "a.title().lower()", "(a + 'x').upper()")
+row("characters of a str", "str", "[ord(c) for c in a]", "''.join(chr(ord(c)) for c in a)", "a[::-1] == a", "sorted(a)", "a[0].isdigit()", "[c in 'abc0' for c in a]", "max(a)", "a[0] < 'b'",
+    "''.join(sorted(a))", "[c.upper() for c in a]", "len(set(a))", "''.join(c for c in a if c.isalnum())", "a[0] + a[-1]", "[int(c) for c in a]", "a.strip().lower()", "a.replace('a', 'b').replace('b', 'c')")
 
 row("arguments of a function", "int", "str(object=a)", "enumerate(iterable=[a])", "list(enumerate([a], 1, start=2))", "sum([a], 1, start=2)", "print(a, sep='')",
     "print(a, sep=1)", "print(a, other=1)", "print(a, end=None)", "print(a, sep=', ', end='')", "print(a, flush=True)", "print(a, file=None)", "len()", "len([a], 1)", "abs(x=a)", "sorted([a, 1], reverse=None)", "sorted([a, 1], reverse=1.5)",

@@ -162,7 +162,7 @@ def settled(method, tool, code, **more):
 
 
 def the_answer_says_how_it_was_found():
-    for code, method, called in ((FEW % (0, "n + 1"), "both", 10), (FEW % (0, "n.bit_length()"), "enumeration", 10),
+    for code, method, called in ((FEW % (0, "n + 1"), "both", 10), (FEW % (0, "len(f'{n:#x}')"), "enumeration", 10),
                                  (FEW.replace("<= 9", "<= 999999") % (0, "n + 1"), "paths", None)):
         answer = settled(method, "check", code)
         assert (answer["status"], answer["method"], answer.get("inputs_called")) == ("verified", method, called), answer
@@ -171,7 +171,7 @@ def the_answer_says_how_it_was_found():
         assert (answer["status"], answer["method"]) == ("unreachable", method), answer
         answer = settled(method, "compare", code + code.replace("f(n", "g(n"))
         assert (answer["status"], answer["method"]) == ("equivalent", method), answer
-    answer = asked("check", FEW % (1, "(n - 5).bit_length()"))
+    answer = asked("check", FEW % (1, "int(f'{n - 5:#x}'[-1] != '0')"))
     assert (answer["status"], answer["method"], len(answer["counterexamples"])) == ("counterexample", "enumeration", 1), answer
     assert answer["counterexamples"][0]["args"] == {"n": 5} and answer["counterexamples"][0]["path_condition"] == "n == 5", answer
     assert asked("branches", FEW % (0, "n"))["method"] == "paths"
@@ -179,7 +179,7 @@ def the_answer_says_how_it_was_found():
 
 def up_to_20000_inputs_are_called():
     for most, status in ((141, "verified"), (142, "error")):
-        code = 'def f(a: int, b: int):\n    """pre: 1 <= a <= %d and 1 <= b <= %d"""\n    return f"{a:d}{b:d}"\n' % (most, 141)
+        code = 'def f(a: int, b: int):\n    """pre: 1 <= a <= %d and 1 <= b <= %d"""\n    return f"{a:#x}{b:#x}"\n' % (most, 141)
         answer = asked("check", code)
         assert answer["status"] == status, (most, answer)
     assert "inputs_called" not in answer, answer
@@ -206,7 +206,7 @@ def a_finding_among_all_inputs_that_no_path_has_contradicts_the_paths():
 
 
 def only_calls_of_all_inputs_are_a_proof():
-    odd = FEW % (0, "n.bit_length()")
+    odd = FEW % (0, "len(f'{n:#x}')")
     for result in (every(9, 9, ""), every(11, 11, ""), spelled("every", "10", "10"), None, spelled("load", "its time was over"),
                    every(10, 10, "7"), every(10, 10, "", "ran"), every(10, 10, "7", *["ran"] * 9), every(10, 10, "1 2", *["ran"] * 15)):
         _, last = played("check", odd, result, None)

@@ -123,16 +123,16 @@ def f(n: int) -> int:
 #: check f = error Unsupported
 def f(n: int) -> int:
     """pre: 0 <= n < 9"""
-    return "{:d}".format(len({str(n), "a"}))
+    return f"{n:#x}" + str(len({str(n), "a"}))
 
 #: check f = error Unsupported
 def f(n: int) -> str:
     """pre: 0 <= n < 9 or n > 100"""
-    return f"{n:d}"
+    return f"{n:#x}"
 
 #: check f = error Unsupported
 def f(n: int) -> str:
-    assert str(n).zfill(3)
+    assert f"{n:#x}"
     assert 0 <= n < 9
     return f"{n:d}"
 
@@ -140,7 +140,7 @@ def f(n: int) -> str:
 #: find f AssertionError = found
 def f(n: int) -> str:
     assert 0 <= n < 9
-    return f"{n:03d}".zfill(8)
+    return f"{n:#x}".zfill(8)
 
 #: check f = error Unsupported
 import random

@@ -79,7 +79,7 @@ def f(x: int) -> str:
     """
     return "hello".upper()
 
-#: check f = counterexample SS
+#: check f = counterexample Postcondition
 def f(s: str) -> str:
     """
     pre: len(s) <= 1
@@ -209,7 +209,7 @@ def f(x: int) -> int:
     """
     return ord("a")
 
-#: check f = error Unsupported ord
+#: check f = verified
 def f(s: str) -> int:
     if len(s) == 1:
         return ord(s)

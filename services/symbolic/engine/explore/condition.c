@@ -142,6 +142,14 @@ static void write_app(writing *w, Z3_ast term, int outer)
             infix(w, app, operators[i].sign, operators[i].binds, outer, operators[i].from);
             return;
         }
+    if (decl == w->m->solver->to_code) {
+        function(w, app, "ord(", NULL, ")");
+        return;
+    }
+    if (decl == w->m->solver->from_code) {
+        function(w, app, "chr(", NULL, ")");
+        return;
+    }
     switch (kind) {
     case Z3_OP_TRUE:
         text_say(w->out, "True");

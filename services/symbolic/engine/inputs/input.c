@@ -263,10 +263,13 @@ static void wish(machine *m, const value *v, Z3_ast *all)
     Z3_context z = m->solver->z;
     if (value_is_lazy(v))
         add_wish(m, all, Z3_mk_le(z, v->lazy.length, number(m, 3)));
-    else if (v->kind == V_STR && !v->known) {
-        Z3_ast plain = Z3_mk_re_star(z,
-                                     Z3_mk_re_range(z, Z3_mk_string(z, " "), Z3_mk_string(z, "~")));
-        add_wish(m, all, Z3_mk_seq_in_re(z, v->term, plain));
+    else if (v->kind == V_STR && v->str.codes && !v->known) {
+        for (size_t i = 0; i < v->str.count; i++) {
+            add_wish(m, all, Z3_mk_ge(z, v->str.codes[i], number(m, ' ')));
+            add_wish(m, all, Z3_mk_le(z, v->str.codes[i], number(m, '~')));
+        }
+    } else if (v->kind == V_STR && !v->known) {
+        add_wish(m, all, solver_wish_printable(m->solver, v->term));
         add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, 12)));
     } else if (v->kind == V_INT && !v->known) {
         add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));

@@ -47,6 +47,22 @@ enum { MOST_ROUNDED = 10000 }; /* digits before the point */
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
+/* The base of int(); false: raised. */
+static bool is_base(machine *m, arguments *given, int64_t *base, int line)
+{
+    if (given->places.count == 1)
+        return true;
+    value *few = settled_int(m, given->places.at[1]);
+    if (!few || !value_whole(few, base))
+        path_unsupported(m, line, "make the base a constant",
+                         "int() with a base that is not known");
+    if (*base == 0)
+        path_unsupported(m, line, "give the base", "int() of a str that is not known with base 0");
+    if (*base < 2 || *base > 36)
+        throw(m, "ValueError", line);
+    return !m->raised;
+}
+
 static value *to_int(machine *m, arguments *given, int line)
 {
     if (given->names.count)
@@ -58,8 +74,12 @@ static value *to_int(machine *m, arguments *given, int line)
         return value_of_int(m, value_int_term(m, v));
     if (all_known(m, given) && given->places.count <= 2)
         return by_python(m, given->places.count == 1 ? "int(a)" : "int(a, b)", given, line);
-    if (v->kind == V_STR && given->places.count == 1)
-        return text_to_int(m, v, line);
+    int64_t base = 10;
+    if (v->kind == V_STR && (given->places.count == 1 ||
+                             (given->places.count == 2 && value_is_integral(given->places.at[1]))))
+        return is_base(m, given, &base, line) ? text_to_int(m, v, (int)base, line) : NULL;
+    if (v->kind == V_FLOAT && given->places.count == 1)
+        return float_to_int(m, v, 't', line);
     if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_OBJECT)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));
@@ -104,11 +124,9 @@ static value *rounded(machine *m, arguments *given, int line)
         path_bound(m, "the size of an int");
     if (all_known(m, given))
         return by_python(m, given->places.count == 1 ? "round(a)" : "round(a, b)", given, line);
-    if (value_is_integral(v) && (given->places.count == 1 || given->places.at[1]->kind == V_NONE))
-        return value_of_int(m, value_int_term(m, v));
     if (!value_is_number(v))
         return throw(m, "TypeError", line);
-    path_unsupported(m, line, "use ints", "round() of a value that is not known");
+    return rounded_to(m, v, digits, line);
 }
 
 static value *divided(machine *m, arguments *given, int line)
@@ -131,9 +149,15 @@ static value *divided(machine *m, arguments *given, int line)
 static value *to_power(machine *m, arguments *given, int line)
 {
     if (given->names.count || given->places.count > 2) {
-        if (given->names.count || !all_known(m, given) || given->places.count != 3)
-            path_unsupported(m, line, "use ** and %", "pow() with a modulus");
-        return by_python(m, "pow(a, b, c)", given, line);
+        if (given->names.count)
+            path_unsupported(m, line, "give them without names", "pow() with keywords");
+        if (given->places.count != 3)
+            return throw(m, "TypeError", line);
+        value **at = given->places.at;
+        if (at[2]->kind == V_NONE)
+            return binary(m, OP_POW, at[0], at[1], line);
+        return all_known(m, given) ? by_python(m, "pow(a, b, c)", given, line)
+                                   : power_modulo(m, at[0], at[1], at[2], line);
     }
     return arguments_fit(m, given, 2, 2, line)
                ? binary(m, OP_POW, given->places.at[0], given->places.at[1], line)
@@ -319,6 +343,20 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
                 return NULL;
         return value_none(m);
     }
+    bool one = given->places.count == 1 && !given->names.count;
+    if (one && strcmp(name, "ord") == 0 && !first->known && first->kind == V_STR)
+        return text_ord(m, first, line);
+    if (one && value_is_integral(first) && !all_known(m, given) &&
+        (strcmp(name, "bin") == 0 || strcmp(name, "oct") == 0 || strcmp(name, "hex") == 0))
+        return int_in_base(m, first, name[0] == 'b' ? 2 : name[0] == 'o' ? 8 : 16);
+    if (strcmp(name, "format") == 0) {
+        if (!arguments_fit(m, given, 1, 2, line))
+            return NULL;
+        const value *spec = given->places.count == 2 ? given->places.at[1] : value_ascii(m, "");
+        return spec->kind == V_STR ? format(m, first, spec, line) : throw(m, "TypeError", line);
+    }
+    if (one && strcmp(name, "chr") == 0 && value_is_integral(first) && !all_known(m, given))
+        return text_chr(m, first, line);
     static const struct {
         const char *name, *expression;
     } known[] = { { "chr", "chr(a)" },

@@ -163,6 +163,17 @@ static void settle_arguments(machine *m, const value *callee, arguments *given)
 
 /* -- anything ---------------------------------------------------------------------------------- */
 
+/* A method of str that is called as a function. */
+static value *call_unbound(machine *m, const char *name, const arguments *given, int line)
+{
+    arguments rest = { .names = given->names, .keywords = given->keywords };
+    if (given->places.count == 0 || given->places.at[0]->kind != V_STR)
+        return throw(m, "TypeError", line);
+    for (size_t i = 1; i < given->places.count; i++)
+        values_add(m, &rest.places, given->places.at[i]);
+    return call_str_method(m, given->places.at[0], name, &rest, line);
+}
+
 /* Functions that take an object as the int or str that it also is. */
 static void take_plainly(const char *name, arguments *given)
 {
@@ -186,6 +197,8 @@ static value *call_named(machine *m, value *callee, arguments *given, int line)
     if (call_class_library(m, name, given, &result, line) ||
         call_decorator(m, name, given, &result, line))
         return result;
+    if (strncmp(name, "str.", 4) == 0)
+        return call_unbound(m, name + 4, given, line);
     take_plainly(name, given);
     if (strncmp(name, "math.", 5) == 0)
         return call_math(m, name + 5, given, line);

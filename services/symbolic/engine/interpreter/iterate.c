@@ -165,10 +165,12 @@ static value *text_next(machine *m, value *of, cursor *c)
     Z3_context z = m->solver->z;
     if (of->known)
         return c->turn < of->str.count ? value_str(m, of->str.chars + c->turn, 1) : NULL;
+    if (of->str.codes)
+        return c->turn < of->str.count ? letters_part(m, of, c->turn, 1) : NULL;
     Z3_ast at = Z3_mk_int64(z, (int64_t)c->turn, m->solver->ints);
     if (!goes_on(m, Z3_mk_lt(z, at, Z3_mk_seq_length(z, of->term)), &c->undecided))
         return NULL;
-    return value_of_str(m, Z3_mk_seq_at(z, of->term, at));
+    return letters_at(m, of, at);
 }
 
 /* reversed() of a list keeps a place in it and no copy: it gives what is there now, and ends where

@@ -401,6 +401,11 @@ static value *number_method(machine *m, value *self, const char *name, arguments
         values one = { &self, 1, 1 };
         return bridge(m, arena_print(m->arena, "a.%s()", name), &one, line);
     }
+    bool plain = value_is_integral(self) && !given->names.count && !given->places.count;
+    if (plain && (is(name, "bit_length") || is(name, "bit_count")))
+        return integer_bit_count(m, self, is(name, "bit_length"), line);
+    if (plain && is(name, "conjugate"))
+        return value_of_int(m, value_int_term(m, self));
     path_unsupported(m, line, "write it out", "the method %s.%s", value_type(self), name);
 }
 

@@ -236,6 +236,46 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
     return made;
 }
 
+/* Which methods are asked of characters one by one: always, or if there surely are at most so many.
+ * The others have a term in the theory of strings, too, and need no bound. */
+static const struct {
+    const char *name;
+    int most; /* 0: always */
+} by_letters[] = { { "rfind", 0 },
+                   { "rindex", 0 },
+                   { "rsplit", 0 },
+                   { "rpartition", 0 },
+                   { "splitlines", 0 },
+                   { "zfill", 0 },
+                   { "ljust", 0 },
+                   { "rjust", 0 },
+                   { "center", 0 },
+                   { "expandtabs", 0 },
+                   { "translate", 0 },
+                   { "find", MOST_SETTLED },
+                   { "index", MOST_SETTLED },
+                   { "count", MOST_SETTLED },
+                   { "endswith", MOST_SETTLED },
+                   { "removesuffix", MOST_SETTLED },
+                   { "partition", MOST_SETTLED },
+                   { "split", 8 },
+                   { "replace", 8 } };
+
+static value *taken_apart(machine *m, value *self, const char *name, const arguments *given)
+{
+    size_t plain = is(name, "replace") ? 2 : 1;
+    bool more = given->places.count > plain || given->names.count; /* bounds, limits */
+    for (size_t i = 0; i < sizeof by_letters / sizeof *by_letters; i++) {
+        if (!is(name, by_letters[i].name) || self->known || self->str.codes)
+            continue;
+        int most = more ? MOST_SETTLED : by_letters[i].most;
+        bool always = most == 0 || (more && !is(name, "split") && !is(name, "replace"));
+        if (always || text_is_short(m, self, most))
+            return text_settled(m, self);
+    }
+    return self;
+}
+
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -249,6 +289,13 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
             path_bound(m, "the size of a str");
         return by_python(m, self, name, given, line);
     }
+    if (is(name, "format") && self->known)
+        return text_from_template(m, self, given, line);
+    self = taken_apart(m, self, name, given);
+    value *apart = text_search(m, self, name, given, line);
+    apart = apart || m->raised ? apart : text_layout(m, self, name, given, line);
+    if (apart || m->raised)
+        return apart;
     if (given->names.count == 0 && given->places.count == 1) {
         if (is(name, "join"))
             return joined(m, self, first, line);

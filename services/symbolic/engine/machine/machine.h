@@ -22,6 +22,7 @@ enum {
     MOST_ITEMS = 200000,  /* of a container */
     MOST_BITS = 1 << 16,  /* of an int */
     MOST_CONCRETE_CHARS = 1 << 20,
+    MOST_SETTLED = 20, /* characters up to which a str is taken apart, if it surely has no more */
 };
 
 struct machine {
@@ -140,6 +141,10 @@ bool arguments_fit(machine *m, const arguments *given, size_t least, size_t most
 value *call_math(machine *m, const char *name, arguments *given, int line);
 value *call_method(machine *m, value *self, const char *name, arguments *given, int line);
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line);
+/* … by the characters of a str that has been settled (text_search.c, text_layout.c). NULL without
+ * `raised`: it is none of these. */
+value *text_search(machine *m, value *self, const char *name, arguments *given, int line);
+value *text_layout(machine *m, value *self, const char *name, arguments *given, int line);
 value *make_object(machine *m, value *class, arguments *given, int line);
 value *class_member(value *class, const char *name);
 value *object_field(machine *m, const value *object, const char *name);
@@ -209,7 +214,16 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
 value *binary(machine *m, operator_kind op, value *l, value *r, int line);         /* operate.c */
 value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
-value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
+value *integer_bits(machine *m, operator_kind op, value *l, value *r,
+                    int line); /* integer_bits.c */
+value *integer_bit_count(machine *m, value *v, bool length, int line);
+/* int(), math.floor(), math.ceil() and round() of a float (rounding.c): t, f, c or r. */
+value *float_to_int(machine *m, value *v, char how, int line);
+value *rounded_to(machine *m, value *v, value *digits, int line);
+/* above / below * 10**places, rounded to an even int, if the float of the quotient surely is. */
+Z3_ast quotient_rounded(machine *m, Z3_ast above, Z3_ast below, int64_t places, int line);
+value *power_modulo(machine *m, value *base, value *exponent, value *modulus, int line);
+value *float_binary(machine *m, operator_kind op, value *l, value *r, int line); /* floating.c */
 /* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
  */
 value *settled_int(machine *m, value *v);
@@ -335,6 +349,23 @@ bool keyed_set(machine *m, value *of, value *key, value *v, int line);
 
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
 value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
+/* Strs as code points (text_letters.c). The first gives a str its characters: the path forks on how
+ * many there are, which must be few. */
+value *text_settled(machine *m, value *of);
+bool text_is_short(machine *m, const value *of, int64_t most); /* surely no more characters */
+/* One of two by a condition. `*joined`: it is decided here; NULL then means that there is none. */
+value *text_choose(machine *m, Z3_ast condition, value *yes, value *no, bool *joined);
+/* NULL: not by code points. */
+value *letters_compare(machine *m, operator_kind op, const value *l, const value *r);
+/* Are the first `count` letters of both the same? A Bool. */
+Z3_ast letters_match(machine *m, const Z3_ast *whole, const Z3_ast *part, size_t count);
+/* The digits of an int that has `count` of them and is not negative. */
+void letters_digits(machine *m, Z3_ast size, int base, size_t count, Z3_ast *digits);
+value *letters_at(machine *m, const value *of, Z3_ast place);
+/* `count` of them, from `first` on. */
+value *letters_part(machine *m, const value *of, size_t first, size_t count);
+value *text_ord(machine *m, value *c, int line);
+value *text_chr(machine *m, value *code, int line);
 value *text_item(machine *m, value *of, value *index, int line);
 value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
 value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
@@ -342,10 +373,20 @@ value *text_of(machine *m, value *v, bool representation, int line); /* str() an
  * none of these. */
 value *text_class(machine *m, value *self, const char *name, int line);
 value *text_is_blank(machine *m, value *c);
+/* Is a code point of this class: "isalpha" and the like? A Bool. */
+Z3_ast letter_is(machine *m, Z3_ast code, const char *name);
+value *text_case(machine *m, value *self, const char *name); /* upper() and its kin (text_case.c) */
 /* Its characters one by one: the path forks on how many there are, which must be few. */
 void text_characters(machine *m, value *of, values *out, int line);
-value *text_to_int(machine *m, value *v, int line); /* int() of a str that is not known */
+/* int() of a str that is not known (text_number.c); base 0 is none. */
+value *text_to_int(machine *m, value *v, int base, int line);
 value *format(machine *m, value *v, const value *spec, int line);
+/* … of a value that is not known with a specification that is (text_layout.c). */
+value *text_format(machine *m, value *v, value *spec, int line);
+/* str.format() and % (text_template.c). */
+value *text_from_template(machine *m, value *self, arguments *given, int line);
+value *text_percent(machine *m, value *self, value *with, int line);
+value *int_in_base(machine *m, value *v, int base); /* bin(), oct() and hex() */
 /* What a slice means for a sequence of `length` items. False: raised. */
 bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,
                   int64_t *first, int64_t *stride, size_t *count);
@@ -366,6 +407,20 @@ value *bridge(machine *m, const char *expression, const values *given, int line)
 
 /* Run statements of ours that expressions may use from then on. False: they failed. */
 bool bridge_define(const char *source);
+
+/* What Python makes of a single character (characters.c): does `str.method()` say so? */
+bool character_is(uint32_t c, const char *method);
+/* … of the character after a letter. */
+bool character_continues(uint32_t c);
+/* Up to U+FF: ranges of characters and what a method of their case adds to them. */
+typedef struct character_shift {
+    uint32_t from, to;
+    int32_t by;
+} character_shift;
+const character_shift *character_shifts(const char *method, size_t *count);
+/* Ranges of characters beyond U+FF that it makes no single character of, or that depend on those
+ * around them. */
+const character_shift *character_others(const char *method, size_t *count);
 
 /* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
 bool bridge_has_builtin(const char *name);

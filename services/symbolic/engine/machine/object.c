@@ -412,6 +412,12 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             return date_class_attribute(m, v->builtin.name + 9, name, line);
         if (strcmp(name, "__name__") == 0)
             return value_ascii(m, v->builtin.name);
+        if (strcmp(v->builtin.name, "str") == 0 && name[0] != '_' &&
+            strcmp(name, "maketrans") != 0 && bridge_attribute("str", name) == 1) {
+            value *method = value_new(m, V_BUILTIN); /* str.upper: its first argument is a str */
+            method->builtin.name = arena_print(m->arena, "str.%s", name);
+            return method;
+        }
         path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
     case V_STR:
     case V_LIST:

@@ -218,14 +218,19 @@ enum {
     LAST_CHARACTER = 0x2ff00
 }; /* the solvers' characters end at 0x2ffff, Python's at 0x10ffff */
 
+static void check_letter(machine *m, uint32_t c)
+{
+    if (c > LAST_CHARACTER)
+        path_unsupported(m, 0, "use characters below U+2FF00",
+                         "the character U+%X beside a symbolic str", (unsigned)c);
+}
+
 static Z3_ast str_term(machine *m, const value *v)
 {
     char *escaped = arena_take(m->arena, v->str.count * 10 + 1), *to = escaped;
     for (size_t i = 0; i < v->str.count; i++) {
         uint32_t c = v->str.chars[i];
-        if (c > LAST_CHARACTER)
-            path_unsupported(m, 0, "use characters below U+2FF00",
-                             "the character U+%X beside a symbolic str", (unsigned)c);
+        check_letter(m, c);
         if (c >= ' ' && c < 127 && c != '\\')
             *to++ = (char)c;
         else
@@ -239,6 +244,68 @@ static Z3_ast int64_term(machine *m, int64_t number)
     return Z3_mk_int64(m->solver->z, number, m->solver->ints);
 }
 
+/* A string of one code point. */
+static Z3_ast letter_term(machine *m, Z3_ast code)
+{
+    Z3_context z = m->solver->z;
+    int64_t number;
+    if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &number)) {
+        uint32_t one = (uint32_t)number;
+        value v = { .kind = V_STR, .known = true, .str = { .chars = &one, .count = 1 } };
+        return str_term(m, &v);
+    }
+    if (Z3_get_ast_kind(z, code) == Z3_APP_AST &&
+        Z3_get_app_decl(z, Z3_to_app(z, code)) == m->solver->to_code)
+        return Z3_get_app_arg(z, Z3_to_app(z, code), 0);
+    return solver_letter(m->solver, code);
+}
+
+static Z3_ast letters_term(machine *m, const value *v)
+{
+    Z3_ast *each = arena_take(m->arena, v->str.count * sizeof *each);
+    for (size_t i = 0; i < v->str.count; i++)
+        each[i] = letter_term(m, v->str.codes[i]);
+    Z3_ast all = v->str.count == 1 ? each[0]
+                                   : Z3_mk_seq_concat(m->solver->z, (unsigned)v->str.count, each);
+    return all;
+}
+
+value *value_letters(machine *m, const Z3_ast *codes, size_t count)
+{
+    Z3_ast *copy = arena_take(m->arena, (count + 1) * sizeof *copy);
+    uint32_t *chars = arena_take(m->arena, (count + 1) * sizeof *chars);
+    bool known = true;
+    int64_t number;
+    if (count > MOST_ITEMS)
+        path_bound(m, "the size of a str");
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = solver_simplify(m->solver, codes[i]);
+        known = known && Z3_is_numeral_ast(m->solver->z, copy[i]) &&
+                Z3_get_numeral_int64(m->solver->z, copy[i], &number);
+        chars[i] = known ? (uint32_t)number : 0;
+    }
+    if (known)
+        return value_str(m, chars, count);
+    value *v = value_new(m, V_STR);
+    v->str.codes = copy;
+    v->str.count = count;
+    v->term = letters_term(m, v);
+    m->solver->strings = true;
+    return v;
+}
+
+const Z3_ast *value_codes(machine *m, const value *v)
+{
+    if (!v->known)
+        return v->str.codes;
+    Z3_ast *codes = arena_take(m->arena, (v->str.count + 1) * sizeof *codes);
+    for (size_t i = 0; i < v->str.count; i++) {
+        check_letter(m, v->str.chars[i]);
+        codes[i] = int64_term(m, v->str.chars[i]);
+    }
+    return codes;
+}
+
 static Z3_ast double_term(machine *m, double real)
 {
     return Z3_mk_fpa_numeral_double(m->solver->z, real, m->solver->floats);
@@ -249,6 +316,7 @@ value *value_quotient(machine *m, Z3_ast above, Z3_ast below)
     Z3_context z = m->solver->z;
     Z3_ast negative = Z3_mk_lt(z, below, m->solver->zero);
     value *v = value_new(m, V_FLOAT);
+    v->flipped = !solver_is_false(m->solver, solver_simplify(m->solver, negative));
     v->above = solver_simplify(m->solver,
                                Z3_mk_ite(z, negative, Z3_mk_unary_minus(z, above), above));
     v->below = solver_simplify(m->solver,
@@ -351,10 +419,10 @@ static bool is_concrete(machine *m, const value *v, int depth)
     case V_NONE:
         return true;
     case V_FLOAT:
+    case V_STR:
         return v->known;
     case V_BOOL:
     case V_INT:
-    case V_STR:
         return v->known || Z3_is_numeral_ast(m->solver->z, v->term);
     case V_TUPLE:
     case V_LIST:

@@ -94,6 +94,7 @@ struct value {
     /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
      * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
     Z3_ast above, below;
+    bool flipped; /* … of which the divisor may have been negative: it may be -0.0 */
     /* A dict or list that is more: a Counter, a defaultdict and its factory, a deque and its
      * maxlen. */
     value *of_class, *factory;
@@ -104,6 +105,8 @@ struct value {
         struct {
             const uint32_t *chars;
             size_t count;
+            /* Not known, but its length is: `count` code points. */
+            const Z3_ast *codes;
         } str;
         struct {
             values items;  /* of a dict: its keys */
@@ -240,6 +243,11 @@ value *value_of_int(machine *m, Z3_ast term);
 value *value_of_float(machine *m, Z3_ast term);
 value *value_of_str(machine *m, Z3_ast term);
 value *value_of(machine *m, value_kind kind, Z3_ast term);
+/* A str of these code points, each of which surely is one. */
+value *value_letters(machine *m, const Z3_ast *codes, size_t count);
+/* The code points of a str; NULL: not even its length is known. It ends the path if a character is
+ * beyond those of the solvers. */
+const Z3_ast *value_codes(machine *m, const value *v);
 /* The term of a bool, int, float or str. */
 Z3_ast value_term(machine *m, const value *v);
 /* … of a bool or int as an Int. */

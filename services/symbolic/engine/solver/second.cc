@@ -15,14 +15,16 @@ using cvc5::Kind;
 using cvc5::Sort;
 using cvc5::Term;
 
-namespace {
+namespace
+{
 
 struct untranslatable : std::exception {
 };
 
 // One question: its terms in both solvers.
-class question {
-public:
+class question
+{
+  public:
     question(Z3_context context, cvc5::Solver &with) : z(context), solver(with)
     {
     }
@@ -30,7 +32,7 @@ public:
     Term term(Z3_ast ast);
     Z3_model model();
 
-private:
+  private:
     Z3_context z;
     cvc5::Solver &solver;
     std::unordered_map<unsigned, Term> done;
@@ -229,7 +231,6 @@ const std::unordered_map<int, Kind> same = {
 
 Term question::apply(Z3_decl_kind kind, Z3_app app, const std::vector<Term> &parts)
 {
-    (void)app;
     switch (kind) {
     case Z3_OP_TRUE:
         return solver.mkTrue();
@@ -271,9 +272,18 @@ Term question::apply(Z3_decl_kind kind, Z3_app app, const std::vector<Term> &par
         break;
     }
     auto found = same.find(kind);
-    if (found == same.end())
-        throw untranslatable();
-    return solver.mkTerm(found->second, parts);
+    if (found != same.end())
+        return solver.mkTerm(found->second, parts);
+    // Z3 4.8 has no kinds for these.
+    Z3_symbol symbol = Z3_get_decl_name(z, Z3_get_app_decl(z, app));
+    std::string name = Z3_get_symbol_kind(z, symbol) == Z3_STRING_SYMBOL
+                           ? Z3_get_symbol_string(z, symbol)
+                           : "";
+    if (name == "str.to_code")
+        return solver.mkTerm(Kind::STRING_TO_CODE, parts);
+    if (name == "str.from_code")
+        return solver.mkTerm(Kind::STRING_FROM_CODE, parts);
+    throw untranslatable();
 }
 
 Z3_ast question::back(const Term &value)
@@ -338,8 +348,8 @@ Z3_model question::model()
 
 } // namespace
 
-// Where cvc5 finds a mistake of its own it ends the process: then there is no answer, what it held is
-// lost, and it is not asked again.
+// Where cvc5 finds a mistake of its own it ends the process: then there is no answer, what it held
+// is lost, and it is not asked again.
 static thread_local sigjmp_buf aborted;
 static bool lost;
 

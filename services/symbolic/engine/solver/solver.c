@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "solver/letters.h"
 #include "solver/second.h"
 #include "solver/solver.h"
 
@@ -126,6 +127,7 @@ static void make_context(solver *s)
     s->nearest = Z3_mk_fpa_rne(s->z);
     s->s = NULL;
     s->analyses = 0;
+    letters_open(s);
 }
 
 void solver_open(solver *s)
@@ -158,6 +160,11 @@ void solver_begin(solver *s, int64_t deadline_ns)
     s->s = Z3_mk_simple_solver(s->z);
     Z3_solver_inc_ref(s->z, s->s);
     leave_signals(s, s->s);
+    Z3_solver plain = Z3_mk_simple_solver(s->z);
+    Z3_solver_inc_ref(s->z, plain);
+    leave_signals(s, plain);
+    letters_begin(s, plain);
+    Z3_solver_dec_ref(s->z, plain);
     s->strings = s->floats_used = s->contradiction = s->broken = false;
     s->deadline_ns = deadline_ns;
     s->check_ms = 3000;
@@ -168,6 +175,7 @@ void solver_begin(solver *s, int64_t deadline_ns)
 
 void solver_end(solver *s)
 {
+    letters_end(s);
     if (s->s)
         Z3_solver_dec_ref(s->z, s->s);
     s->s = NULL;
@@ -184,10 +192,12 @@ void solver_pop_to(solver *s, unsigned scopes)
     if (s->scopes > scopes)
         Z3_solver_pop(s->z, s->s, s->scopes - scopes);
     s->scopes = scopes;
+    letters_pop_to(s, scopes);
 }
 
 void solver_assert(solver *s, Z3_ast condition)
 {
+    letters_tell(s, condition);
     Z3_solver_assert(s->z, s->s, condition);
 }
 
@@ -292,11 +302,21 @@ static answer decide(solver *s, Z3_model *model)
     return found;
 }
 
+static answer ask_plain(solver *s, Z3_solver of, Z3_model *model)
+{
+    return ask(s, of, left_ms(s, s->check_ms), model);
+}
+
 answer solver_check(solver *s, Z3_ast condition, Z3_model *model)
 {
     if (model)
         *model = NULL;
     s->checks++;
+    if (s->strings && !s->floats_used) {
+        answer plain = letters_check(s, condition, model, ask_plain);
+        if (plain != ANSWER_UNKNOWN)
+            return plain;
+    }
     Z3_solver_push(s->z, s->s);
     Z3_solver_assert(s->z, s->s, condition);
     answer found = decide(s, model);

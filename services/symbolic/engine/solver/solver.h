@@ -30,6 +30,9 @@ typedef struct solver {
     int check_ms;                       /* most for one question */
     unsigned scopes, analyses;
     uint64_t checks, second_checks;
+    Z3_func_decl to_code, from_code; /* of strings of one character, and ints */
+    Z3_ast printable;                /* a regular expression: characters from " " to "~" */
+    struct letters *letters;         /* conditions on strings as conditions on ints: letters.h */
 } solver;
 
 /* Open Z3; once a process. */
@@ -47,6 +50,13 @@ void solver_assert(solver *s, Z3_ast condition);
 answer solver_check(solver *s, Z3_ast condition, Z3_model *model);
 void solver_keep(solver *s, Z3_model model);
 void solver_drop(solver *s, Z3_model model); /* NULL is allowed */
+
+/* A string of one character as its code point, and the other way around. */
+Z3_ast solver_code(solver *s, Z3_ast character);
+Z3_ast solver_letter(solver *s, Z3_ast code);
+/* A wish for a model: that a string has only printable characters of ASCII. A model may not fulfil
+ * it, so it must not be asserted. */
+Z3_ast solver_wish_printable(solver *s, Z3_ast string);
 
 /* The value of a term in a model: a numeral or a constant of its theory. NULL: it has none. */
 Z3_ast solver_value(solver *s, Z3_model model, Z3_ast term);

@@ -1,4 +1,5 @@
-/* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks. */
+/* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks,
+ * but for `in` a str of which only the length has a bound. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -366,6 +367,9 @@ value *contains(machine *m, value *in, value *item, int line)
     if (in->kind == V_STR) {
         if (item->kind != V_STR)
             return throw(m, "TypeError", line);
+        if (!in->known && !in->str.codes && (item->known || item->str.codes) &&
+            text_is_short(m, in, MOST_SETTLED))
+            in = text_settled(m, in);
         return text_compare(m, OP_IN, item, in);
     }
     if (in->kind == V_VIEW && in->view.part == 'k')

@@ -115,8 +115,8 @@ value *length_of(machine *m, value *v, int line)
 {
     switch (v->kind) {
     case V_STR:
-        return v->known ? value_int(m, (int64_t)v->str.count)
-                        : value_of_int(m, Z3_mk_seq_length(m->solver->z, v->term));
+        return v->known || v->str.codes ? value_int(m, (int64_t)v->str.count)
+                                        : value_of_int(m, Z3_mk_seq_length(m->solver->z, v->term));
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_int(m, v->lazy.length);

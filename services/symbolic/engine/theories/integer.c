@@ -1,7 +1,6 @@
 /*
  * Whole numbers without a bound: Python's // and % round down, the solvers' div and mod do not for
- * a negative divisor. Operators on bits are sums of bits where one side is known, or where both lie
- * within a few bits.
+ * a negative divisor. Operators on bits are in integer_bits.c.
  */
 #include <string.h>
 
@@ -260,93 +259,6 @@ static value *shift(machine *m, operator_kind op, value *l, value *r, int line)
     return value_of_int(m, Z3_mk_div(m->solver->z, value_int_term(m, l), power_of_two(m, by)));
 }
 
-/* -- &, | and ^ -------------------------------------------------------------------------------- */
-
-/* Bit `place` of a term, 0 or 1: right for negative ones, too, as div rounds down. */
-static Z3_ast bit(machine *m, Z3_ast term, int place)
-{
-    Z3_context z = m->solver->z;
-    return Z3_mk_mod(z, place ? Z3_mk_div(z, term, power_of_two(m, place)) : term, number(m, 2));
-}
-
-/* x & mask for a mask that is not negative. */
-static Z3_ast masked(machine *m, Z3_ast term, int64_t mask)
-{
-    if (((uint64_t)mask & ((uint64_t)mask + 1)) == 0) /* 2**n - 1 */
-        return mask == 0 ? m->solver->zero
-                         : Z3_mk_mod(m->solver->z, term, add(m, number(m, mask), number(m, 1)));
-    Z3_ast sum = m->solver->zero;
-    for (int place = 0; place < 63; place++)
-        if (mask >> place & 1)
-            sum = add(m, sum, mul(m, bit(m, term, place), power_of_two(m, place)));
-    return sum;
-}
-
-/* x & c for any known c: for a negative one, x without the bits of ~c. */
-static Z3_ast and_known(machine *m, Z3_ast term, int64_t c)
-{
-    return c >= 0 ? masked(m, term, c) : sub(m, term, masked(m, term, ~c));
-}
-
-/* Both unknown, and both surely within 0 … 2**n - 1. */
-static Z3_ast and_unknown(machine *m, Z3_ast l, Z3_ast r, int line)
-{
-    Z3_context z = m->solver->z;
-    static const int widths[] = { 4, 8, 16 };
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-        Z3_ast top = power_of_two(m, widths[i]);
-        Z3_ast within = Z3_mk_and(z, 4,
-                                  (Z3_ast[]){ Z3_mk_le(z, m->solver->zero, l), Z3_mk_lt(z, l, top),
-                                              Z3_mk_le(z, m->solver->zero, r),
-                                              Z3_mk_lt(z, r, top) });
-        /* Asked as a decision, so that the trail remembers it: one way only, or not at all. */
-        if (!path_decide(m, within, true))
-            continue;
-        Z3_ast sum = m->solver->zero;
-        for (int place = 0; place < widths[i]; place++) {
-            Z3_ast one = Z3_mk_and(z, 2,
-                                   (Z3_ast[]){ Z3_mk_eq(z, bit(m, l, place), m->solver->one),
-                                               Z3_mk_eq(z, bit(m, r, place), m->solver->one) });
-            sum = add(m, sum, Z3_mk_ite(z, one, power_of_two(m, place), m->solver->zero));
-        }
-        return sum;
-    }
-    path_unsupported(m, line, "bound both operands to 0 … 2**16 - 1, or make one a constant",
-                     "an operator on the bits of two ints that are not known");
-}
-
-static value *bits(machine *m, operator_kind op, value *l, value *r, int line)
-{
-    int64_t a, b;
-    Z3_context z = m->solver->z;
-    if (l->kind == V_BOOL && r->kind == V_BOOL) {
-        Z3_ast x = value_term(m, l), y = value_term(m, r);
-        Z3_ast two[] = { x, y };
-        return value_of_bool(m, op == OP_BITAND  ? Z3_mk_and(z, 2, two)
-                                : op == OP_BITOR ? Z3_mk_or(z, 2, two)
-                                                 : Z3_mk_xor(z, x, y));
-    }
-    bool known_l = value_whole(l, &a), known_r = value_whole(r, &b);
-    if (known_l && known_r)
-        return value_int(m, op == OP_BITAND ? (a & b) : op == OP_BITOR ? (a | b) : (a ^ b));
-    if (value_is_concrete(m, l) && value_is_concrete(m, r)) {
-        values given = { (value *[]){ l, r }, 2, 2 };
-        return bridge(m,
-                      op == OP_BITAND  ? "a & b"
-                      : op == OP_BITOR ? "a | b"
-                                       : "a ^ b",
-                      &given, line);
-    }
-    Z3_ast x = value_int_term(m, l), y = value_int_term(m, r);
-    Z3_ast common = known_r   ? and_known(m, x, b)
-                    : known_l ? and_known(m, y, a)
-                              : and_unknown(m, x, y, line);
-    if (op == OP_BITAND)
-        return value_of_int(m, common);
-    Z3_ast sum = sub(m, add(m, x, y), common); /* x | y */
-    return value_of_int(m, op == OP_BITOR ? sum : sub(m, sum, common));
-}
-
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     int64_t a, b, c;
@@ -378,7 +290,7 @@ value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line
     case OP_BITAND:
     case OP_BITOR:
     case OP_BITXOR:
-        return bits(m, op, l, r, line);
+        return integer_bits(m, op, l, r, line);
     default:
         return throw(m, "TypeError", line);
     }

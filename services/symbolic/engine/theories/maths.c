@@ -90,6 +90,9 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
         if (whole &&
             (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
             return value_of_int(m, value_int_term(m, first));
+        if (!whole &&
+            (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
+            return float_to_int(m, first, name[0], line);
         if (value_is_quotient(first) && (strcmp(name, "isnan") == 0 || strcmp(name, "isinf") == 0))
             return value_bool(m, false);
         if (!whole && strcmp(name, "isnan") == 0)

@@ -25,6 +25,12 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
         }
         return made;
     }
+    if (yes->kind == V_STR) {
+        bool joined = false;
+        value *made = text_choose(m, condition, yes, no, &joined);
+        if (joined)
+            return made;
+    }
     Z3_ast a = value_term(m, yes), b = value_term(m, no);
     /* Two floats of one term are two objects, which a container tells apart if they are NaN. */
     bool nan = yes->kind == V_FLOAT &&
@@ -74,8 +80,9 @@ value *truth_of(machine *m, value *v)
         }
         return value_bool(m, v->real != 0);
     case V_STR:
-        return v->known ? value_bool(m, v->str.count != 0)
-                        : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
+        return v->known || v->str.codes
+                   ? value_bool(m, v->str.count != 0)
+                   : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_bool(m, Z3_mk_gt(z, v->lazy.length, m->solver->zero));

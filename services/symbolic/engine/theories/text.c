@@ -6,8 +6,9 @@
 
 static Z3_ast length_term(machine *m, const value *v)
 {
-    return v->known ? Z3_mk_int64(m->solver->z, (int64_t)v->str.count, m->solver->ints)
-                    : Z3_mk_seq_length(m->solver->z, v->term);
+    return v->known || v->str.codes
+               ? Z3_mk_int64(m->solver->z, (int64_t)v->str.count, m->solver->ints)
+               : Z3_mk_seq_length(m->solver->z, v->term);
 }
 
 static int order_of(const value *l, const value *r)
@@ -43,6 +44,9 @@ value *text_compare(machine *m, operator_kind op, const value *l, const value *r
                              : op == OP_GT  ? order > 0
                                             : order >= 0);
     }
+    value *by_letters = letters_compare(m, op, l, r);
+    if (by_letters)
+        return by_letters;
     Z3_ast a = value_term(m, l), b = value_term(m, r);
     return value_of_bool(m, op == OP_EQ    ? Z3_mk_eq(z, a, b)
                             : op == OP_IN  ? Z3_mk_seq_contains(z, b, a)
@@ -52,8 +56,44 @@ value *text_compare(machine *m, operator_kind op, const value *l, const value *r
                                            : Z3_mk_str_le(z, b, a));
 }
 
+/* The same text as another object. */
+static value *value_text(machine *m, const value *v)
+{
+    value *made = value_new(m, V_STR);
+    unsigned serial = made->serial;
+    *made = *v;
+    made->serial = serial;
+    return made;
+}
+
+static value *letters_joined(machine *m, const value *l, const value *r)
+{
+    if ((!l->known && !l->str.codes) || (!r->known && !r->str.codes))
+        return NULL;
+    const value *sides[] = { l, r };
+    size_t count = l->str.count + r->str.count, at = 0;
+    if (count > MOST_ITEMS)
+        path_bound(m, "the size of a str");
+    Z3_ast *codes = arena_take(m->arena, (count + 1) * sizeof *codes);
+    for (int i = 0; i < 2; i++) {
+        const Z3_ast *from = value_codes(m, sides[i]);
+        for (size_t j = 0; j < sides[i]->str.count; j++)
+            codes[at++] = from[j];
+    }
+    return value_letters(m, codes, count);
+}
+
 static value *concatenated(machine *m, const value *l, const value *r)
 {
+    if (l->known && l->str.count == 0)
+        return value_text(m, r);
+    if (r->known && r->str.count == 0)
+        return value_text(m, l);
+    if (!l->known || !r->known) {
+        value *made = letters_joined(m, l, r);
+        if (made)
+            return made;
+    }
     if (!l->known || !r->known)
         return value_of_str(
             m, Z3_mk_seq_concat(m->solver->z, 2, (Z3_ast[]){ value_term(m, l), value_term(m, r) }));
@@ -73,8 +113,11 @@ value *text_binary(machine *m, operator_kind op, value *l, value *r, int line)
     if (op == OP_ADD)
         return concatenated(m, l, r);
     if (op == OP_MOD) {
-        if (!value_is_concrete(m, l) || !value_is_concrete(m, r))
-            path_unsupported(m, line, "use an f-string or +", "%% formatting of a str");
+        if (l->known && !value_is_concrete(m, r))
+            return text_percent(m, l, r, line);
+        if (!l->known)
+            path_unsupported(m, line, "use an f-string or +",
+                             "%% formatting of a str that is not known");
         values given = { (value *[]){ l, r }, 2, 2 };
         return bridge(m, "a % b", &given, line);
     }
@@ -94,13 +137,18 @@ value *text_item(machine *m, value *of, value *index, int line)
             return throw(m, "IndexError", line);
         return value_str(m, of->str.chars + at, 1);
     }
+    if (!of->known && !of->str.codes && !value_is_concrete(m, index) &&
+        text_is_short(m, of, MOST_SETTLED))
+        of = text_settled(m, of); /* a place that is not known is hard for the solvers */
     Z3_ast i = value_int_term(m, index), n = length_term(m, of);
+    if (of->known && of->str.count == 0)
+        return throw(m, "IndexError", line);
     Z3_ast outside[] = { Z3_mk_ge(z, i, n), Z3_mk_lt(z, i, Z3_mk_unary_minus(z, n)) };
     if (path_decide(m, Z3_mk_or(z, 2, outside), false))
         return throw(m, "IndexError", line);
     Z3_ast place = Z3_mk_ite(z, Z3_mk_lt(z, i, m->solver->zero),
                              Z3_mk_add(z, 2, (Z3_ast[]){ i, n }), i);
-    return value_of_str(m, Z3_mk_seq_at(z, value_term(m, of), place));
+    return letters_at(m, of, solver_simplify(m->solver, place));
 }
 
 /* A bound of a slice with step 1, within 0 … n. */
@@ -132,15 +180,18 @@ value *text_slice(machine *m, value *of, value *from, value *to, value *step, in
             chars[i] = of->str.chars[first + (int64_t)i * stride];
         return value_str(m, chars, count);
     }
-    if (step->kind != V_NONE && (!value_whole(step, &stride) || stride != 1)) {
-        value *list = value_new(m, V_LIST); /* character by character */
-        if (!items_of(m, of, false, &list->in.items, line) ||
-            !(list = slice_get(m, list, from, to, step, line)))
+    bool steps = step->kind != V_NONE && (!value_whole(step, &stride) || stride != 1);
+    if (steps || of->str.codes) { /* character by character */
+        int64_t first;
+        size_t count;
+        of = text_settled(m, of);
+        if (!slice_bounds(m, (int64_t)of->str.count, from, to, step, line, &first, &stride, &count))
             return NULL;
-        value *made = value_ascii(m, "");
-        for (size_t i = 0; i < list->in.items.count; i++)
-            made = concatenated(m, made, list->in.items.at[i]);
-        return made;
+        const Z3_ast *codes = value_codes(m, of);
+        Z3_ast *chosen = arena_take(m->arena, (count + 1) * sizeof *chosen);
+        for (size_t i = 0; i < count; i++)
+            chosen[i] = codes[first + (int64_t)i * stride];
+        return value_letters(m, chosen, count);
     }
     if ((from->kind != V_NONE && !value_is_integral(from)) ||
         (to->kind != V_NONE && !value_is_integral(to)))
@@ -255,9 +306,11 @@ value *format(machine *m, value *v, const value *spec, int line)
         return text_of(m, v, false, line);
     if (plain && !class_member(v->object.class, "__format__"))
         return text_of(m, v, false, line);
-    if (!value_is_concrete(m, v) || !spec || !spec->known || v->kind == V_SET)
-        path_unsupported(m, line, "use plain {x}", "a format of a value that is not known");
+    if (!spec || !spec->known || v->kind == V_OBJECT)
+        path_unsupported(m, line, "use plain {x}", "a format that is not known, or of an object");
     value copy = *spec;
+    if (!value_is_concrete(m, v) || v->kind == V_SET)
+        return text_format(m, v, &copy, line);
     values given = { (value *[]){ v, &copy }, 2, 2 };
     return bridge(m, "format(a, b)", &given, line);
 }

@@ -1,245 +1,198 @@
 /*
- * Characters of strs that are not known: which are digits, letters, blanks; upper and lower case.
- * For ASCII this is exact, and for blanks. Of other characters it is a guess: see path_guess().
+ * Characters of strs that are not known: which are digits, letters, blanks. This is exact up to
+ * U+FF, and for blanks. Of other characters it is a guess (path_guess()), where what follows from
+ * another guess does: a decimal is a digit, and a digit is numeric.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "machine/machine.h"
 
+enum { LAST_PLAIN = 0xff };
+
 static const char rewrite[] = "allow ASCII characters only, as in s.isascii()";
 
-static Z3_ast letter(machine *m, unsigned c)
+static Z3_ast number(machine *m, int64_t n)
 {
-    char escaped[16];
-    snprintf(escaped, sizeof escaped, "\\u{%x}", c);
-    return Z3_mk_string(m->solver->z, escaped);
+    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
 }
 
 static Z3_ast any_of(machine *m, const Z3_ast *terms, unsigned count)
 {
-    return count == 1 ? terms[0] : Z3_mk_or(m->solver->z, count, terms);
+    return count == 0   ? m->solver->no
+           : count == 1 ? terms[0]
+                        : Z3_mk_or(m->solver->z, count, terms);
 }
 
-static Z3_ast in_range(machine *m, Z3_ast c, unsigned from, unsigned to)
+static Z3_ast either_of(machine *m, Z3_ast l, Z3_ast r)
+{
+    return Z3_mk_or(m->solver->z, 2, (Z3_ast[]){ l, r });
+}
+
+static Z3_ast in_range(machine *m, Z3_ast code, uint32_t from, uint32_t to)
 {
     Z3_context z = m->solver->z;
-    Z3_ast ends[] = { Z3_mk_str_le(z, letter(m, from), c), Z3_mk_str_le(z, c, letter(m, to)) };
-    return Z3_mk_and(z, 2, ends);
+    Z3_ast ends[] = { Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)) };
+    return from == to ? Z3_mk_eq(z, code, ends[0] = number(m, from)) : Z3_mk_and(z, 2, ends);
 }
 
-/* Ranges as pairs of characters: "09az". */
-static Z3_ast in_ranges(machine *m, Z3_ast c, const char *ranges)
+/* Those of U+0 to U+FF, as ranges. `continues`: those that may follow in an identifier. */
+static Z3_ast plain_class(machine *m, Z3_ast code, const char *name, bool continues)
 {
-    Z3_ast terms[16];
+    Z3_ast each[LAST_PLAIN + 1];
     unsigned count = 0;
-    for (; ranges[0] && count < 16; ranges += 2)
-        terms[count++] = in_range(m, c, (unsigned char)ranges[0], (unsigned char)ranges[1]);
-    return any_of(m, terms, count);
+    for (uint32_t from = 0; from <= LAST_PLAIN; from++) {
+        uint32_t to = from;
+        while (to <= LAST_PLAIN && (continues ? character_continues(to) : character_is(to, name)))
+            to++;
+        if (to == from)
+            continue;
+        each[count++] = in_range(m, code, from, to - 1);
+        from = to;
+    }
+    return any_of(m, each, count);
 }
 
-static Z3_ast is_ascii(machine *m, Z3_ast c)
+static Z3_ast blank(machine *m, Z3_ast code)
 {
-    return Z3_mk_str_le(m->solver->z, c, letter(m, 127));
-}
-
-static Z3_ast is_blank(machine *m, Z3_ast c)
-{
-    static const unsigned blanks[] = { 9,      10,     11,     12,     13,     28,
-                                       29,     30,     31,     32,     0x85,   0xa0,
-                                       0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004,
-                                       0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200a,
-                                       0x2028, 0x2029, 0x202f, 0x205f, 0x3000 };
+    static const struct {
+        uint32_t from, to;
+    } blanks[] = { { 9, 13 },          { 28, 32 },         { 0x85, 0x85 },     { 0xa0, 0xa0 },
+                   { 0x1680, 0x1680 }, { 0x2000, 0x200a }, { 0x2028, 0x2029 }, { 0x202f, 0x202f },
+                   { 0x205f, 0x205f }, { 0x3000, 0x3000 } };
     enum { COUNT = sizeof blanks / sizeof *blanks };
     Z3_ast terms[COUNT];
     for (unsigned i = 0; i < COUNT; i++)
-        terms[i] = Z3_mk_eq(m->solver->z, c, letter(m, blanks[i]));
+        terms[i] = in_range(m, code, blanks[i].from, blanks[i].to);
     return any_of(m, terms, COUNT);
+}
+
+static bool is(const char *name, const char *method)
+{
+    return strcmp(name, method) == 0;
+}
+
+static Z3_ast guessed(machine *m, Z3_ast code, const char *name)
+{
+    const char *what = arena_print(m->kept, "str.%s of characters beyond U+FF", name);
+    return path_guess(m, m->solver->bools, what, rewrite, code, NULL);
+}
+
+Z3_ast letter_is(machine *m, Z3_ast code, const char *name)
+{
+    Z3_context z = m->solver->z;
+    int64_t known;
+    if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &known))
+        return character_is((uint32_t)known, name) ? m->solver->yes : m->solver->no;
+    if (is(name, "isspace"))
+        return blank(m, code);
+    if (is(name, "isascii"))
+        return Z3_mk_le(z, code, number(m, 127));
+    if (is(name, "isalnum"))
+        return either_of(m, letter_is(m, code, "isalpha"), letter_is(m, code, "isnumeric"));
+    Z3_ast other = guessed(m, code, name);
+    if (is(name, "isdigit") || is(name, "isnumeric"))
+        other = either_of(m, other, guessed(m, code, "isdecimal"));
+    if (is(name, "isnumeric"))
+        other = either_of(m, other, guessed(m, code, "isdigit"));
+    return Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_PLAIN)), plain_class(m, code, name, false),
+                     other);
 }
 
 void text_characters(machine *m, value *of, values *out, int line)
 {
-    enum { MOST = 8 }; /* more are beyond the solvers */
-    cursor at = { 0 };
-    value *c;
+    (void)line;
     *out = (values){ 0 };
-    while ((c = item_next(m, of, &at, line))) {
-        values_add(m, out, c);
-        if (out->count > MOST && !of->known)
-            path_bound(m, "the number of characters of a str");
-    }
+    const value *settled = text_settled(m, of);
+    for (size_t i = 0; i < settled->str.count; i++)
+        values_add(m, out,
+                   settled->known ? value_str(m, settled->str.chars + i, 1)
+                                  : letters_part(m, settled, i, 1));
 }
 
 value *text_is_blank(machine *m, value *c)
 {
-    return value_of_bool(m, is_blank(m, value_term(m, c)));
+    return value_of_bool(m, letter_is(m, value_codes(m, text_settled(m, c))[0], "isspace"));
 }
 
-/* -- isdigit() and the like -------------------------------------------------------------------- */
+/* -- all characters of a str ---------------------------------------------------------------------
+ */
 
-static const struct {
-    const char *name, *ranges;
-} classes[] = { { "isdigit", "09" },
-                { "isdecimal", "09" },
-                { "isnumeric", "09" },
-                { "isalpha", "AZaz" },
-                { "isalnum", "09AZaz" } };
-
-/* Each character of a class, and at least one. */
-static value *all_in(machine *m, const values *chars, const char *name, const char *ranges)
+/* isupper(): an upper-case letter, and none of lower or title case; islower() the other way around.
+ */
+static value *cased(machine *m, const Z3_ast *codes, size_t count, const char *name)
 {
     Z3_context z = m->solver->z;
-    value *result = value_bool(m, chars->count > 0);
-    const char *what = arena_print(m->kept, "str.%s of characters that are not ASCII", name);
-    for (size_t i = 0; i < chars->count; i++) {
-        Z3_ast c = value_term(m, chars->at[i]);
-        Z3_ast other = path_guess(m, m->solver->bools, what, rewrite, c, NULL);
-        Z3_ast one = Z3_mk_ite(z, is_ascii(m, c), in_ranges(m, c, ranges), other);
-        result = both(m, result, value_of_bool(m, one));
+    bool upper = is(name, "isupper");
+    Z3_ast some = m->solver->no, none = m->solver->yes;
+    for (size_t i = 0; i < count; i++) {
+        Z3_ast wrong = either_of(m, letter_is(m, codes[i], upper ? "islower" : "isupper"),
+                                 Z3_mk_and(z, 2,
+                                           (Z3_ast[]){ Z3_mk_gt(z, codes[i], number(m, LAST_PLAIN)),
+                                                       guessed(m, codes[i], "istitle") }));
+        some = either_of(m, some, letter_is(m, codes[i], name));
+        none = Z3_mk_and(z, 2, (Z3_ast[]){ none, Z3_mk_not(z, wrong) });
     }
-    return result;
+    return value_of_bool(m, Z3_mk_and(z, 2, (Z3_ast[]){ some, none }));
 }
 
-/* isupper(): an upper-case letter and no lower-case one; islower() the other way around. */
-static value *cased(machine *m, value *self, const values *chars, bool upper)
+/* istitle(): upper case after what has no case, lower case after what has, and at least one. */
+static value *titled(machine *m, const Z3_ast *codes, size_t count)
 {
     Z3_context z = m->solver->z;
-    value *some = value_bool(m, false), *none = value_bool(m, true), *plain = value_bool(m, true);
-    for (size_t i = 0; i < chars->count; i++) {
-        Z3_ast c = value_term(m, chars->at[i]);
-        some = either(m, some, value_of_bool(m, in_ranges(m, c, upper ? "AZ" : "az")));
-        value *wrong = value_of_bool(m, in_ranges(m, c, upper ? "az" : "AZ"));
-        none = both(m, none, negated(m, wrong));
-        plain = both(m, plain, value_of_bool(m, is_ascii(m, c)));
+    Z3_ast some = m->solver->no, good = m->solver->yes, after = m->solver->no;
+    for (size_t i = 0; i < count; i++) {
+        Z3_ast up = letter_is(m, codes[i], "isupper"), low = letter_is(m, codes[i], "islower");
+        Z3_ast wrong = Z3_mk_ite(z, after, up, low);
+        good = Z3_mk_and(z, 2, (Z3_ast[]){ good, Z3_mk_not(z, wrong) });
+        after = either_of(m, up, low);
+        some = either_of(m, some, after);
     }
-    Z3_ast other = path_guess(m, m->solver->bools,
-                              upper ? "str.isupper of characters that are not ASCII"
-                                    : "str.islower of characters that are not ASCII",
-                              rewrite, value_term(m, self), NULL);
-    return value_of_bool(
-        m, Z3_mk_ite(z, value_term(m, plain), value_term(m, both(m, some, none)), other));
+    return value_of_bool(m, Z3_mk_and(z, 2, (Z3_ast[]){ some, good }));
 }
 
-static bool is_input(machine *m, const value *v)
+static value *identifier(machine *m, const Z3_ast *codes, size_t count)
 {
     Z3_context z = m->solver->z;
-    return Z3_get_ast_kind(z, v->term) == Z3_APP_AST &&
-           Z3_get_app_num_args(z, Z3_to_app(z, v->term)) == 0;
-}
-
-/* upper() and lower(): one by one for ASCII. */
-static value *with_case(machine *m, value *self, const values *chars, bool upper, int line)
-{
-    enum { MOST_TURNED = 4 }; /* Z3 takes no notice of a deadline among 26 to the fifth choices */
-    Z3_context z = m->solver->z;
-    value *made = value_ascii(m, ""), *plain = value_bool(m, true);
-    if (chars->count > MOST_TURNED)
-        path_bound(m, "the number of characters whose case is turned");
-    if (!is_input(m, self)) /* a choice among 26 within another is beyond the solvers */
-        path_unsupported(m, line, "turn the case of a parameter, and compute with the result",
-                         "str.%s of a str that is computed", upper ? "upper" : "lower");
-    for (size_t i = 0; i < chars->count; i++) {
-        Z3_ast c = value_term(m, chars->at[i]), turned = c;
-        for (unsigned at = 0; at < 26; at++)
-            turned = Z3_mk_ite(z, Z3_mk_eq(z, c, letter(m, (upper ? 'a' : 'A') + at)),
-                               letter(m, (upper ? 'A' : 'a') + at), turned);
-        made = text_binary(m, OP_ADD, made, value_of_str(m, turned), line);
-        plain = both(m, plain, value_of_bool(m, is_ascii(m, c)));
+    Z3_ast result = count ? m->solver->yes : m->solver->no;
+    for (size_t i = 0; i < count; i++) {
+        Z3_ast other = guessed(m, codes[i], i ? "isidentifier (within)" : "isidentifier");
+        Z3_ast one = Z3_mk_ite(z, Z3_mk_le(z, codes[i], number(m, LAST_PLAIN)),
+                               plain_class(m, codes[i], "isidentifier", i > 0), other);
+        result = Z3_mk_and(z, 2, (Z3_ast[]){ result, one });
     }
-    Z3_ast other = path_guess(m, m->solver->strings_sort,
-                              upper ? "str.upper of characters that are not ASCII"
-                                    : "str.lower of characters that are not ASCII",
-                              rewrite, value_term(m, self), NULL);
-    return value_of_str(m, Z3_mk_ite(z, value_term(m, plain), value_term(m, made), other));
+    return value_of_bool(m, result);
 }
 
 value *text_class(machine *m, value *self, const char *name, int line)
 {
-    values chars;
-    bool upper = strstr(name, "upper") != NULL;
-    bool cases = upper || strstr(name, "lower") != NULL;
-    const char *ranges = NULL;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (strcmp(name, classes[i].name) == 0)
-            ranges = classes[i].ranges;
-    if (!ranges && !cases && strcmp(name, "isspace") != 0 && strcmp(name, "isascii") != 0)
-        return NULL;
-    text_characters(m, self, &chars, line);
-    if (ranges)
-        return all_in(m, &chars, name, ranges);
-    if (cases && name[0] == 'i')
-        return cased(m, self, &chars, upper);
-    if (cases)
-        return with_case(m, self, &chars, upper, line);
-    bool ascii = strcmp(name, "isascii") == 0;
-    value *result = value_bool(m, ascii || chars.count > 0);
-    for (size_t i = 0; i < chars.count; i++) {
-        Z3_ast c = value_term(m, chars.at[i]);
-        result = both(m, result, value_of_bool(m, ascii ? is_ascii(m, c) : is_blank(m, c)));
+    static const char *const each[] = { "isdigit", "isdecimal", "isnumeric", "isalpha",
+                                        "isalnum", "isspace",   "isascii",   "isprintable" };
+    bool simple = false;
+    (void)line;
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        simple = simple || is(name, each[i]);
+    bool others = is(name, "isupper") || is(name, "islower") || is(name, "istitle") ||
+                  is(name, "isidentifier");
+    if (!simple && !others)
+        return text_case(m, self, name);
+    const value *settled = text_settled(m, self);
+    size_t count = settled->str.count;
+    const Z3_ast *codes = value_codes(m, settled);
+    if (is(name, "istitle")) {
+        for (size_t i = 0; i < count; i++)
+            if (!path_decide(m, Z3_mk_le(m->solver->z, codes[i], number(m, LAST_PLAIN)), true))
+                return value_of_bool(m, path_guess(m, m->solver->bools,
+                                                   "str.istitle of characters beyond U+FF", rewrite,
+                                                   value_term(m, settled), NULL));
+        return titled(m, codes, count);
     }
+    if (is(name, "isidentifier"))
+        return identifier(m, codes, count);
+    if (others)
+        return cased(m, codes, count, name);
+    bool may_be_empty = is(name, "isascii") || is(name, "isprintable");
+    value *result = value_bool(m, may_be_empty || count > 0);
+    for (size_t i = 0; i < count; i++)
+        result = both(m, result, value_of_bool(m, letter_is(m, codes[i], name)));
     return result;
-}
-
-/* -- int() ------------------------------------------------------------------------------------- */
-
-static Z3_ast digits(machine *m)
-{
-    Z3_context z = m->solver->z;
-    return Z3_mk_re_plus(z, Z3_mk_re_range(z, Z3_mk_string(z, "0"), Z3_mk_string(z, "9")));
-}
-
-/* The int that digits mean. Up to a few of them it is a sum, which the solvers know more about. */
-static Z3_ast digits_value(machine *m, Z3_ast s, int line)
-{
-    enum { FEW = 6, MOST = 4300 }; /* of more digits Python makes no int */
-    Z3_context z = m->solver->z;
-    Z3_ast sum = m->solver->zero;
-    values chars;
-    if (!path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, FEW, m->solver->ints)))) {
-        m->digits_assumed = true;
-        path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, MOST, m->solver->ints)));
-        return Z3_mk_str_to_int(z, s);
-    }
-    items_of(m, value_of_str(m, s), false, &chars, line);
-    for (size_t i = 0; i < chars.count; i++) {
-        Z3_ast c = value_term(m, chars.at[i]), digit = m->solver->zero;
-        for (unsigned d = 1; d < 10; d++)
-            digit = Z3_mk_ite(z, Z3_mk_eq(z, c, letter(m, '0' + d)),
-                              Z3_mk_int(z, (int)d, m->solver->ints), digit);
-        Z3_ast tens[] = { sum, Z3_mk_int(z, 10, m->solver->ints) };
-        sum = Z3_mk_add(z, 2, (Z3_ast[]){ Z3_mk_mul(z, 2, tens), digit });
-    }
-    return sum;
-}
-
-value *text_to_int(machine *m, value *v, int line)
-{
-    Z3_context z = m->solver->z;
-    if (v->above) /* it is str() of an int */
-        return value_of_int(m, v->above);
-    Z3_ast s = v->term, rest = Z3_mk_seq_extract(z, s, m->solver->one, Z3_mk_seq_length(z, s));
-    if (path_decide(m, Z3_mk_seq_in_re(z, s, digits(m)), true))
-        return value_of_int(m, digits_value(m, s, line));
-    Z3_ast first = Z3_mk_seq_at(z, s, m->solver->zero);
-    Z3_ast minus = Z3_mk_eq(z, first, Z3_mk_string(z, "-"));
-    Z3_ast signs[] = { minus, Z3_mk_eq(z, first, Z3_mk_string(z, "+")) };
-    Z3_ast has_sign[] = { Z3_mk_or(z, 2, signs), Z3_mk_seq_in_re(z, rest, digits(m)) };
-    if (path_decide(m, Z3_mk_and(z, 2, has_sign), true)) {
-        Z3_ast whole = digits_value(m, rest, line);
-        return value_of_int(m, Z3_mk_ite(z, minus, Z3_mk_unary_minus(z, whole), whole));
-    }
-    /* Blanks around it, _ between digits, and digits of other scripts: what else could it be? */
-    Z3_ast parts[] = { Z3_mk_re_range(z, Z3_mk_string(z, "!"), Z3_mk_string(z, "^")),
-                       Z3_mk_re_range(z, Z3_mk_string(z, "`"), Z3_mk_string(z, "~")) };
-    Z3_ast plain = Z3_mk_seq_in_re(z, s, Z3_mk_re_star(z, Z3_mk_re_union(z, 2, parts)));
-    static const char what[] = "int() of a str with blanks, _ or digits that are not ASCII";
-    static const char instead[] = "check the characters first";
-    if (path_decide(m, plain, true) ||
-        path_decide(m,
-                    path_guess(m, m->solver->bools,
-                               "whether a str with blanks, _ or other digits is an int", instead, s,
-                               NULL),
-                    true))
-        return throw(m, "ValueError", line);
-    return value_of_int(m, path_guess(m, m->solver->ints, what, instead, s, NULL));
 }
