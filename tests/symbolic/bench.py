@@ -37,7 +37,8 @@ FOUND = {
     "a constant": ("ValueError", "def f(s: str) -> bytes:\n    if s.encode() == b'' or s == 'per cent':\n        raise ValueError\n    return s.encode()\n"),
     "cubes": ("ZeroDivisionError", "def f(a: int, b: int, c: int) -> int:\n    if a ** 3 + b ** 3 + c ** 3 == 33 and a * b * c != 0:\n        return 1\n"
               "    return 1 // (a - 4711)\n"),
-    "a loop": ("IndexError", "def f(xs: list[int], n: int) -> int:\n    while n > 1:\n        n = n // 2 if n % 2 == 0 else 3 * n + 1\n    return xs[n]\n"),
+    "a loop": ("IndexError", "def f(xs: list[int], n: int) -> int:\n    n = n.as_integer_ratio()[0]\n    while n > 1:\n"
+               "        n = n // 2 if n % 2 == 0 else 3 * n + 1\n    return xs[n + 3]\n"),
     "a dict": ("KeyError", "def f(d: dict[str, int], s: str) -> int:\n    return d[s.casefold()].as_integer_ratio()[0]\n"),
 }
 
@@ -240,10 +241,11 @@ def measure_service(program, cases, rounds, every):
         for _ in range(2 * rounds):
             time.sleep(0.05)
             took, answer = timed(service.call, "find", code=code, function_name="f", exception_type=error)
-            if (answer.get("status"), answer.get("method")) != ("found", "enumeration"):
+            if answer.get("status") != "found":
                 raise Void("%s is answered with %s" % (name, json.dumps(answer)[:500]))
-            times.append(took)
-        found.append(statistics.median(times))
+            times += [took] if answer["method"] == "enumeration" else []
+        found += [statistics.median(times)] if times else []  # one that the paths have found is no measurement of the pool
+    figures.figures("exceptions that the pool of inputs finds", found)
     row("an exception that the pool of inputs finds", median_ms(found), "ms", at_most=FOUND_MS)
     service.close()
     engine.close()

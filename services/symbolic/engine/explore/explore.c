@@ -1,5 +1,6 @@
 /* See explore.h. */
 #include <string.h>
+#include <time.h>
 
 #include "explore/explore.h"
 #include "tree/validate.h"
@@ -237,6 +238,13 @@ static void note_stop(analysis *a)
         a->first_stop = *why;
 }
 
+int64_t processor_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
 static void explore_round(analysis *a)
 {
     /* With joins terms grow, and a few paths with small terms may be faster: a part of the time is
@@ -244,6 +252,7 @@ static void explore_round(analysis *a)
     int64_t left = a->deadline_ns - clock_ns();
     solver_begin(a->solver, a->m.no_joins ? a->deadline_ns : a->deadline_ns - left / 2);
     a->m.solver = a->solver;
+    int64_t found_at = 0; /* … on the processor, which a busy machine gives to others */
     for (;;) {
         one_path(a);
         note_stop(a);
@@ -251,8 +260,10 @@ static void explore_round(analysis *a)
         if (why == STOP_DEADLINE || why == STOP_CONTRADICTION || a->done)
             break;
         /* The verdict is certain; a little longer for others of its kind. */
-        int64_t enough = a->found_ns + 50000000;
-        if (a->found_ns && clock_ns() > enough)
+        int64_t enough = a->found_ns + 200000000;
+        if (a->found_ns && !found_at)
+            found_at = processor_ns();
+        if (a->found_ns && (clock_ns() > enough || processor_ns() - found_at > 15000000))
             a->done = true;
         else if (a->found_ns && a->solver->deadline_ns < enough)
             a->solver->deadline_ns = enough < a->last_ns ? enough : a->last_ns;

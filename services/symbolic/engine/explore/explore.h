@@ -90,6 +90,8 @@ void analysis_close(analysis *a);
 
 /* Explore all paths with the function `path`, within these seconds and the time of the analysis. */
 void explore(analysis *a, path_function *path, path_function *salvage, double seconds);
+/* The time of the processor that this thread has used. */
+int64_t processor_ns(void);
 /* Nothing more is to be found out by paths. */
 bool explore_settles(const analysis *a);
 

@@ -1,6 +1,5 @@
 /* Which inputs are called, when the paths are explored, and for how long: see enumerate.h. */
 #include <string.h>
-#include <time.h>
 
 #include "explore/enumerate.h"
 #include "explore/nature.h"
@@ -141,13 +140,6 @@ static void try_pool(analysis *a, const question *q)
 }
 
 /* -- paths ------------------------------------------------------------------------------------- */
-
-static int64_t processor_ns(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
 
 /* Explore the paths for so many seconds of the processor: on a busy machine that takes longer, and
  * what is found must not depend on it. */
