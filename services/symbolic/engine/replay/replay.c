@@ -376,6 +376,10 @@ void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_res
 {
     static char bytes[MOST_ANSWER];
     pthread_t thread;
+    PyObject *driver = driver_function();
+    /* After a trace CPython 3.11.2 may loop for ever in the next code that C has it run. */
+    if (driver && PyDict_SetItemString(PyFunction_GetGlobals(driver), "may_trace", Py_False) != 0)
+        PyErr_Clear();
     timer.until_ns = deadline_ns;
     timer.thread = PyThread_get_thread_ident();
     timer.done = false;

@@ -10,6 +10,7 @@ const char replay_driver[] =
     "    return {k: v for k, v in vars(builtins).items() if k not in blocked}\n"
     "replay_safe = replay_builtins()\n"
     "clock = [True]\n" /* does the code look at it? */
+    "may_trace = True\n"
     /* Two results that are compared: True, False (then `found` says where), or None: nobody can
      * tell. The rules are those of the engine, in theories/alike.c. */
     "def has_address(a, b, shown):\n" /* texts with addresses, which differ from call to call */
@@ -419,7 +420,7 @@ const char replay_driver[] =
     "                break\n"
     "            return ['load', 'its time was over']\n"
     "        limit = spent + max(least_lines, (all_lines - spent) // 4)\n"
-    "        if rows:\n"
+    "        if rows and may_trace:\n"
     "            sys.settrace(on_call)\n"
     "        f = called(calls, each, shared)\n"
     "        sys.settrace(None)\n"
