@@ -116,6 +116,17 @@ def what_is_told_is_what_the_call_does():
             assert told["exception"] == "%s (line %d)" % (raised, told["line"]), (code, told, raised)
 
 
+def an_engine_that_replays_itself_goes_on_after_the_pool():
+    """After a trace CPython 3.11.2 looped for ever in the next code that the engine had it run."""
+    here = Engine(None, "--replay", "here", pool="first")
+    code = "def f(a: tuple[int, ...]):\n    return a[::2**63]\n\ndef g(a: tuple[int, ...]):\n    return a[::2**63]\n"
+    for _ in range(3):
+        assert here.call("check", code=code, function_name="f", timeout_seconds=20)["status"] == "timeout"
+        assert here.call("compare", code=code, function_a="f", function_b="g", timeout_seconds=20)["status"] == "error"
+    assert here.call("find", code=raising("k > 4000 and m == 0"), function_name="f", exception_type="ValueError")["status"] == "found"
+    here.close()
+
+
 def print_calls_what_it_prints():
     code = "class S:\n    def __str__(self):\n        raise ValueError\n\ndef f(n: int):\n    n.as_integer_ratio()\n    print(S())\n"
     assert asked("find", code)["status"] == "found"
