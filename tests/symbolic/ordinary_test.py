@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The engine on functions as people write them: tests/symbolic/ordinary, about half of them with a planted bug.
 
-    ordinary_test.py [--truth] [--short] [--only WORDS] [--inputs 400] [--table FILE] [--every-seconds N]
+    ordinary_test.py [--truth] [--short] [--others] [--only WORDS] [--inputs 400] [--table FILE] [--every-seconds N]
 
 A block of a file is one question with its true answer, and then the code:
 
@@ -13,7 +13,9 @@ A block of a file is one question with its true answer, and then the code:
 The first pass, without the engine, holds each true answer against CPython: a bug is shown by its input, and what is right survives
 many inputs of its preconditions, random ones and those at a boundary. The second pass asks the engine. No answer may be wrong, and
 each function without `not yet` must be answered. A missing answer must say what to change. --short asks a part of the questions, those that need little time. The table of
-the answers that are missing is printed, by their reasons.
+the answers that are missing is printed, by their reasons. --others asks the other questions about each function instead: which exceptions
+there are, whether it is the same as itself, which lines and branches are reached. What CPython does for a sample of inputs must not
+contradict an answer.
 """
 import argparse
 import ast
@@ -147,7 +149,7 @@ def too_slow(number, frame):
     raise Slow()
 
 
-def drawn(case, count):
+def drawn(case, count, least=20):
     """Inputs of a case that fulfil its preconditions: a list of arguments each. The code is loaded once."""
     space = loaded(case.code)
     function = space[case.words[0]]
@@ -168,7 +170,7 @@ def drawn(case, count):
         yield given
         if found == count:
             return
-    assert found >= min(count, 20), "only %d inputs fulfil the preconditions" % found
+    assert found >= min(count, least), "only %d inputs fulfil the preconditions" % found
 
 
 def shows(case, make):
@@ -242,9 +244,8 @@ DECIDED = {"check": ("verified", "counterexample"), "find": ("unreachable", "fou
 
 def wrong(case, answer):
     """Why an answer is wrong; None: it is right, or none."""
-    told = json.dumps(answer)
-    if "withdrawn" in answer or "real Python does not confirm" in told or "contradict" in told:
-        return "the engine contradicts CPython"
+    if contradicted(answer):
+        return contradicted(answer)
     if answer["status"] not in DECIDED[case.tool]:
         return None
     if case.tool == "branches":
@@ -305,6 +306,93 @@ def counted(rows):
             len(some), "with" if bug else "without", kinds["right"], kinds["undecided"], kinds["refused"], kinds["wrong"])
 
 
+# ---- Other questions ----------------------------------------------------------------------------------------------------
+
+class Watched:
+    """What CPython does for a sample of the inputs of a case: exceptions, lines, sides of branches."""
+
+    def __init__(self, case, count):
+        self.raised, self.lines, self.sides = set(), set(), set()
+        tree = ast.fix_missing_locations(cases_test.Noting().visit(ast.parse(case.code)))
+        space = {"__name__": "__case__", "note": self.note}
+        exec(compile(tree, "<watched>", "exec"), space)
+        shown = [eval("[%s]" % words, space) for words in [case.shown] if words]
+        for given in shown + list(drawn(case, count, 0)):
+            sys.settrace(self.trace)
+            try:
+                space[case.words[0]](*of_space(given, space))
+            except Exception as error:
+                sys.settrace(None)
+                self.raised |= {c.__name__ for c in type(error).__mro__}
+            finally:
+                sys.settrace(None)
+
+    def note(self, line, value):
+        self.sides.add((line, bool(value)))
+        return value
+
+    def trace(self, frame, event, argument):
+        if frame.f_code.co_filename == "<watched>":
+            self.lines.add(frame.f_lineno)
+            return self.trace
+
+
+EXCEPTIONS = ["ValueError", "TypeError", "IndexError", "KeyError", "ZeroDivisionError", "AttributeError", "OverflowError", "LookupError"]
+
+
+def other_questions(engine, case, seconds):
+    """(question, why its answer is wrong, or None; whether there is an answer)"""
+    seen = Watched(case, 150)
+    name = case.words[0]
+    wanted = sorted(seen.raised & {*EXCEPTIONS, "StopIteration"}) + [e for e in EXCEPTIONS if e not in seen.raised][:2]
+    for exception in wanted:
+        answer = engine.call("find", code=case.code, function_name=name, exception_type=exception, timeout_seconds=seconds)
+        why = "CPython raises it" if answer["status"] == "unreachable" and exception in seen.raised else None
+        if answer["status"] == "found":
+            for witness in answer["triggering_inputs"]:
+                got = outcome(case.code, name, maker(call_of(witness)))
+                if got[0] != "raised" or exception not in got[2]:
+                    why = "%s does not raise it" % witness["call"]
+        yield "find %s" % exception, why or contradicted(answer), answer["status"] in DECIDED["find"]
+    answer = engine.call("compare", code=case.code, function_a=name, function_b=name, timeout_seconds=seconds)
+    yield "compare", "it is different from itself" if answer["status"] == "different" else contradicted(answer), answer["status"] == "equivalent"
+    answer = engine.call("branches", code=case.code, function_name=name, timeout_seconds=seconds)
+    why = None
+    if answer["status"] == "complete":
+        dead = sorted(seen.lines & set(answer["dead_code_lines"]))
+        why = "CPython runs the lines %s" % dead if dead else None
+        for branch in answer["branches"]:
+            for side in (True, False):
+                if (branch["line"], side) in seen.sides and not branch["true_reachable" if side else "false_reachable"]:
+                    why = "CPython takes the side %s of line %d" % (side, branch["line"])
+    yield "branches", why or contradicted(answer), answer["status"] == "complete"
+
+
+def contradicted(answer):
+    told = json.dumps(answer)
+    return "the engine contradicts CPython" if "withdrawn" in answer or "real Python does not confirm" in told or "contradict" in told else None
+
+
+def ask_others(every, seconds):
+    engine, asked, decided, bad = Engine(), 0, 0, 0
+    for case in every:
+        try:
+            for question, why, is_decided in other_questions(engine, case, seconds):
+                asked += 1
+                decided += is_decided
+                if why:
+                    bad += 1
+                    print("# wrong: %s: %s: %s" % (case.name, question, why), flush=True)
+        except EOFError:
+            bad += 1
+            print("# wrong: %s: the engine ended with %s" % (case.name, engine.process.wait()), flush=True)
+            engine = Engine()
+    engine.close()
+    print("# %d functions, %d questions, %d answers, %d wrong" % (len(every), asked, decided, bad))
+    print("%s 1 no_answer_about_ordinary_functions_contradicts_what_cpython_does" % ("not ok" if bad else "ok"), flush=True)
+    return bad
+
+
 # ---- Both as a test ----------------------------------------------------------------------------------------------------
 
 def truths_hold(every, count):
@@ -324,6 +412,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--truth", action="store_true", help="the first pass only")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--others", action="store_true", help="the other questions about each function")
     parser.add_argument("--only", default="")
     parser.add_argument("--inputs", type=int, default=400)
     parser.add_argument("--table")
@@ -333,7 +422,9 @@ def main():
     every = list(cases(options.only))
     if options.short:
         every = [case for i, case in enumerate(every) if i % 3 == 0 and case.not_yet is None]
-    print("1..%d" % (1 if options.truth else 4))
+    print("1..%d" % (1 if options.truth or options.others else 4))
+    if options.others:
+        sys.exit(1 if ask_others(every, options.every_seconds or BRIEF) else 0)
     bad = truths_hold(every, options.inputs)
     print("%s 1 the_true_answers_of_%d_functions_are_what_cpython_does" % ("not ok" if bad else "ok", len(every)), flush=True)
     for words in bad:

@@ -2,7 +2,7 @@
 
 
 #: check most_common = verified
-#: not yet collections.Counter
+#: not yet The time was over
 #: from texts("abc", 1, 5)
 from collections import Counter
 
@@ -27,7 +27,6 @@ def top_letter(text: str) -> str:
 
 
 #: check group_by_parity = verified
-#: not yet collections.defaultdict
 #: from lists(ints(-5, 9), 0, 5)
 from collections import defaultdict
 
@@ -119,7 +118,6 @@ def unique_dict(items: list[int]) -> list[int]:
 
 
 #: check chunks = verified
-#: not yet a range whose step is not known
 #: from lists(ints(0, 3), 0, 6), ints(1, 4)
 def chunks(items: list[int], size: int) -> list[list[int]]:
     """
@@ -343,7 +341,6 @@ def winner(votes: list[str]) -> str:
 
 
 #: check insert_sorted = verified
-#: not yet bisect.bisect_left
 #: from ordered(ints(0, 9), 0, 4), ints(0, 9)
 from bisect import bisect_left
 
@@ -548,7 +545,6 @@ def with_defaults(options: dict[str, int]) -> dict[str, int]:
 
 
 #: check top_three = verified
-#: not yet heapq.nlargest
 #: from lists(ints(0, 9), 0, 5)
 import heapq
 
@@ -572,7 +568,6 @@ def common_items(a: list[int], b: list[int]) -> list[int]:
 
 
 #: check product = verified
-#: not yet functools.reduce
 #: from lists(ints(-3, 3), 0, 4)
 from functools import reduce
 

@@ -85,7 +85,6 @@ def quarter_of(month: int) -> int:
 
 
 #: check tomorrow = verified
-#: not yet datetime.date
 #: from ints(2020, 2030), ints(1, 12), ints(1, 28)
 from datetime import date, timedelta
 
@@ -100,7 +99,6 @@ def tomorrow(year: int, month: int, day: int) -> date:
 
 
 #: check make_date = counterexample ValueError
-#: not yet datetime.date
 #: from ints(2000, 2030), ints(1, 12), ints(1, 31)
 #: shown by 2001, 2, 29
 from datetime import date
@@ -117,7 +115,6 @@ def make_date(year: int, month: int, day: int) -> date:
 
 
 #: check next_weekday = verified
-#: not yet the annotation of parameter 'day'
 #: from dates(2000, 2030), ints(0, 6)
 from datetime import date, timedelta
 
@@ -133,7 +130,6 @@ def next_weekday(day: date, weekday: int) -> date:
 
 
 #: check following_weekday = counterexample
-#: not yet the annotation of parameter 'day'
 #: from dates(2000, 2030), ints(0, 6)
 #: shown by __import__("datetime").date(2024, 1, 1), 0
 import datetime
@@ -224,7 +220,6 @@ def meet(start_a: int, end_a: int, start_b: int, end_b: int) -> bool:
 
 
 #: check age_on = verified
-#: not yet the annotation of parameter 'born'
 #: from dates(1950, 2020), dates(1950, 2030)
 from datetime import date
 
@@ -241,7 +236,6 @@ def age_on(born: date, today: date) -> int:
 
 
 #: check age_at = counterexample
-#: not yet the annotation of parameter 'born'
 #: from dates(1990, 1992), dates(1990, 1993)
 #: shown by __import__("datetime").date(1990, 5, 20), __import__("datetime").date(1991, 6, 10)
 from datetime import date
@@ -345,7 +339,7 @@ def timestamp_parts(seconds: int) -> dict[str, int]:
 
 
 #: check parse_iso = verified
-#: not yet datetime.date
+#: not yet The time was over
 #: from texts("0123456789-", 8, 10)
 from datetime import date
 

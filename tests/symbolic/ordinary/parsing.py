@@ -15,7 +15,6 @@ def parse_pair(line: str) -> tuple[str, str]:
 
 
 #: check parse_pair_strictly = counterexample ValueError
-#: not yet The time was over
 #: from texts("ab=1 ", 0, 6)
 #: shown by "a=b=c"
 def parse_pair_strictly(line: str) -> tuple[str, str]:
@@ -63,7 +62,7 @@ def is_newer(current: str, offered: str) -> bool:
 
 
 #: check parse_duration = verified
-#: not yet re.fullmatch
+#: not yet The time was over
 #: from texts("0123456789hms", 0, 4)
 import re
 
@@ -82,7 +81,6 @@ def parse_duration(text: str) -> int:
 
 
 #: check parse_delay = counterexample KeyError
-#: not yet re.fullmatch
 #: from texts("0123456789hmsd", 0, 4)
 #: shown by "1d"
 import re
@@ -147,7 +145,6 @@ def parse_ipv4(text: str):
 
 
 #: check read_ipv4 = counterexample
-#: not yet The time was over
 #: from texts("0123456789.", 7, 9)
 #: shown by "1.1.1.256"
 def read_ipv4(text: str):
@@ -218,7 +215,6 @@ def parse_time(text: str) -> int:
 
 
 #: check minutes_of = counterexample
-#: not yet unpacking an iterator
 #: from texts("0123456789:", 5, 5)
 #: shown by "24:00"
 def minutes_of(text: str) -> int:
@@ -505,7 +501,6 @@ def parse_percent(text: str) -> int:
 
 
 #: find percent ValueError = found
-#: not yet str.isdigit of characters that are not ASCII
 #: from texts("0123456789%\u00b2", 0, 3)
 #: shown by "\u00b2%"
 def percent(text: str) -> int:
@@ -567,7 +562,6 @@ def read_lengths(words: list[str]) -> int:
 
 
 #: compare key_of key_of_upper = different
-#: not yet The time was over
 #: from texts("aB: ", 0, 4)
 #: shown by ":a"
 def key_of(line: str) -> str:

@@ -288,7 +288,6 @@ def breaker_state(failures: int, limit: int) -> str:
 
 
 #: check rate_limit = verified
-#: not yet collections.deque
 #: from lists(ints(0, 20), 0, 5)
 from collections import deque
 

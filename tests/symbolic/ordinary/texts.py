@@ -2,7 +2,7 @@
 
 
 #: check slugify = verified
-#: not yet re.sub
+#: not yet re.sub() of a text that is not known
 #: from texts("aB -", 0, 5)
 import re
 
@@ -170,7 +170,6 @@ def acronym(name: str) -> str:
 
 
 #: check longest_word = verified
-#: not yet The time was over
 #: from texts("ab ", 0, 6)
 def longest_word(text: str) -> str:
     """
