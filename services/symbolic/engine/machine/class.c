@@ -321,7 +321,7 @@ static bool decorate_class(machine *m, value **class, value *decorator, const no
     if (of->kind != V_CLASS || decorator->kind == V_MODULE)
         path_unsupported(m, d->line, "leave it out", "the decorator of a class");
     if (is(name, "dataclasses.dataclass"))
-        return make_dataclass(m, of, d);
+        return class_becomes_dataclass(m, of, d);
     if (is(name, "enum.unique")) {
         size_t names = 0;
         for (size_t i = 0; i < of->class.members->count; i++) {

@@ -42,7 +42,7 @@ bool class_is_abstract(value *class);
 /* The class whose fields an object has, if it is a dataclass or inherits from one; NULL: not. */
 value *record_of(value *class);
 /* Apply dataclass() with the options of a decorator. False: raised. */
-bool make_dataclass(machine *m, value *class, const node *decorator);
+bool class_becomes_dataclass(machine *m, value *class, const node *decorator);
 /* Call what a dataclass generated. */
 value *call_generated(machine *m, value *callee, arguments *given, int line);
 /* dataclasses.field(), replace(), asdict(), astuple(), typing.NewType(); false: none of these. */

@@ -204,7 +204,7 @@ static bool is_frozen_alike(const value *class)
     return true;
 }
 
-bool make_dataclass(machine *m, value *class, const node *decorator)
+bool class_becomes_dataclass(machine *m, value *class, const node *decorator)
 {
     static const char *const order[] = { "__lt__", "__le__", "__gt__", "__ge__" };
     options o = read_options(m, decorator);
