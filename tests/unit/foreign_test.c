@@ -946,6 +946,22 @@ static void a_session_is_not_passed_on_to_a_loop_that_never_asked(void **state)
     end(&loop);
 }
 
+/* … and wait until its program has begun: a signal would end it before. */
+static mishap_keeper_message lease_ready(const struct loop *loop, struct asking asking, uint8_t key)
+{
+    mishap_keeper_message has;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    say_to(asking, about(loop, MISHAP_KEEPER_LEASE, key));
+    assert_int_equal(mishap_keeper_receive(asking.socket, &has, files, &count, 120000), 1);
+    assert_int_equal(has.word, MISHAP_KEEPER_STARTED);
+    assert_int_equal(count, 1);
+    struct pollfd ready = { .fd = files[0], .events = POLLIN };
+    assert_int_equal(poll(&ready, 1, 120000), 1);
+    close(files[0]);
+    return has;
+}
+
 /* The loop that had it lowered would have had it restored, and is gone. */
 static void a_session_that_is_passed_on_has_its_priority_back(void **state)
 {
@@ -957,7 +973,7 @@ static void a_session_that_is_passed_on_has_its_priority_back(void **state)
     begin_prepared(&loop);
     int usual = getpriority(PRIO_PROCESS, 0);
     struct asking one = connect_to(&loop), other = connect_to(&loop);
-    mishap_keeper_message has = lease_to(&loop, one, 1);
+    mishap_keeper_message has = lease_ready(&loop, one, 1);
     mishap_keeper_message yields = about(&loop, MISHAP_KEEPER_YIELD, 1);
     yields.worker = has.worker;
     yields.yields = true;
