@@ -226,6 +226,61 @@ static void arguments_that_the_library_refuses_have_codes_of_the_seed(void **sta
     mishap_free(failure);
 }
 
+/* -- the store and the escrow ------------------------------------------------------------------ */
+
+/* Does the answer, or the failure, of a method have these words? */
+static void expect(const char *artifact, const char *method, const char *args, const char *caller,
+                   const char *words, bool has)
+{
+    char *text = told(artifact, method, args, caller);
+    if (!strstr(text, words) == has)
+        fail_msg("%s %s: %s", method, args, text);
+    free(text);
+}
+
+static void a_search_finds_what_is_there_now(void **state)
+{
+    static const struct {
+        const char *args;
+        bool red, blue; /* before it is changed, and then */
+    } rows[] = {
+        { "[\"zebra\"]", true, false },
+        { "[\"red zebra\"]", true, false },
+        { "[\"okapi\"]", false, true },
+        { "[\"blue zebra\"]", false, false },
+        { "[\"zebra\",\"content\"]", true, false },
+        { "[\"note\"]", true, true },
+        { "[\"note\",\"content\"]", false, false },
+    };
+    (void)state;
+    expect("genesis_store", "create", "[\"a1\",\"note\",\"a red zebra\"]", "alice",
+           "\"success\":true", true);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect("genesis_store", "search", rows[i].args, NULL, "\"a1\"", rows[i].red);
+    expect("genesis_store", "update", "[\"a1\",\"a blue okapi\"]", "alice", "\"success\":true",
+           true);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect("genesis_store", "search", rows[i].args, NULL, "\"a1\"", rows[i].blue);
+    expect("genesis_store", "delete", "[\"a1\"]", "alice", "\"success\":true", true);
+    expect("genesis_store", "search", "[\"okapi\"]", NULL, "\"a1\"", false);
+}
+
+static void what_is_not_necessary_counts_if_it_is_given(void **state)
+{
+    (void)state;
+    expect("genesis_store", "create", "[\"a1\",\"note\",\"text\"]", "alice", "\"success\":true",
+           true);
+    expect("genesis_escrow", "deposit", "[\"a1\",5,\"nobody\"]", "alice", "\"success\":false",
+           true);
+    expect("genesis_escrow", "deposit", "[\"a1\",5,\"alice\"]", "alice",
+           "Nobody can sell to itself", true);
+    expect("genesis_escrow", "deposit", "[\"a1\",5]", "alice", "\"success\":true", true);
+    expect("genesis_escrow", "purchase", "[\"a1\",4]", "bob", "The price of a1 is 5, not 4.", true);
+    expect("genesis_escrow", "purchase", "[\"a1\",5,999]", "bob", "not 999.", true);
+    expect("genesis_escrow", "purchase", "[\"a1\",5]", "bob", "\"success\":true", true);
+    assert_int_equal(balance_of("bob"), 95);
+}
+
 /* -- the system -------------------------------------------------------------------------------- */
 
 static void the_system_ends_an_auction_and_only_from_c(void **state)
@@ -745,6 +800,35 @@ static void on_postgresql_every_call_is_a_transaction_of_its_own(void **state)
     what_is_old_is_removed_after_so_many_calls_or_bytes(state);
 }
 
+/* -- a file of principals ---------------------------------------------------------------------- */
+
+/* A new store, with a file of so many bytes, most of which mean nothing. */
+static void open_with_principals(size_t bytes)
+{
+    static const char words[] = "{\"principals\":{\"zoe\":7}}";
+    char path[100];
+    strcpy(folder, "/tmp/mishap-artifacts-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/principals.json", folder);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fprintf(file, "%s%*s", words, (int)(bytes - strlen(words)), ""), (int)bytes);
+    assert_int_equal(fclose(file), 0);
+    snprintf(config, sizeof config, "{\"artifacts\":{\"genesis\":\"%s\"}}", path);
+    setup = (mishap_setup){ .data = folder, .config = config };
+    assert_null(mishap_app_open(&app, &setup));
+}
+
+static void a_file_of_principals_is_as_long_as_may_be_and_not_one_byte_more(void **state)
+{
+    open_with_principals((1 << 20) + 1);
+    expect("genesis_ledger", "balance", "[\"zoe\"]", NULL, "is longer than 1 MB", true);
+    assert_int_equal(end(state), 0);
+    open_with_principals(1 << 20);
+    assert_int_equal(balance_of("zoe"), 7);
+    assert_int_equal(end(state), 0);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 
 int main(void)
@@ -754,6 +838,9 @@ int main(void)
         IN_FOLDER(test_escrow_error_format),
         IN_FOLDER(the_seeds_verification_works_from_c),
         IN_FOLDER(arguments_that_the_library_refuses_have_codes_of_the_seed),
+        IN_FOLDER(a_search_finds_what_is_there_now),
+        IN_FOLDER(what_is_not_necessary_counts_if_it_is_given),
+        cmocka_unit_test(a_file_of_principals_is_as_long_as_may_be_and_not_one_byte_more),
         IN_FOLDER(the_system_ends_an_auction_and_only_from_c),
         IN_FOLDER(what_fails_in_a_batch_is_undone_alone),
         IN_FOLDER(what_a_crashed_call_has_changed_is_undone_by_the_next),

@@ -11,6 +11,7 @@
 
 mishap *do_limit(mishap_call *call);
 mishap *do_memory(mishap_call *call);
+mishap *do_answer(mishap_call *call);
 mishap *do_files(mishap_call *call);
 mishap *do_write(mishap_call *call);
 mishap *do_spin(mishap_call *call);
@@ -45,6 +46,20 @@ mishap *do_memory(mishap_call *call)
     mishap_answer_member(call, "taken", block != NULL);
     free((void *)(uintptr_t)block);
     return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+/* An answer of so many bytes: beside it there is no memory for the frame that it travels in. */
+mishap *do_answer(mishap_call *call)
+{
+    static const char piece[1 << 16];
+    size_t size = (size_t)mishap_integer(call, "number");
+    struct rlimit limit = { (rlim_t)(size + 4 * MB), (rlim_t)(size + 4 * MB) };
+    mishap_buffer_reserve(&call->answer, size);
+    while (call->answer.length < size)
+        mishap_buffer_add(&call->answer, piece, sizeof piece);
+    call->answer_kind = MISHAP_ANSWER_BYTES;
+    setrlimit(RLIMIT_DATA, &limit);
+    return NULL;
 }
 
 /* The largest descriptor that it can get. */
@@ -100,6 +115,7 @@ static const mishap_param number[] = {
 static const mishap_operation operations[] = {
     { "limit", "Limits", NULL, do_limit, .stateless = true },
     { "memory", "Take memory", number, do_memory, .stateless = true },
+    { "answer", "Answer much", number, do_answer, .stateless = true },
     { "files", "Open files", NULL, do_files, .stateless = true },
     { "write", "Write a file", number, do_write, .stateless = true },
     { "spin", "Use time", number, do_spin, .stateless = true, .timeout_ms = 15000 },
@@ -197,6 +213,23 @@ static void memory_beyond_the_limit_is_not_given(void **state)
     }
 }
 
+static void an_answer_that_there_is_no_memory_for_is_a_failure(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 }, next = { 0 };
+    (void)state;
+    if (SANITIZED)
+        skip();
+    begin(&loop, (mishap_worker_limits){ 0 });
+    call(&loop, &o, "answer", "{\"number\":67108864}");
+    assert_ptr_equal(o.failure, mishap_out_of_memory());
+    call(&loop, &next, "memory", "{\"number\":4096}");
+    assert_int_equal(member(&next, "taken"), 1);
+    let_go(&o);
+    let_go(&next);
+    end(&loop);
+}
+
 static void as_many_files_are_open_as_may_and_not_one_more(void **state)
 {
     struct loop loop;
@@ -276,6 +309,7 @@ int main(void)
         TEST(each_limit_is_the_one_that_was_set),
         TEST(a_limit_is_never_raised),
         TEST(memory_beyond_the_limit_is_not_given),
+        TEST(an_answer_that_there_is_no_memory_for_is_a_failure),
         TEST(as_many_files_are_open_as_may_and_not_one_more),
         TEST(a_file_that_is_too_large_is_an_error_and_the_worker_lives),
         TEST(a_handler_that_uses_up_its_processor_time_is_killed),

@@ -308,7 +308,9 @@ static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **st
     struct set s;
     struct ours o, later;
     struct fake_worker w;
+    long before = blocks;
     (void)state;
+    mishap_use_allocator(&failing_allocator);
     open_set(&s, 1, 100, &patient);
     assert_true(add(&s, &o, "kept"));
     start(&s, &w);
@@ -323,6 +325,8 @@ static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **st
     let_go(&later);
     close_set(&s);
     fake_worker_release(&w);
+    assert_int_equal(blocks, before); /* the failure is nobody's any more */
+    mishap_use_allocator(NULL);
 }
 
 /* What only an operator can repair is not worth trying again. */

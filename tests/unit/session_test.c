@@ -56,6 +56,25 @@ static void a_program_has_no_say_in_which_session_it_is(void **state)
     close(program);
 }
 
+/* What it still says of a call that another loop gave it is told from what it says of ours. */
+static void no_two_loops_give_the_same_numbers_to_calls(void **state)
+{
+    unsigned ids[2];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct ours o;
+        open_runner();
+        add(&o, "kept.run", "{}");
+        start(MISHAP_KEEPER_LEASE);
+        ids[i] = take_call();
+        say_of(ids[i], "\"answer\":{\"n\":1}");
+        is_answered(&o);
+        close_runner();
+        close(program);
+    }
+    assert_int_not_equal(ids[0], ids[1]);
+}
+
 /* The keeper's word may be about a process that the session had before. */
 static void only_the_process_that_is_recalled_is_given_back(void **state)
 {
@@ -438,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_program_has_no_say_in_which_session_it_is),
+        TEST(no_two_loops_give_the_same_numbers_to_calls),
         TEST(only_the_process_that_is_recalled_is_given_back),
         TEST(a_session_that_rests_is_given_back_at_once),
         TEST(why_a_session_is_not_what_it_was_is_told_once),
