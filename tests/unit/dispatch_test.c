@@ -407,6 +407,28 @@ static void what_takes_long_is_passed_over_for_a_second(void **state)
     close_runner();
 }
 
+/* However many short calls go before it. */
+static void short_calls_do_not_prolong_the_time_of_what_takes_long(void **state)
+{
+    struct ours slow[4], quick;
+    (void)state;
+    open_runner(4, 100, 50);
+    they_took("many", ADA, 200);
+    they_took("many", CLEO, 200);
+    for (size_t i = 0; i < 4; i++)
+        add(&slow[i], "many", i % 2 ? CLEO : ADA);
+    UNTIL(running(slow, 4) == 3); /* the last worker is for what is short */
+    go_for(20);
+    int64_t since = s.runner->groups[0].slow_since_ns;
+    add(&quick, "many", BOB);
+    UNTIL(worker_of(&quick));
+    assert_int_equal(running(slow, 4), 3);
+    assert_int_equal(s.runner->groups[0].slow_since_ns, since);
+    end(&quick);
+    end_all(slow, 4);
+    close_runner();
+}
+
 static void one_worker_is_left_for_what_is_short(void **state)
 {
     struct ours slow[3], waits, quick;
@@ -950,6 +972,7 @@ int main(void)
         TEST(a_worker_is_taken_by_who_has_a_call_there),
         TEST(what_takes_long_is_behind_what_is_short),
         TEST(what_takes_long_is_passed_over_for_a_second),
+        TEST(short_calls_do_not_prolong_the_time_of_what_takes_long),
         TEST(one_worker_is_left_for_what_is_short),
         TEST(short_calls_leave_workers_for_what_takes_long),
         TEST(what_calls_took_is_learned),

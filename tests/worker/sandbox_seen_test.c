@@ -273,6 +273,14 @@ static void folders_of_processes_that_were_killed_are_removed(void **state)
     free(kept);
 }
 
+static int open_files(void)
+{
+    int count = 0;
+    for (int file = 0; file < 256; file++)
+        count += fcntl(file, F_GETFD) >= 0;
+    return count;
+}
+
 static void a_folder_is_looked_through_no_further_than_its_limit(void **state)
 {
     char folder[] = "/tmp/mishap-tests-XXXXXX", path[100];
@@ -284,6 +292,7 @@ static void a_folder_is_looked_through_no_further_than_its_limit(void **state)
         assert_int_equal(write(file, path, sizeof path), sizeof path);
         close(file);
     }
+    int files = open_files();
     assert_false(mishap_sandbox_folder_exceeds(folder, 10, MB));
     assert_true(mishap_sandbox_folder_exceeds(folder, 9, MB));
     assert_true(mishap_sandbox_folder_exceeds(folder, 10, 4096));
@@ -297,6 +306,7 @@ static void a_folder_is_looked_through_no_further_than_its_limit(void **state)
     assert_false(mishap_sandbox_folder_exceeds(folder, 12, MB));
     mishap_sandbox_remove_folder(folder);
     assert_int_equal(access(folder, F_OK), -1);
+    assert_int_equal(open_files(), files); /* no folder stays open */
 }
 
 static void expect_status(const char *text, const char *line)
