@@ -20,7 +20,25 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, shape  # noqa: E402
 
-HEAD = """class Box:
+HEAD = """from collections import Counter, defaultdict, deque
+
+class P:
+    def __init__(self, n):
+        self.n = n
+
+    def __eq__(self, other):
+        return isinstance(other, P) and self.n == other.n
+
+    def __bool__(self):
+        return self.n > 1
+
+def given(of):
+    for v in of:
+        if v > 1:
+            yield v
+    yield 0
+
+class Box:
     def __init__(self, items):
         self.items = items
         self.n = 0
@@ -58,9 +76,11 @@ SIMPLE = ["L.append(K)", "L.append(n)", "L.append(K)", "L.insert(0, K)", "L.inse
           "n = max(L, default=K)", "n = sign(n - 1)", "n += put(L, K)", "n = first(L, n)", "zs.append(L)", "zs = [L, [K]]", "p = K", "p = None",
           "L = [v for v in L if v > K]", "L = [v + 1 for v in L]", "s = set(L)", "n = sum(v for v in L if v != K)", "t = ','.join(str(v) for v in L)",
           "d = {v: n for v in L}", "n = len([v for v in L if v in s])", "L = sorted(L)", "w = K", "zs[0].append(K)", "d[t] = n", "n = len(t)", "L = L * 2",
-          "n += L == [K, n]", "n += L < [2, 2]", "n += xs is ys", "n += (K, n) in [(1, 2)]", "n = min(L + [n])", "L.append(w)", "n = -n", "n = 10 // (n + 5)"]
+          "cs[K] += 1", "cs[n] += 2", "cs.update(L)", "n = cs[K]", "dd[K].append(n)", "dd[n].append(K)", "ps.append(P(K))", "ps.append(P(n))", "n += P(K) in ps",
+          "n += len([v for v in ps if v])", "n += any(ps)", "n += all(ps)", "L.extend(given(L))", "n = sum(given(L))", "q.append(K)", "q.appendleft(n)", "n = len(q)", "n += ps.count(P(K))",
+          "L = list(given(L))", "n = next(given(L))", "ps[0].n = K", "ps = ps + [P(K)]", "bump(K)", "L.append(add(K))", "n += L == [K, n]", "n += L < [2, 2]", "n += xs is ys", "n += (K, n) in [(1, 2)]", "n = min(L + [n])", "L.append(w)", "n = -n", "n = 10 // (n + 5)"]
 RISKY = ["n = L.pop()", "n += L.pop(0)", "L.pop(K)", "L.remove(K)", "n = L[K]", "n = L[-1]", "L[K] = K", "L[n] = 5", "n = L[n]", "n = L.index(K)", "del L[0]", "n = d[K]", "del d[K]", "s.remove(K)",
-         "n = int(t)", "L[-1] += 1", "d[K] += 1", "a1, b1 = L", "n = p + 1", "assert n < 5", "n = 1 // n", "raise ValueError"]
+         "n = int(t)", "L[-1] += 1", "d[K] += 1", "a1, b1 = L", "n = p + 1", "assert n < 5", "n = 1 // n", "raise ValueError", "n = q.popleft()", "n = ps.pop().n", "ps.remove(P(K))", "n = ps.index(P(K))", "dd[K].pop()"]
 LOOPS = ["for v in L:", "for v in list(L):", "for i, v in enumerate(L):", "for v in sorted(d):", "for v in d:", "for v in range(K + 1):", "for v in range(3):"]
 
 
@@ -123,10 +143,13 @@ class Writer:
         pick = self.random.choice
         self.lines = ["    xs = %s" % pick(["[]", "[1]", "[1, 2]"]), "    ys = %s" % pick(["xs", "[]", "[3]"]),
                       "    d, s, t, n, p, o = %s, {1}, %s, %d, None, Box(%s)" % (pick(["{}", "{1: 1}", "{1: 2, 2: 1}"]), pick(["''", "'a'"]),
-                                                                               pick([0, 1, 2]), pick(["[]", "xs"])), "    zs = [xs]"]
+                                                                               pick([0, 1, 2]), pick(["[]", "xs"])), "    zs = [xs]",
+                      "    cs, dd, ps, q = Counter(), defaultdict(list), [P(1)], deque([1])", "    hits = 0",
+                      "    def bump(by):\n        nonlocal hits\n        hits += by\n        xs.append(by)",
+                      "    def add(v, to=[]):\n        return v + hits"]
         for _ in range(self.random.randint(2, 7)):
             self.statement(1, False)
-        self.lines.append("    return %s" % pick(["xs, ys, n, d", "xs, ys, xs is ys, sorted(s), t", "zs, xs, n", "n, o.items, o.n, o.items is xs, d, t, len(s)", "xs", "len(xs), n",
+        self.lines.append("    return %s" % pick(["xs, ys, n, d", "xs, ys, xs is ys, sorted(s), t", "zs, xs, n", "n, o.items, o.n, o.items is xs, d, t, len(s)", "xs", "len(xs), n", "sorted(cs.items()), n", "dict(dd), n, hits", "[p.n for p in ps], n", "list(q), hits, xs",
                                                  "xs, p, n, t", "sum(xs), xs == ys, d, list(d)", "[len(z) for z in zs], zs, n"]))
         return HEAD + "def f(a: int, b: int, c: int, e: int):\n%s" + "\n".join(self.lines) + "\n"
 
