@@ -395,3 +395,10 @@ import re
 def f(text: str) -> bool:
     """post: _ == ("@" in text)"""
     return bool(re.search("@", text))
+
+#: check f = error cents
+from decimal import Decimal
+
+def f(n: int) -> bool:
+    """post: True"""
+    return Decimal(n) == n

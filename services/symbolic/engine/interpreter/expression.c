@@ -364,7 +364,7 @@ value *eval(machine *m, scope *s, const node *n)
             return function;
         }
         if (v && v->kind == V_MODULE)
-            path_unsupported(m, n->line, "write it out in plain Python", "%s", v->builtin.name);
+            path_unsupported(m, n->line, library_instead(v->builtin.name), "%s", v->builtin.name);
         return v;
     }
     case N_BINOP: {

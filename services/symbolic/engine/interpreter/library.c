@@ -166,6 +166,12 @@ static scope *loaded(machine *m, const char *module)
     return members;
 }
 
+const char *library_instead(const char *what)
+{
+    bool exact = strncmp(what, "decimal", 7) == 0 || strncmp(what, "fractions", 9) == 0;
+    return exact ? "use ints, such as cents" : "write it out in plain Python";
+}
+
 bool library_has(const char *module)
 {
     for (size_t i = 0; library_sources[i].module; i++)

@@ -51,6 +51,9 @@ class Match:
         found = [text_of(self, number_of(self, g)) for g in groups]
         return text_of(self, 0) if not found else found[0] if len(found) == 1 else tuple(found)
 
+    def __getitem__(self, group):
+        return text_of(self, number_of(self, group))
+
     def groups(self, default=None):
         found = [text_of(self, i) for i in range(1, self._parts[1] + 1)]
         return tuple([default if text is None else text for text in found])

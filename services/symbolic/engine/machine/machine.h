@@ -159,6 +159,8 @@ bool is_module_member(const char *module, const char *name);
 /* -- modules whose model is in Python (interpreter/library.c) -----------------------------------
  */
 bool library_has(const char *module);
+/* What to write in place of something that has no model. */
+const char *library_instead(const char *what);
 /* What a module has by this name; NULL: that is not modelled. */
 value *library_member(machine *m, const char *module, const char *name);
 /* What such a module calls that Python does not have, by its name after "library.". */

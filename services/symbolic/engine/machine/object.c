@@ -405,7 +405,7 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             if (found)
                 return found;
         }
-        path_unsupported(m, line, "write it out in plain Python", "%s", member);
+        path_unsupported(m, line, library_instead(member), "%s", member);
     }
     case V_BUILTIN:
         if (strncmp(v->builtin.name, "datetime.", 9) == 0)
