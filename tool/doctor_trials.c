@@ -34,6 +34,9 @@ static doctor_outcome outcome_of(const mishap_app *app, const mishap *failure)
 {
     if (!failure)
         return DOCTOR_WORKS;
+    if (mishap_is(failure,
+                  UNAVAILABLE)) /* no process could be started: the machine lacks something */
+        return DOCTOR_NOT_RUN;
     if (!mishap_is(failure, NOT_CONFIGURED))
         return DOCTOR_FAILS;
     mishap *refused = mishap_sandbox_check(mishap_sandbox_mode_of(app->name, NULL));

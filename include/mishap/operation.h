@@ -248,8 +248,8 @@ typedef struct mishap_service {
                    says which handler it was. Threads that open() starts are never counted */
     bool warm;    /* a server opens the service in a process of each loop half a second after it
                      has started, and again if that process ends: open() prepares what would make the
-                     first call slow. false: the first call waits until the process has started and the
-                     service is open */
+                     first call slow, and keeps no data. false: the first call waits until the process
+                     has started and the service is open */
     const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): codes that each of its
                                          operations may raise, in addition to those that the
                                          operation declares */

@@ -100,7 +100,10 @@ def others_are_served_after(role, number):
         while len(took) < 3 or JUDGES and min(took) >= SOON and len(took) < ROUNDS:
             all_of = found.wait_until_complete()
             victim = random.choice({"a worker": all_of.workers, "a loop": all_of.loops, "the keeper": all_of.keepers}[role])
-            os.kill(victim, number)
+            try:
+                os.kill(victim, number)
+            except ProcessLookupError:  # it had nothing to do for long enough, and has ended: another one
+                continue
             expect(tree.wait_for(lambda: took_effect(victim, number), server.PATIENCE), "the signal has no effect")
             took.append(slowest_of_fresh(found))
             expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")

@@ -249,7 +249,7 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 bool mishap_cli_keeps_data(const mishap_operation *operation)
 {
     if (operation->service)
-        return operation->service->open || operation->resident;
+        return (operation->service->open && !operation->service->warm) || operation->resident;
     return operation->resident && mishap_cli_has_param(operation, "data");
 }
 
