@@ -244,6 +244,8 @@ def add_patterns(row):
     row("re.compile", "str", "re.compile('a+').fullmatch(a) is not None", "p = re.compile('[ab]')\nreturn bool(p.match(a)) and bool(p.search(a))", "re.compile('a').pattern + a", "re.match(re.compile('a'), a) is None", "re.compile('a', re.ASCII).match(a) is None",
         "re.match(re.compile('a'), a, re.ASCII)", "re.compile('a', re.IGNORECASE).match(a) is None", "re.match('a', a, re.DOTALL).foo", "re.match('a', 5)", "re.match(5, a)", "re.match('a')", "re.compile('(a)').match(a).group(2)", "re.match('(?P<x>a)', a).group('x')", "re.match('(?P<x>a)', a).group('y')",
         "re.match('(?P<x>a)', a).groupdict()", "re.match('(a)(.)', a)[2]", "re.match('(a)', a)[5]", "re.match('(?P<x>a)', a)['x']", "if m := re.match('a', a):\n    return m.string\nreturn None")
+    row("re.Pattern", "str", "re.Pattern(a, 0)", "re.Pattern()")
+    row("re.Match", "str", "re.Match(a, 0, 0)", "re.Match()")
     row("re.sub", "str", "re.sub('a', 'x', a)", "re.sub('a', 'x', 'banana') + a", "re.compile('a').sub('x', 'banana', 1)", "re.sub('a', lambda m: 'x', a)")
     row("re.split", "str", "re.split('X', a)", "re.split('n', 'banana')")
     row("re.findall", "str", "re.findall('a', a)", "re.findall('a(.)', 'banana')")

@@ -583,6 +583,8 @@ row("index deletion", "list place", "del a[b]\nreturn a")
 row("index deletion", "dict int", "del a[b]\nreturn a")
 row("index deletion", "dict list", "del a[b]\nreturn a")
 row("index deletion", "str int", "del a[b]\nreturn a")
+row("index deletion", "int", "b = (1, 2)\ndel b[a]\nreturn b", "b = {1}\ndel b[a]\nreturn b", "b = range(3)\ndel b[a]\nreturn 1", "b = {1: 2}.keys()\ndel b[a]\nreturn 1", "b = 1.5\ndel b[a]\nreturn 1")
+row("index assignment", "int", "b = (1, 2)\nb[a] = 1\nreturn b", "b = {1}\nb[a] = 1\nreturn b", "b = range(3)\nb[a] = 1\nreturn 1", "b = 'ab'\nb[a] = 'c'\nreturn b")
 row("slice deletion", "list place", "del a[b:]\nreturn a")
 
 # ---- Statements and expressions -------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ I = IGNORECASE = 2
 M = MULTILINE = 8
 
 
-class Pattern:
-    def __init__(self, pattern, flags):
+class Pattern:  # Python code cannot make one, nor a Match: _ours is for this file
+    def __init__(self, pattern, flags, *, _ours):
         self.pattern = pattern
         self._flags = flags
 
@@ -33,7 +33,7 @@ class Pattern:
 
 
 class Match:
-    def __init__(self, string, parts, spans):
+    def __init__(self, string, parts, spans, *, _ours):
         self.string = string
         self._parts = parts
         self._spans = spans
@@ -104,7 +104,7 @@ def matched(how, pattern, string, flags):
     if kind(string) != "str":
         raise TypeError("expected string or bytes-like object")
     found = regex(how, pattern, string, flags)
-    return None if found is None else Match(string, found[0], found[1])
+    return None if found is None else Match(string, found[0], found[1], _ours=True)
 
 
 def known(pattern, flags):
@@ -120,7 +120,7 @@ def known(pattern, flags):
 
 def compile(pattern, flags=0):
     pattern, flags = known(pattern, flags)
-    return Pattern(pattern, flags)
+    return Pattern(pattern, flags, _ours=True)
 
 
 def fullmatch(pattern, string, flags=0):

@@ -258,6 +258,8 @@ value *item_get(machine *m, value *of, value *index, int line);
 /* Where CPython makes a Py_ssize_t of an int: beyond 64 bits it raises OverflowError, before it
  * looks at anything else. False: raised. The table at its definition says what does so. */
 bool is_index(machine *m, value *v, int line);
+/* An item of what has none that can be set or deleted: TypeError, but IndexError beyond 64 bits. */
+void refuse_item(machine *m, const value *of, value *index, int line);
 bool item_set(machine *m, value *of, value *index, value *v, int line);
 bool item_delete(machine *m, value *of, value *index, int line);
 value *slice_get(machine *m, value *of, value *from, value *to, value *step, int line);

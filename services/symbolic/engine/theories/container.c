@@ -150,7 +150,8 @@ value *length_of(machine *m, value *v, int line)
  *   OverflowError   insert(), pop(), sequence * int, the counts of split(), rsplit() and replace(),
  *                   the widths of zfill(), ljust(), rjust() and center(), expandtabs(), chr(),
  *                   len() of a range, and list(), tuple(), sorted() and extend() of one
- *   IndexError      an item of a list, tuple or str, also when it is set or deleted
+ *   IndexError      an item of a list, tuple or str, and also when an item of what has none that
+ *                   can be set or deleted is: of a str, tuple, set, range or view of a dict
  *   clamped         bounds and steps of slices, bounds of find(), rfind(), index(), rindex(),
  *                   count(), startswith() and endswith()
  *   as any int      index, truth, `in` and iteration of a range, the start of enumerate(), the
@@ -158,18 +159,34 @@ value *length_of(machine *m, value *v, int line)
  *
  * cases/indexes.py has one case for each of these that is modelled.
  */
-bool is_index(machine *m, value *v, int line)
+static bool is_beyond(machine *m, value *v)
 {
     Z3_context z = m->solver->z;
     int64_t whole;
     if (value_whole(v, &whole))
-        return true;
+        return false;
     Z3_ast term = value_int_term(m, v);
     Z3_ast outside[] = { Z3_mk_gt(z, term, number(m, INT64_MAX)),
                          Z3_mk_lt(z, term, number(m, INT64_MIN)) };
-    if (path_decide(m, Z3_mk_or(z, 2, outside), false))
+    return path_decide(m, Z3_mk_or(z, 2, outside), false);
+}
+
+bool is_index(machine *m, value *v, int line)
+{
+    if (is_beyond(m, v))
         throw(m, "OverflowError", line);
     return !m->raised;
+}
+
+void refuse_item(machine *m, const value *of, value *index, int line)
+{
+    bool may_raise_both = of->kind == V_STR || of->kind == V_TUPLE || of->kind == V_SET ||
+                          of->kind == V_RANGE || of->kind == V_VIEW || of->kind == V_OBJECT;
+    index = plain_of(index);
+    bool beyond = may_raise_both && value_is_integral(index) && is_beyond(m, index);
+    if (beyond && of->kind == V_OBJECT) /* not so of an exception of Python's own */
+        path_unsupported(m, line, "use an index below 2**63", "an item of an object");
+    throw(m, beyond ? "IndexError" : "TypeError", line);
 }
 
 /* -- items ------------------------------------------------------------------------------------- */
@@ -280,7 +297,7 @@ bool item_set(machine *m, value *of, value *index, value *v, int line)
         return object_item_set(m, of, index, v, line);
     index = plain_of(index);
     if (of->kind != V_LIST || !value_is_integral(index)) {
-        throw(m, "TypeError", line);
+        refuse_item(m, of, index, line);
         return false;
     }
     path_change(m, of);
@@ -352,7 +369,7 @@ bool item_delete(machine *m, value *of, value *index, int line)
         for (place = 0; place + 1 < (long)of->in.items.count && !at_place(m, at, (size_t)place);)
             place++;
     } else {
-        throw(m, "TypeError", line);
+        refuse_item(m, of, index, line);
         return false;
     }
     values *lists[] = { &of->in.items, &of->in.others };

@@ -227,8 +227,33 @@ static const char reader[] =
     "        if how == 'split':\n"
     "            return re.split(pattern, text, count, flags)\n"
     "        return re.findall(pattern, text, flags)\n"
-    "    return parts, spans, call\n"
-    "regex_parts, regex_spans, regex_call = regex_reader()\n";
+    /* Nothing can stop a match. In how many ways may the text be divided? */
+    "    def is_hard(pattern, text, flags):\n"
+    "        repeats, ways = [0], [1]\n"
+    "        def look(items, inside):\n"
+    "            for op, av in items:\n"
+    "                name = str(op)\n"
+    "                if 'REPEAT' in name:\n"
+    "                    repeats[0] += av[1] > av[0]\n"
+    "                    if inside and av[1] > av[0]:\n"
+    "                        ways.append(2)\n"
+    "                    look(av[2], inside or av[1] > 1)\n"
+    "                elif op is c.BRANCH:\n"
+    "                    if inside:\n"
+    "                        ways.append(len(av[1]))\n"
+    "                    for one in av[1]:\n"
+    "                        look(one, inside)\n"
+    "                elif op is c.SUBPATTERN:\n"
+    "                    look(av[-1], inside)\n"
+    "                elif name in ('ASSERT', 'ASSERT_NOT'):\n"
+    "                    look(av[1], inside)\n"
+    "                elif name in ('GROUPREF', 'GROUPREF_EXISTS', 'ATOMIC_GROUP'):\n"
+    "                    ways.append(2)\n"
+    "        look(parser.parse(pattern, flags), False)\n"
+    "        n = len(text)\n"
+    "        return (n + 1) ** repeats[0] > 10**7 or max(ways) ** n > 10**6\n"
+    "    return parts, spans, call, is_hard\n"
+    "regex_parts, regex_spans, regex_call, regex_is_hard = regex_reader()\n";
 
 static void begin(machine *m)
 {
@@ -411,6 +436,15 @@ value *regex_check(machine *m, value *pattern, value *flags, int line)
     return parts_of(m, pattern, flags, line) ? value_none(m) : NULL;
 }
 
+static void refuse_what_is_hard(machine *m, value *pattern, value *subject, value *flags, int line)
+{
+    values given = { (value *[]){ pattern, subject, flags }, 3, 3 };
+    const value *hard = bridge(m, "regex_is_hard(a, b, c)", &given, line);
+    if (hard && hard->truth)
+        path_unsupported(m, line, "use a shorter text, or no repetition inside of another",
+                         "a regular expression that Python may need very long for");
+}
+
 value *regex_call(machine *m, const char *how, values *given, int line)
 {
     for (size_t i = 1; i < given->count; i++)
@@ -422,6 +456,7 @@ value *regex_call(machine *m, const char *how, values *given, int line)
         values_add(m, &rest->in.items, given->at[i]);
     values four = { (value *[]){ given->at[0], given->at[1], given->at[2], rest }, 4, 4 };
     begin(m);
+    refuse_what_is_hard(m, given->at[1], given->at[2], given->at[3], line);
     return bridge(m, "regex_call(a, b, c, d)", &four, line);
 }
 
@@ -430,8 +465,10 @@ value *regex_match(machine *m, const char *how, values *given, int line)
     Z3_context z = m->solver->z;
     value *pattern = given->at[1], *subject = given->at[2], *flags = given->at[3];
     begin(m);
-    if (subject->known)
+    if (subject->known) {
+        refuse_what_is_hard(m, pattern, subject, flags, line);
         return bridge(m, "regex_spans(a, b, c, d)", given, line);
+    }
     value *parts = parts_of(m, pattern, flags, line);
     if (!parts)
         return NULL;

@@ -286,8 +286,10 @@ bool object_item_set(machine *m, value *of, value *index, value *v, int line)
     values given = { 0 };
     values_add(m, &given, index);
     values_add(m, &given, v);
-    return (method ? call_method_with(m, of, method, given, line) : throw(m, "TypeError", line)) !=
-           NULL;
+    if (method)
+        return call_method_with(m, of, method, given, line) != NULL;
+    refuse_item(m, of, index, line);
+    return false;
 }
 
 value *object_contains(machine *m, value *in, value *item, int line)
