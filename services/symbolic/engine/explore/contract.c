@@ -15,7 +15,7 @@ static const char *docstring(tree *t, const node *function)
         return NULL;
     const constant *k = first->a->constant;
     machine only_arena = { .arena = t->arena };
-    value words = { .kind = V_STR, .known = true, .str = { k->chars, k->count } };
+    value words = { .kind = V_STR, .known = true, .str = { .chars = k->chars, .count = k->count } };
     return value_utf8(&only_arena, &words);
 }
 
