@@ -266,6 +266,7 @@ for kind in ("int", "bool", "float", "str", "none", "list"):
 row("float", "", "float()")
 row("int", "", "int()")
 row("int", "str small", "int(a, b)")
+row("int", "small", "int('11', a)", "int('zz', a)", "int(' 7 ', a)", "int('', a)", "int('0x1f', a)", "int(str(a), 16)", "'%d' % int('101', a)")
 row("int", "str", "int(a, 16)", "int(a, 0)")
 for kind in ("list", "str", "tuples", "dict", "set", "frozenset", "none", "floats", "lists"):
     for name in ("list", "tuple", "set", "frozenset"):
@@ -343,6 +344,8 @@ row("format", "float", "format(a)", "format(a, '.2f')", "format(a, '8')")
 row("text in base", "small", "int(str(a))", "int(bin(a), 2)", "int(hex(a), 16)", "str(a)[0]", "str(a)[-1]", "len(str(a))", "str(a).zfill(3)", "[c for c in str(a)]", "str(a).count('1')", "str(a)[::-1]")
 row("bits of two ints", "small small", "a & b", "a | b", "a ^ b", "(a ^ b) ^ b", "~(a & b)")
 row("bits of two ints", "byte byte", "a & b", "a | b", "a ^ b", "(a & b) + (a | b)", "(a << 1) ^ b")
+row("bits of two ints", "byte byte", "a << 8 | b", "a | b << 8", "(a << 8) ^ b", "(a << 8) & b", "(a << 7) | b", "-a << 8 | b", "(a << 9) + (b & 1) | b", "a * 256 | b % 256")
+row("bits of two ints", "small small", "a << 4 | b", "(a << 4) & (b % 16)", "a * 16 ^ b % 16", "a * 8 ^ b % 16")
 row("bit_length", "small", "a.bit_length()", "a.bit_count()", "(a * a).bit_length()")
 row("bit_length", "byte", "a.bit_length()", "a.bit_count()", "bin(a).count('1')")
 row("rounding of quotients", "small small", "int(a / b)", "round(a / b)", "math.floor(a / b)", "math.ceil(a / b)", "math.trunc(a / b)")

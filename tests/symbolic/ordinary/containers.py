@@ -2,7 +2,6 @@
 
 
 #: check most_common = verified
-#: not yet The time was over
 #: from texts("abc", 1, 5)
 from collections import Counter
 
@@ -448,7 +447,6 @@ def prefix_sums(numbers: list[int]) -> list[int]:
 
 
 #: check run_length = verified
-#: not yet itertools.groupby
 #: from texts("ab", 0, 5)
 from itertools import groupby
 

@@ -173,7 +173,6 @@ def later_month(year: int, month: int, months: int) -> tuple[int, int]:
 
 
 #: check format_hms = verified
-#: not yet a format of a value that is not known
 #: from ints(0, 90000)
 def format_hms(seconds: int) -> str:
     """

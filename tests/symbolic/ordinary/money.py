@@ -164,7 +164,6 @@ def round_up_to_five(cents: int) -> int:
 
 
 #: check format_price = verified
-#: not yet a format of a value that is not known
 #: from ints(0, 100000)
 def format_price(cents: int) -> str:
     """
@@ -312,7 +311,6 @@ def apply_coupon(total: int, coupon: str) -> int:
 
 
 #: check parse_cents = verified
-#: not yet The time was over
 #: from texts("0123456789.", 0, 5)
 def parse_cents(text: str) -> int:
     """

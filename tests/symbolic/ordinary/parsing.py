@@ -25,7 +25,6 @@ def parse_pair_strictly(line: str) -> tuple[str, str]:
 
 
 #: check parse_version = verified
-#: not yet The time was over
 #: from texts("0123456789.", 0, 6)
 def parse_version(text: str) -> tuple[int, ...]:
     """
@@ -162,7 +161,6 @@ def read_ipv4(text: str):
 
 
 #: check parse_query = verified
-#: not yet The time was over
 #: from texts("ab=&", 0, 5)
 def parse_query(query: str) -> dict[str, str]:
     """
@@ -195,7 +193,6 @@ def parse_flags(query: str) -> dict[str, list[str]]:
 
 
 #: check parse_time = verified
-#: not yet The time was over
 #: from texts("0123456789:", 5, 5)
 def parse_time(text: str) -> int:
     """Minutes since midnight of "HH:MM".
@@ -299,7 +296,6 @@ def expand_pages(spec: str) -> list[int]:
 
 
 #: check tokenize = verified
-#: not yet The time was over
 #: from texts("ab+1 ", 0, 5)
 def tokenize(text: str) -> list[str]:
     """
@@ -424,7 +420,6 @@ def header_value(line: str) -> str:
 
 
 #: check parse_square = verified
-#: not yet ord() of a value that is not known
 #: from texts("abcdefghi0123456789", 0, 3)
 def parse_square(square: str) -> tuple[int, int]:
     """
@@ -488,7 +483,6 @@ def to_roman(n: int) -> str:
 
 
 #: find parse_percent ValueError = unreachable
-#: not yet str.isdecimal of characters that are not ASCII
 #: from texts("0123456789%", 0, 4)
 def parse_percent(text: str) -> int:
     """
@@ -514,7 +508,6 @@ def percent(text: str) -> int:
 
 
 #: compare csv_fields csv_fields_again = equivalent
-#: not yet The time was over
 #: from texts("a,b", 0, 5)
 def csv_fields(line: str) -> list[str]:
     """

@@ -53,7 +53,6 @@ def shorten(text: str, width: int) -> str:
 
 
 #: check caesar = verified
-#: not yet ord() of a value that is not known
 #: from texts("abyz", 0, 4), ints(-30, 30)
 def caesar(text: str, shift: int) -> str:
     """
@@ -108,7 +107,6 @@ def palindrome_half(text: str) -> bool:
 
 
 #: check count_vowels = verified
-#: not yet The time was over
 #: from texts("aEbc", 0, 5)
 def count_vowels(text: str) -> int:
     """
@@ -119,7 +117,6 @@ def count_vowels(text: str) -> int:
 
 
 #: check to_snake = verified
-#: not yet str.lower of a str that is computed
 #: from texts("aBC", 0, 4)
 def to_snake(name: str) -> str:
     """
@@ -149,7 +146,6 @@ def to_camel(name: str) -> str:
 
 
 #: check initials = verified
-#: not yet The time was over
 #: from texts("ab ", 0, 5)
 def initials(name: str) -> str:
     """
@@ -288,7 +284,6 @@ def remove_double_spaces(text: str) -> str:
 
 
 #: check reverse_words = verified
-#: not yet The time was over
 #: from texts("ab ", 0, 5)
 def reverse_words(text: str) -> str:
     """
@@ -370,7 +365,6 @@ def quote(text: str) -> str:
 
 
 #: check indent = verified
-#: not yet The time was over
 #: from lists(texts("ab", 0, 3), 0, 3), ints(0, 4)
 def indent(lines: list[str], depth: int) -> list[str]:
     """

@@ -52,7 +52,6 @@ def email_domain(address: str) -> str:
 
 
 #: check strong_password = verified
-#: not yet The time was over
 #: from texts("aA1!", 0, 6)
 def strong_password(password: str) -> bool:
     """
@@ -176,7 +175,6 @@ def ean_check(digits: list[int]) -> int:
 
 
 #: check valid_port = verified
-#: not yet The solver could not decide
 #: from texts("0123456789 -", 0, 6)
 def valid_port(text: str) -> int:
     """
@@ -230,7 +228,6 @@ def mask_secret(secret: str) -> str:
 
 
 #: check valid_rgb = verified
-#: not yet a format of a value that is not known
 #: from ints(-5, 300), ints(-5, 300), ints(-5, 300)
 def valid_rgb(red: int, green: int, blue: int) -> str:
     """

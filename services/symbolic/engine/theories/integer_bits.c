@@ -1,7 +1,7 @@
 /*
- * Bits of ints. With a known int they are sums of single bits; of two unknown ones both must have a
- * bound, and each bit is an int of its own (letters_digits()). Negative ints have all bits of
- * 2**width + x.
+ * Bits of ints. With a known int they are sums of single bits. Of two unknown ones that have no bit
+ * in common, the result is their sum; else both must have a bound, and each bit is an int of its
+ * own (letters_digits()). Negative ints have all bits of 2**width + x.
  */
 #include "machine/machine.h"
 
@@ -92,11 +92,32 @@ static int width_of(machine *m, Z3_ast l, Z3_ast r, bool *sign)
     return path_decide(m, within(m, l, r, 16, false), true) ? 16 : 0;
 }
 
+/* Is 0 <= low < 2**n for an n of which 2**n divides `high`? Then no bit is set in both, as in
+ * high << 8 | low. */
+static bool are_apart(machine *m, Z3_ast high, Z3_ast low)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast lowest[] = { Z3_mk_ge(z, low, m->solver->zero), Z3_mk_lt(z, low, power_of_two(m, 32)) };
+    if (!path_sure(m, Z3_mk_and(z, 2, lowest)))
+        return false;
+    int least = 0, most = 32;
+    while (least < most) {
+        int half = (least + most) / 2;
+        if (path_sure(m, Z3_mk_lt(z, low, power_of_two(m, half))))
+            most = half;
+        else
+            least = half + 1;
+    }
+    return path_sure(m, Z3_mk_eq(z, Z3_mk_mod(z, high, power_of_two(m, most)), m->solver->zero));
+}
+
 static Z3_ast combined(machine *m, operator_kind op, Z3_ast l, Z3_ast r, int line)
 {
     Z3_context z = m->solver->z;
     Z3_ast bits[2][MOST_WIDTH + 1], sides[] = { l, r }, sum = m->solver->zero;
     bool sign;
+    if (are_apart(m, l, r) || are_apart(m, r, l))
+        return op == OP_BITAND ? m->solver->zero : add(m, l, r);
     int width = width_of(m, l, r, &sign);
     if (width == 0)
         path_unsupported(m, line,

@@ -169,19 +169,18 @@ value *text_to_int(machine *m, value *v, int base, int line)
     Z3_context z = m->solver->z;
     if (v->above && base == 10) /* it is str() of an int */
         return value_of_int(m, v->above);
-    bool few = v->str.codes
+    bool few = v->known ? true
+               : v->str.codes
                    ? v->str.count <= FEW
                    : !v->above &&
                          path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, FEW)));
-    if (few || base != 10) {
-        const value *settled = text_settled(m, v);
-        if (settled->known) {
-            values given = { 0 };
-            values_add(m, &given, text_settled(m, v));
-            values_add(m, &given, value_int(m, base));
-            return bridge(m, "int(a, b)", &given, line);
-        }
+    if (!few && base == 10)
+        return as_a_whole(m, v, line);
+    value *settled = text_settled(m, v);
+    if (!settled->known)
         return by_letters(m, settled, base, line);
-    }
-    return as_a_whole(m, v, line);
+    values given = { 0 };
+    values_add(m, &given, settled);
+    values_add(m, &given, value_int(m, base));
+    return bridge(m, "int(a, b)", &given, line);
 }
