@@ -98,7 +98,8 @@ class Client:
 
 
 def slow_work(address, key, path, body):
-    """Alice: a process with a thread for each connection, until standard input ends."""
+    """Alice: a process with a thread for each connection, until standard input ends. Her program would run on a machine of her own, so it gives way."""
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     over = threading.Event()
 
     def one():

@@ -2,10 +2,12 @@
 #include "base/life.h"
 
 #include <limits.h>
+#include <linux/sched/types.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,6 +141,29 @@ static void a_signal_is_sent_to_one_process_or_its_group_and_never_to_all(void *
     assert_false(mishap_signal_process(child, 0));
 }
 
+/* 0: this system has none that can be set. */
+static uint64_t slice_of(pid_t pid)
+{
+    struct sched_attr found = { 0 };
+    assert_int_equal(syscall(SYS_sched_getattr, pid, &found, sizeof found, 0), 0);
+    return found.sched_runtime;
+}
+
+static void a_process_of_low_priority_has_a_long_slice(void **state)
+{
+    (void)state;
+    uint64_t usual = slice_of(0);
+    pid_t child = start();
+    assert_int_equal(setpgid(child, child), 0);
+    mishap_priority_lower(child, 5);
+    if (usual)
+        assert_int_equal(slice_of(child), 100 * 1000 * 1000);
+    mishap_priority_lower(child, 0);
+    if (mishap_priority_can_be_restored())
+        assert_int_equal(slice_of(child), usual);
+    end(child);
+}
+
 static void a_priority_is_lowered_and_restored_and_never_ones_own(void **state)
 {
     (void)state;
@@ -203,6 +228,7 @@ int main(void)
         TEST(what_a_process_does_not_hear_is_known),
         TEST(a_process_id_that_was_given_again_is_another_life),
         TEST(a_signal_is_sent_to_one_process_or_its_group_and_never_to_all),
+        TEST(a_process_of_low_priority_has_a_long_slice),
         TEST(a_priority_is_lowered_and_restored_and_never_ones_own),
     };
     return RUN(tests);
