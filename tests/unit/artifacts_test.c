@@ -745,6 +745,87 @@ static void without_memory_a_call_is_done_whole_or_not_at_all(void **state)
     assert_int_equal(balance_of("alice"), alice);
 }
 
+/* -- with memory, which is given back -----------------------------------------------------------
+ */
+
+static void calls_leave_no_memory_behind(void **state)
+{
+    static const struct {
+        const char *artifact, *method, *args, *caller;
+    } rows[] = {
+        { "genesis_ledger", "balance", "[\"alice\"]", "alice" },
+        { "genesis_ledger", "all_balances", "[]", NULL },
+        { "genesis_ledger", "transfer", "[\"alice\",\"bob\",5]", "alice" },
+        { "genesis_ledger", "transfer", "[\"alice\",\"bob\",5000]", "alice" },
+        { "genesis_ledger", "transfer", "[\"alice\",\"bob\",5]", "bob" },
+        { "genesis_ledger", "transfer", "[]", "alice" },
+        { "genesis_ledger", "transfer", "[\"alice\",\"bob\",[5]]", "alice" },
+        { "genesis_ledger", "transfer", "[\"alice\",\"bob\",5,6]", "alice" },
+        { "genesis_ledger", "transfer", "[\"alice\",\"no name\",5]", "alice" },
+        { "genesis_ledger", "fly", "[]", "alice" },
+        { "genesis_ledger", "spawn_principal", "[]", "alice" },
+        { "genesis_store", "create", "[\"a1\",\"note\",\"a red zebra\"]", "alice" },
+        { "genesis_store", "create", "[\"a1\",\"note\",\"text\"]", "alice" },
+        { "genesis_store", "create", "[\"a2\",\"tool\",\"text\",\"def run(): return 1\"]", "bob" },
+        { "genesis_store", "get", "[\"a1\"]", NULL },
+        { "genesis_store", "get", "[\"genesis_store\"]", NULL },
+        { "genesis_store", "get", "[\"none\"]", NULL },
+        { "genesis_store", "list", "[]", NULL },
+        { "genesis_store", "list", "[{\"owner\":\"alice\",\"type\":\"note\"}]", NULL },
+        { "genesis_store", "list", "[{\"colour\":\"red\"}]", NULL },
+        { "genesis_store", "list_by_type", "[\"note\"]", NULL },
+        { "genesis_store", "list_by_owner", "[\"alice\"]", NULL },
+        { "genesis_store", "search", "[\"red zebra\",\"content\",5]", NULL },
+        { "genesis_store", "search", "[\"zebra\",\"colour\"]", NULL },
+        { "genesis_store", "count", "[]", NULL },
+        { "genesis_store", "update", "[\"a1\",\"a blue okapi\"]", "alice" },
+        { "genesis_store", "update", "[\"a1\",\"mine\"]", "bob" },
+        { "genesis_mint", "status", "[]", NULL },
+        { "genesis_mint", "bid", "[\"a1\",20]", "alice" },
+        { "genesis_mint", "bid", "[\"a1\",2000]", "alice" },
+        { "genesis_ledger", "balance", "[\"alice\"]", "alice" },
+        { "genesis_ledger", "transfer_ownership", "[\"a1\",\"bob\"]", "alice" },
+        { "genesis_mint", "check", "[\"a1\"]", "alice" },
+        { "genesis_mint", "resolve", "[]", "alice" },
+        { "genesis_mint", "resolve", "[]", "system" },
+        { "genesis_escrow", "deposit", "[\"a1\",5,\"bob\"]", "alice" },
+        { "genesis_escrow", "deposit", "[\"a1\",5]", "alice" },
+        { "genesis_escrow", "check", "[\"a1\"]", NULL },
+        { "genesis_escrow", "list_active", "[]", NULL },
+        { "genesis_escrow", "purchase", "[\"a1\",4]", "bob" },
+        { "genesis_escrow", "purchase", "[\"a1\",5]", "carol" },
+        { "genesis_escrow", "purchase", "[\"a1\",5]", "bob" },
+        { "genesis_escrow", "deposit", "[\"a1\",5]", "bob" },
+        { "genesis_escrow", "cancel", "[\"a1\"]", "alice" },
+        { "genesis_escrow", "cancel", "[\"a1\"]", "bob" },
+        { "genesis_ledger", "transfer_ownership", "[\"a1\",\"alice\"]", "bob" },
+        { "genesis_store", "delete", "[\"a1\"]", "alice" },
+        { "genesis_store", "delete", "[\"a1\"]", "alice" },
+        { "genesis_event_log", "read", "[0,10]", NULL },
+        { "a1", "run", "[]", "alice" },
+        { "a2", "fly", "[]", "alice" },
+    };
+    (void)state;
+    mishap_app_close();
+    mishap_service_use(NULL);
+    mishap_use_allocator(&failing_allocator);
+    blocks = 0;
+    assert_null(mishap_app_open(&app, &setup));
+    free(told("genesis_ledger", "balance", "[\"alice\"]", NULL)); /* which opens the store */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int again = 0; again < 2; again++) { /* what is kept for later is kept once */
+            long before = blocks;
+            free(told(rows[i].artifact, rows[i].method, rows[i].args, rows[i].caller));
+            if (again && blocks != before)
+                fail_msg("%s %s: %ld blocks", rows[i].method, rows[i].args, blocks - before);
+        }
+    mishap_app_close();
+    mishap_service_use(NULL);
+    assert_int_equal(blocks, 0);
+    mishap_use_allocator(NULL);
+    assert_null(mishap_app_open(&app, &setup));
+}
+
 /* -- where calls run --------------------------------------------------------------------------- */
 
 static size_t group_of(const mishap_worker_groups *groups, const char *artifact, const char *method)
@@ -857,6 +938,7 @@ int main(void)
         IN_FOLDER(events_are_purged_as_the_settings_say),
         cmocka_unit_test(a_score_counts_different_words),
         IN_FOLDER(without_memory_a_call_is_done_whole_or_not_at_all),
+        IN_FOLDER(calls_leave_no_memory_behind),
         IN_FOLDER(code_runs_in_other_processes_than_those_that_settle),
         IN_FOLDER(on_postgresql_every_call_is_a_transaction_of_its_own),
     };
