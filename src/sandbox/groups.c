@@ -103,22 +103,25 @@ static bool is_delegated(const char *folder)
 
 /* A group that has processes hands nothing down, so it is the one above if the operator has put
  * this process into a group of its own below the one that was delegated (DelegateSubgroup=). */
+bool mishap_sandbox_find_groups(const char *root, const char *path, char *folder, size_t size)
+{
+    bool top = strcmp(path, "/") == 0;
+    if ((size_t)snprintf(folder, size, "%s%s", root, path) >= size)
+        return false;
+    if ((top || is_delegated(folder)) && hands_down(folder))
+        return true;
+    if (top)
+        return false;
+    *strrchr(folder, '/') = '\0';
+    return is_delegated(folder) && hands_down(folder);
+}
+
 static bool look_at_version_2(void)
 {
+    static const char root[] = "/sys/fs/cgroup";
     char path[LONGEST_PATH];
-    if (!is_mounted("/sys/fs/cgroup", CGROUP2_SUPER_MAGIC) || !own_path(":", path, sizeof path))
-        return false;
-    size_t most = sizeof above.folder;
-    if ((size_t)snprintf(above.folder, most, "/sys/fs/cgroup%s", path) >= most)
-        return false;
-    bool top = strcmp(path, "/") == 0;
-    if ((top || is_delegated(above.folder)) && hands_down(above.folder))
-        return true;
-    char *slash = strrchr(above.folder, '/');
-    if (top || !slash)
-        return false;
-    *slash = '\0';
-    return is_delegated(above.folder) && hands_down(above.folder);
+    return is_mounted(root, CGROUP2_SUPER_MAGIC) && own_path(":", path, sizeof path) &&
+           mishap_sandbox_find_groups(root, path, above.folder, sizeof above.folder);
 }
 
 static bool look_at_version_1(void)

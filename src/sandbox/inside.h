@@ -97,6 +97,10 @@ void mishap_sandbox_remove_group(mishap_sandbox_place *place);
 /* Has the system killed a process of this group because the group had too much memory? */
 bool mishap_sandbox_group_ran_out(const mishap_sandbox_place *place);
 
+/* The folder of version 2 in which this process may make groups with both controllers: that of its
+ * own group, which is `path` below `root`, or the one above it. False: neither. */
+bool mishap_sandbox_find_groups(const char *root, const char *path, char *folder, size_t size);
+
 /* Where groups are made; "" for tests: look for it again. */
 void mishap_sandbox_use_groups_of(const char *folder, bool memory);
 
