@@ -520,20 +520,18 @@ static struct {
 
 static int listen_for_execution(void *unused)
 {
-    union {
-        struct seccomp_notif heard;
-        char room[512]; /* a later kernel may have more to say */
-    } in;
-    union {
-        struct seccomp_notif_resp answer;
-        char room[512];
-    } out;
     (void)unused;
     while (__atomic_load_n(&second.listener, __ATOMIC_ACQUIRE) == 0)
         syscall(SYS_futex, &second.listener, FUTEX_WAIT, 0, NULL, NULL, 0);
     while (second.listener > 0) {
-        for (size_t i = 0; i < sizeof in.room; i++)
-            in.room[i] = out.room[i] = 0;
+        union {
+            char room[512]; /* a later kernel may have more to say, and all must be 0 */
+            struct seccomp_notif heard;
+        } in = { { 0 } };
+        union {
+            char room[512];
+            struct seccomp_notif_resp answer;
+        } out = { { 0 } };
         if (ioctl(second.listener, SECCOMP_IOCTL_NOTIF_RECV, &in) != 0)
             continue; /* interrupted */
         out.answer.id = in.heard.id;
