@@ -135,15 +135,14 @@ void mishap_turns_remove(mishap_turns *t, mishap_turn *turn)
     forget_if_idle(t, c);
 }
 
-/* Nobody has time left: all get as much more as one of them needs to have some. */
+/* Nobody who waits has time left: all get as much more as one of them needs to have some. */
 static void begin_round(mishap_turns *t)
 {
     mishap_turns_caller *c = t->places[MISHAP_TURNS_SPENT].first, *next;
-    int64_t least = c ? c->used_ns : 0;
-    for (c = c ? c->next : NULL; c; c = c->next)
+    int64_t least = c->used_ns;
+    while ((c = c->next))
         least = c->used_ns < least ? c->used_ns : least;
-    if (t->granted_ns < least + MISHAP_TURNS_ROUND_NS)
-        t->granted_ns = least + MISHAP_TURNS_ROUND_NS;
+    t->granted_ns = least + MISHAP_TURNS_ROUND_NS; /* which is more than before */
     for (c = t->places[MISHAP_TURNS_SPENT].first; c; c = next) {
         next = c->next;
         if (c->used_ns < t->granted_ns)
