@@ -92,23 +92,38 @@ static int width_of(machine *m, Z3_ast l, Z3_ast r, bool *sign)
     return path_decide(m, within(m, l, r, 16, false), true) ? 16 : 0;
 }
 
-/* Is 0 <= low < 2**n for an n of which 2**n divides `high`? Then no bit is set in both, as in
- * high << 8 | low. */
+/* The number of lowest bits that are 0 in every value of a term, as far as its form shows it. */
+static int zero_bits(machine *m, Z3_ast term, int depth)
+{
+    enum { DEEPEST = 8 };
+    Z3_context z = m->solver->z;
+    int64_t n;
+    if (Z3_get_numeral_int64(z, term, &n))
+        return n ? __builtin_ctzll((uint64_t)n) : MOST_WIDTH;
+    if (depth == DEEPEST || Z3_get_ast_kind(z, term) != Z3_APP_AST)
+        return 0;
+    Z3_app app = Z3_to_app(z, term);
+    Z3_decl_kind kind = Z3_get_decl_kind(z, Z3_get_app_decl(z, app));
+    unsigned count = Z3_get_app_num_args(z, app);
+    bool product = kind == Z3_OP_MUL, chosen = kind == Z3_OP_ITE;
+    if (!product && !chosen && kind != Z3_OP_ADD && kind != Z3_OP_SUB && kind != Z3_OP_UMINUS)
+        return 0;
+    int bits = product ? 0 : MOST_WIDTH;
+    for (unsigned i = chosen; i < count; i++) {
+        int of = zero_bits(m, Z3_get_app_arg(z, app, i), depth + 1);
+        bits = product ? bits + of : of < bits ? of : bits;
+    }
+    return bits < MOST_WIDTH ? bits : MOST_WIDTH;
+}
+
+/* Do the two have no bit in common, as in high << 8 | low? */
 static bool are_apart(machine *m, Z3_ast high, Z3_ast low)
 {
     Z3_context z = m->solver->z;
-    Z3_ast lowest[] = { Z3_mk_ge(z, low, m->solver->zero), Z3_mk_lt(z, low, power_of_two(m, 32)) };
-    if (!path_sure(m, Z3_mk_and(z, 2, lowest)))
-        return false;
-    int least = 0, most = 32;
-    while (least < most) {
-        int half = (least + most) / 2;
-        if (path_sure(m, Z3_mk_lt(z, low, power_of_two(m, half))))
-            most = half;
-        else
-            least = half + 1;
-    }
-    return path_sure(m, Z3_mk_eq(z, Z3_mk_mod(z, high, power_of_two(m, most)), m->solver->zero));
+    int bits = zero_bits(m, high, 0);
+    return bits && path_sure(m, Z3_mk_and(z, 2,
+                                          (Z3_ast[]){ Z3_mk_ge(z, low, m->solver->zero),
+                                                      Z3_mk_lt(z, low, power_of_two(m, bits)) }));
 }
 
 static Z3_ast combined(machine *m, operator_kind op, Z3_ast l, Z3_ast r, int line)
