@@ -8,6 +8,7 @@ import collections
 import itertools
 
 import library_operations
+import text_operations
 
 Kind = collections.namedtuple("Kind", "annotation values needs", defaults=[""])
 Row = collections.namedtuple("Row", "operation kinds body")
@@ -106,6 +107,10 @@ KINDS = {
     "float": Kind("float", ["0.0", "-0.0", "1.0", "-1.0", "0.5", "-2.5", "1e16", "2.0**53", "2.0**63", "1e308", "5e-324", "1e999", "-1e999",
                             "(1e999 - 1e999)"]),
     "str": Kind("str", ODD),
+    "letters": Kind("str", ["''", "'a'", "'A'", "':'", "'aB'", "'a b'", "'\\xe9'", "'\\xc9z'", "'\\xdf'", "'a\\xdf'", "'\\xdfa'", "'\\xdf\\xdf'", "'\\u0130'", "'i\\u0130'", "'\\u0131'", "'\\u017f'", "'\\u0178'", "'\\u212a'", "'\\u212b.'",
+                            "'\\u1e9e'", "'\\u03a3'", "'a\\u03a3'", "'\\u03a3a'", "'a\\u03a3a'", "'a\\u03a3\\u0307'", "'\\u03c2'", "'\\u01c4'", "'\\u01c5'", "'\\u01c6x'", "'\\u0149'", "'a\\u0149'", "'\\ufb01'", "'a\\ufb03'", "'\\ufb03b'", "'\\u1f80'", "'a\\u1f80'",
+                            "'\\u0345'", "'\\u10d0'", "'\\u1c90'", "'\\uab70'", "'\\u13a0'", "'\\U00010400'", "'\\U0001e921'", "'\\U0010ffff'", "'\\ud800'", "'\\u0390'", "'\\xb5'", "'\\xff'", "'\\xaa'", "'\\u2160'", "'\\u24b6'"]),
+    "chars": Kind("str", ["''", "'a'", "'b'", "'ab'", "'ba'", "'aa'", "'aab'", "'aba'", "'abX'", "'a,b'", "'a; b'", "'k=1'", "'=7'", "'12'", "'1a2'", "' a '", "'a\\n'", "'\\n'", "'a\\nb'", "'\\xe9a'", "'\\u0663'", "'a_b'", "'A-b'", "'\\\\'", "'\\ud800'", "'\\u4e00a'", "'\\U0010ffff'", "'ac'", "'0f'", "'\\x1ca'"]),
     "none": Kind("None", ["None"]),
     "maybe": Kind("int | None", ["None", "0", "1", "-1", "2**63"]),
     "mixed": Kind("int | str", ["0", "1", "-1", "''", "'a'", "'1'"]),
@@ -146,7 +151,7 @@ KINDS = {
 }
 
 # What a parameter of a kind is bounded by in questions about all inputs, so that every path can be explored.
-BOUNDS = {"small": "-6 <= {0} <= 5", "byte": "0 <= {0} <= 255", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
+BOUNDS = {"small": "-6 <= {0} <= 5", "byte": "0 <= {0} <= 255", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "letters": "len({0}) <= 2", "chars": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
           "bools": "len({0}) <= 2", "lists": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "pairs": "len({0}) <= 1", "tuples": "len({0}) <= 2",
           "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1",
           "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10", "pair": "len({0}.s) <= 2",
@@ -444,7 +449,6 @@ row("tuple.index", "tuples int", "a.index(b)")
 row("tuple.index", "tuples place", "a.index(1, b)")
 row("dict.clear", "dict", "(a.clear(), a)", "for x in a:\n    a.clear()\nreturn a")
 row("dict.copy", "dict", "b = a.copy()\nb[7] = 1\nreturn (a, b)")
-row("dict.fromkeys", "list", "dict.fromkeys(a)", "dict.fromkeys(a, 1)")
 row("dict.get", "dict int", "a.get(b)", "a.get(b, 7)")
 row("dict.get", "dict float", "a.get(b)")
 row("dict.get", "dict bool", "a.get(b)")
@@ -833,3 +837,4 @@ row("aliased parameters", "list list", "a is b", "b = a\nb += [1]\nreturn a", "b
 row("aliased parameters", "lists", "b = a * 2\nfor x in b:\n    x.append(1)\nreturn b", "b = a[:]\nfor x in b:\n    x.append(1)\nreturn a")
 
 library_operations.add_rows(row)
+text_operations.add_rows(row)

@@ -61,7 +61,6 @@ def is_newer(current: str, offered: str) -> bool:
 
 
 #: check parse_duration = verified
-#: not yet The time was over
 #: from texts("0123456789hms", 0, 4)
 import re
 
@@ -97,7 +96,6 @@ def parse_delay(text: str) -> int:
 
 
 #: check parse_hex_color = verified
-#: not yet int() of a str that is not known
 #: from joined(pick("#"), texts("0123456789abcdef", 6, 6))
 def parse_hex_color(text: str) -> tuple[int, int, int]:
     """
@@ -229,7 +227,6 @@ def minutes_of(text: str) -> int:
 
 
 #: check parse_bool = verified
-#: not yet str.lower of a str that is computed
 #: from texts("yesnotruf10", 0, 5)
 def parse_bool(text: str) -> bool:
     """
@@ -392,7 +389,6 @@ def log_level(name: str) -> int:
 
 
 #: check parse_header = verified
-#: not yet str.lower of a str that is computed
 #: from texts("aB: 1", 0, 5)
 def parse_header(line: str) -> tuple[str, str]:
     """
@@ -570,7 +566,6 @@ def key_of_upper(line: str) -> str:
 
 
 #: check parse_numbers = verified
-#: not yet The time was over
 #: from texts("0123456789, ", 0, 5)
 def parse_numbers(text: str) -> list[int]:
     """

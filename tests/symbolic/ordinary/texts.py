@@ -2,7 +2,6 @@
 
 
 #: check slugify = verified
-#: not yet re.sub() of a text that is not known
 #: from texts("aB -", 0, 5)
 import re
 

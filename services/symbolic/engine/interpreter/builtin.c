@@ -324,6 +324,8 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
                                                     : value_ascii(m, "");
     if (strcmp(name, "repr") == 0)
         return arguments_fit(m, given, 1, 1, line) ? text_of(m, first, true, line) : NULL;
+    if (strcmp(name, "ascii") == 0)
+        return arguments_fit(m, given, 1, 1, line) ? text_ascii(m, first, line) : NULL;
     if (strcmp(name, "isinstance") == 0)
         return arguments_fit(m, given, 2, 2, line)
                    ? is_instance(m, first, given->places.at[1], line)

@@ -285,6 +285,21 @@ bool update_dict(machine *m, value *dict, arguments *given, int line)
     return true;
 }
 
+value *dict_fromkeys(machine *m, arguments *given, int line)
+{
+    if (!arguments_fit(m, given, 1, 2, line))
+        return NULL;
+    value *of = given->places.at[0], *made = value_new(m, V_DICT), *key;
+    value *each = given->places.count > 1 ? given->places.at[1] : value_none(m);
+    cursor at = { 0 };
+    if (!iterable(m, &of, line))
+        return NULL;
+    while ((key = item_next(m, of, &at, line)))
+        if (!set_key(m, made, key, each, line))
+            return NULL;
+    return m->raised ? NULL : made;
+}
+
 static value *to_dict(machine *m, arguments *given, int line)
 {
     value *made = value_new(m, V_DICT);

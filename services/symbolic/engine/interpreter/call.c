@@ -199,6 +199,8 @@ static value *call_named(machine *m, value *callee, arguments *given, int line)
         return result;
     if (strncmp(name, "str.", 4) == 0)
         return call_unbound(m, name + 4, given, line);
+    if (strcmp(name, "dict.fromkeys") == 0)
+        return dict_fromkeys(m, given, line);
     take_plainly(name, given);
     if (strncmp(name, "math.", 5) == 0)
         return call_math(m, name + 5, given, line);

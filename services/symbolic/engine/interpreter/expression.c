@@ -327,7 +327,7 @@ static value *eval_joined(machine *m, scope *s, const node *n)
             else if (part->number == 's')
                 v = text_of(m, v, false, n->line);
             else if (part->number == 'a')
-                path_unsupported(m, n->line, "use !r", "the conversion !a");
+                v = text_ascii(m, v, n->line);
             v = v ? format(m, v, spec, n->line) : NULL;
         }
         made = v ? text_binary(m, OP_ADD, made, v, n->line) : NULL;

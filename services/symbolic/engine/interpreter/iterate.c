@@ -523,17 +523,15 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
         for (size_t i = 0; i + 1 < end; i++) {
             value **two = items->at + i;
             value *wrong = compare(m, reverse ? OP_LT : OP_GT, two[0], two[1], line);
-            if (wrong->known) {
-                if (wrong->truth) {
-                    value *first = two[0];
-                    two[0] = two[1];
-                    two[1] = first;
-                }
-                continue;
+            value *less = wrong->known ? NULL : choose(m, wrong->term, two[1], two[0]);
+            value *more = less ? choose(m, wrong->term, two[0], two[1]) : NULL;
+            if (!more) { /* it is known, or strs of two lengths have no common value */
+                bool turn = decide_truth(m, wrong, false);
+                less = two[turn];
+                more = two[!turn];
             }
-            value *first = choose(m, wrong->term, two[1], two[0]);
-            two[1] = choose(m, wrong->term, two[0], two[1]);
-            two[0] = first;
+            two[0] = less;
+            two[1] = more;
         }
 }
 

@@ -29,7 +29,9 @@ static const struct {
                    { "digit", "datetime" },
                    { "regex", "re" },
                    { "regex_check", "re" },
-                   { "regex_call", "re" } };
+                   { "regex_call", "re" },
+                   { "regex_all", "re" },
+                   { "regex_template", "re" } };
 
 static bool is_callable(machine *m, const value *v, int line)
 {
@@ -112,6 +114,10 @@ value *call_library(machine *m, const char *name, arguments *given, int line)
         return regex_check(m, first, second, line);
     if (strcmp(name, "regex_call") == 0)
         return regex_call(m, value_utf8(m, first), &given->places, line);
+    if (strcmp(name, "regex_all") == 0)
+        return regex_all(m, &given->places, line);
+    if (strcmp(name, "regex_template") == 0)
+        return regex_template(m, &given->places, line);
     if (strcmp(name, "need_callable") == 0)
         return is_callable(m, first, line) ? value_none(m) : throw(m, "TypeError", line);
     path_unsupported(m, line, "use it as a decorator", "functools.%s() as a function", name);

@@ -225,6 +225,8 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
     if ((is(name, "keys") || is(name, "values") || is(name, "items")) &&
         count_is(m, given, 0, 0, line))
         return view_of(m, self, name[0]);
+    if (is(name, "fromkeys") && !self->of_class)
+        return dict_fromkeys(m, given, line);
     if (is(name, "update"))
         return update_dict(m, self, given, line) ? value_none(m) : NULL;
     if (is(name, "copy") && count_is(m, given, 0, 0, line)) {

@@ -278,6 +278,9 @@ static value *taken_apart(machine *m, value *self, const char *name, const argum
 
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
+    self = text_looked_at(m, self);
+    for (size_t i = 0; i < given->places.count; i++)
+        given->places.at[i] = text_looked_at(m, given->places.at[i]);
     value *first = given->places.count ? given->places.at[0] : NULL;
     bool known = self->known && given->places.count <= 3 && !given->names.count;
     for (size_t i = 0; i < given->places.count; i++)

@@ -60,6 +60,11 @@ static value *argument_of(template *t, size_t from, size_t to, arguments *given,
     return throw(t->m, "KeyError", t->line);
 }
 
+static value *converted_by(template *t, value *v, uint32_t how)
+{
+    return how == 'a' ? text_ascii(t->m, v, t->line) : text_of(t->m, v, how == 'r', t->line);
+}
+
 /* From after the { to after the }. False: raised. */
 static bool add_field(template *t, arguments *given, size_t *next)
 {
@@ -72,7 +77,7 @@ static bool add_field(template *t, arguments *given, size_t *next)
     if (to < t->count && t->c[to] == '!') {
         conversion = to + 1 < t->count ? t->c[to + 1] : 0;
         spec = to + 2;
-        if ((conversion != 'r' && conversion != 's') || spec >= t->count ||
+        if ((conversion != 'r' && conversion != 's' && conversion != 'a') || spec >= t->count ||
             (t->c[spec] != ':' && t->c[spec] != '}'))
             refuse(t);
     }
@@ -82,7 +87,7 @@ static bool add_field(template *t, arguments *given, size_t *next)
     if (end >= t->count)
         refuse(t);
     value *v = argument_of(t, from, to, given, next);
-    v = v && conversion ? text_of(t->m, v, conversion == 'r', t->line) : v;
+    v = v && conversion ? converted_by(t, v, conversion) : v;
     size_t begin = end > spec ? spec + 1 : end;
     v = v ? format(t->m, v, value_str(t->m, t->c + begin, end - begin), t->line) : NULL;
     if (!v)
@@ -146,7 +151,7 @@ static value *converted(template *t, value *v)
         precision = precision < 0 ? 0 : precision;
     }
     uint32_t type = t->at < t->count ? t->c[t->at++] : 0;
-    bool words = type == 's' || type == 'r';
+    bool words = type == 's' || type == 'r' || type == 'a';
     bool whole = type == 'd' || type == 'i' || type == 'x' || type == 'X' || type == 'o';
     if ((!words && !whole && type != 'f') || (whole && precision >= 0))
         refuse(t);
@@ -157,7 +162,7 @@ static value *converted(template *t, value *v)
     }
     if (whole && v->kind == V_FLOAT)
         refuse(t);
-    if (words && !(v = text_of(m, v, type == 'r', t->line)))
+    if (words && !(v = converted_by(t, v, type)))
         return NULL;
     type = type == 'i' ? 'd' : type;
     const char *spec = arena_print(m->arena, "%s%.1s%s",

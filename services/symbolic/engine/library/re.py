@@ -8,28 +8,47 @@ I = IGNORECASE = 2
 M = MULTILINE = 8
 
 
+NOTHING = []
+
+
+def refuse_bounds(pos, endpos):
+    if pos is not NOTHING or endpos is not NOTHING:
+        refuse("a match between bounds", "slice the text")
+
+
 class Pattern:  # Python code cannot make one, nor a Match: _ours is for this file
     def __init__(self, pattern, flags, *, _ours):
         self.pattern = pattern
         self._flags = flags
 
-    def fullmatch(self, string):
+    def fullmatch(self, string, pos=NOTHING, endpos=NOTHING):
+        refuse_bounds(pos, endpos)
         return matched("fullmatch", self, string, 0)
 
-    def match(self, string):
+    def match(self, string, pos=NOTHING, endpos=NOTHING):
+        refuse_bounds(pos, endpos)
         return matched("match", self, string, 0)
 
-    def search(self, string):
+    def search(self, string, pos=NOTHING, endpos=NOTHING):
+        refuse_bounds(pos, endpos)
         return matched("search", self, string, 0)
 
     def sub(self, repl, string, count=0):
         return sub(self, repl, string, count)
 
+    def subn(self, repl, string, count=0):
+        return subn(self, repl, string, count)
+
     def split(self, string, maxsplit=0):
         return split(self, string, maxsplit)
 
-    def findall(self, string):
+    def findall(self, string, pos=NOTHING, endpos=NOTHING):
+        refuse_bounds(pos, endpos)
         return findall(self, string)
+
+    def finditer(self, string, pos=NOTHING, endpos=NOTHING):
+        refuse_bounds(pos, endpos)
+        return finditer(self, string)
 
 
 class Match:
@@ -135,16 +154,82 @@ def search(pattern, string, flags=0):
     return matched("search", pattern, string, flags)
 
 
+def places(pattern, string, flags):
+    if kind(string) != "str":
+        raise TypeError("expected string or bytes-like object")
+    return regex_all(pattern, string, flags)
+
+
+def words_at(string, span):
+    return None if span[0] == -1 else string[span[0]:span[1]]
+
+
 def sub(pattern, repl, string, count=0, flags=0):
+    return subn(pattern, repl, string, count, flags)[0]
+
+
+def subn(pattern, repl, string, count=0, flags=0):
     pattern, flags = known(pattern, flags)
-    return regex_call("sub", pattern, string, flags, repl, count)
+    made = regex_call("subn", pattern, string, flags, repl, count)
+    if made is not None:
+        return made
+    count = as_index(count)
+    literal = kind(repl) == "str"
+    if not literal:
+        need_callable(repl)
+    head, found = places(pattern, string, flags)
+    parts = [repl]
+    if literal and "\\" in repl:
+        parts = regex_template(pattern, repl, flags)
+    out, last, n = [], 0, 0
+    for spans in found:
+        if count != 0 and n >= count:
+            break
+        first, end = spans[0]
+        out.append(string[last:first])
+        if literal:
+            for part in parts:
+                out.append(part if kind(part) == "str" else words_at(string, spans[part]) or "")
+        else:
+            item = repl(Match(string, head, spans, _ours=True))
+            if item is not None:
+                out.append(item)
+        last, n = end, n + 1
+    out.append(string[last:])
+    return "".join(out), n
 
 
 def split(pattern, string, maxsplit=0, flags=0):
     pattern, flags = known(pattern, flags)
-    return regex_call("split", pattern, string, flags, "", maxsplit)
+    made = regex_call("split", pattern, string, flags, "", maxsplit)
+    if made is not None:
+        return made
+    maxsplit = as_index(maxsplit)
+    out, last, n = [], 0, 0
+    for spans in places(pattern, string, flags)[1]:
+        if maxsplit != 0 and n >= maxsplit:
+            break
+        out.append(string[last:spans[0][0]])
+        for span in spans[1:]:
+            out.append(words_at(string, span))
+        last, n = spans[0][1], n + 1
+    out.append(string[last:])
+    return out
 
 
 def findall(pattern, string, flags=0):
     pattern, flags = known(pattern, flags)
-    return regex_call("findall", pattern, string, flags, "", 0)
+    made = regex_call("findall", pattern, string, flags, "", 0)
+    if made is not None:
+        return made
+    out = []
+    for spans in places(pattern, string, flags)[1]:
+        texts = [words_at(string, span) or "" for span in (spans[1:] or spans)]
+        out.append(texts[0] if len(texts) == 1 else tuple(texts))
+    return out
+
+
+def finditer(pattern, string, flags=0):
+    pattern, flags = known(pattern, flags)
+    head, found = places(pattern, string, flags)
+    return iter([Match(string, head, spans, _ours=True) for spans in found])

@@ -5,7 +5,14 @@
 
 #include "machine/machine.h"
 
-enum { LAST_PLAIN = 0xff, LAST_CASED = 0x1ffff, MOST_RANGES = 128, MOST_METHODS = 16 };
+enum {
+    LAST_PLAIN = 0xff,
+    LAST_CASED = 0x1ffff, /* no character beyond has a case */
+    LAST_EXACT = 0x2ff00, /* see value.c */
+    BLOCK = 256,
+    MOST_RANGES = 1024,
+    MOST_METHODS = 16
+};
 
 static PyObject *call_method_of(const uint32_t *chars, Py_ssize_t count, const char *method)
 {
@@ -34,17 +41,8 @@ bool character_continues(uint32_t c)
     return says_yes((const uint32_t[]){ 'a', c }, 2, "isidentifier");
 }
 
-/* The one character that a method makes of another; -1: several, or one by those around it. */
-static int64_t turned(uint32_t c, const char *method)
-{
-    PyObject *result = call_method_of(&c, 1, method);
-    int64_t code = -1;
-    if (result && PyUnicode_GET_LENGTH(result) == 1)
-        code = PyUnicode_READ_CHAR(result, 0);
-    Py_XDECREF(result);
-    bool sigma = c == 0x3a3 && strcmp(method, "upper") != 0 && strcmp(method, "casefold") != 0;
-    return sigma ? -1 : code;
-}
+/* -- tables --------------------------------------------------------------------------------------
+ */
 
 typedef struct ranges {
     const char *method; /* of a table of constants */
@@ -52,17 +50,7 @@ typedef struct ranges {
     size_t count;
 } ranges;
 
-static void add(ranges *to, uint32_t c, int32_t by)
-{
-    character_shift *last = to->count ? &to->at[to->count - 1] : NULL;
-    if (last && last->to + 1 == c && last->by == by)
-        last->to = c;
-    else if (to->count < MOST_RANGES)
-        to->at[to->count++] = (character_shift){ c, c, by };
-    else
-        last->to = c; /* more than there are: it is no matter, they only lead to a guess */
-}
-
+/* The table of a method, which is one of a few constants; `*fresh`: it has to be made. */
 static ranges *table_of(ranges *tables, const char *method, bool *fresh)
 {
     size_t i = 0;
@@ -73,15 +61,82 @@ static ranges *table_of(ranges *tables, const char *method, bool *fresh)
     return &tables[i];
 }
 
-const character_shift *character_shifts(const char *method, size_t *count)
+static character_shift *open_range(ranges *to, uint32_t c)
 {
-    static ranges tables[MOST_METHODS];
-    bool fresh;
-    ranges *table = table_of(tables, method, &fresh);
-    for (uint32_t c = 0; fresh && c <= LAST_PLAIN; c++) {
-        int64_t code = turned(c, method);
-        if (code >= 0 && code != c)
-            add(table, c, (int32_t)(code - c));
+    if (to->count == MOST_RANGES)
+        Py_FatalError("a table of characters is too small"); /* no verdict must rest on it */
+    to->at[to->count] = (character_shift){ .from = c, .to = c };
+    return &to->at[to->count++];
+}
+
+static void add_member(ranges *to, uint32_t c)
+{
+    character_shift *last = to->count ? &to->at[to->count - 1] : NULL;
+    if (last && last->to + 1 == c)
+        last->to = c;
+    else
+        open_range(to, c);
+}
+
+/* -- case ----------------------------------------------------------------------------------------
+ */
+
+size_t character_turned(uint32_t c, const char *method, uint32_t out[MOST_EXPANDED])
+{
+    PyObject *result = call_method_of(&c, 1, method);
+    size_t count = result ? (size_t)PyUnicode_GET_LENGTH(result) : 0;
+    for (size_t i = 0; i < count && i < MOST_EXPANDED; i++)
+        out[i] = PyUnicode_READ_CHAR(result, (Py_ssize_t)i);
+    Py_XDECREF(result);
+    return count;
+}
+
+/* Does a method change any of the characters of a block? Most have no case. */
+static bool changes_block(uint32_t first, const char *method)
+{
+    uint32_t chars[BLOCK];
+    for (uint32_t i = 0; i < BLOCK; i++)
+        chars[i] = first + i;
+    PyObject *given = PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, chars, BLOCK);
+    PyObject *result = call_method_of(chars, BLOCK, method);
+    bool changes = !given || !result || PyUnicode_Compare(given, result) != 0;
+    Py_XDECREF(given);
+    Py_XDECREF(result);
+    return changes;
+}
+
+/* A character that becomes another one belongs to a range in which all even ones have one distance
+ * to what they become, and all odd ones have one. */
+static void add_shift(ranges *to, bool *begun, uint32_t c, int32_t by)
+{
+    character_shift *last = *begun ? &to->at[to->count - 1] : NULL;
+    if (last && last->to + 1 == c && last->from == last->to) {
+        last->to = c;
+        last->by[c & 1] = by;
+    } else if (last && last->to + 1 == c && last->by[c & 1] == by) {
+        last->to = c;
+    } else {
+        if (last && !last->by[0] && !last->by[1])
+            to->count--;
+        last = open_range(to, c);
+        last->by[0] = last->by[1] = by;
+        *begun = true;
+    }
+}
+
+const character_shift *character_shifts(const char *method, bool plain, size_t *count)
+{
+    static ranges tables[2][MOST_METHODS];
+    bool fresh, begun = false;
+    ranges *table = table_of(tables[plain], method, &fresh);
+    uint32_t first = plain ? 0 : LAST_PLAIN + 1, last = plain ? LAST_PLAIN : LAST_CASED, out[3];
+    for (uint32_t block = first; fresh && block <= last; block += BLOCK) {
+        if (!changes_block(block, method))
+            continue;
+        for (uint32_t c = block; c < block + BLOCK; c++) {
+            bool single = character_turned(c, method, out) == 1;
+            add_shift(table, &begun, c, single ? (int32_t)out[0] - (int32_t)c : 0);
+        }
     }
     *count = table->count;
     return table->at;
@@ -92,9 +147,71 @@ const character_shift *character_others(const char *method, size_t *count)
     static ranges tables[MOST_METHODS];
     bool fresh;
     ranges *table = table_of(tables, method, &fresh);
-    for (uint32_t c = LAST_PLAIN + 1; fresh && c <= LAST_CASED; c++)
-        if (turned(c, method) < 0)
-            add(table, c, 0);
+    uint32_t out[MOST_EXPANDED];
+    for (uint32_t block = 0; fresh && block <= LAST_CASED; block += BLOCK)
+        for (uint32_t c = block; changes_block(block, method) && c < block + BLOCK; c++) {
+            if (character_turned(c, method, out) != 1)
+                add_member(table, c);
+        }
     *count = table->count;
     return table->at;
+}
+
+/* -- classes -------------------------------------------------------------------------------------
+ */
+
+/* title() leaves an "a" as it is after a character with a case. */
+static bool is_cased(uint32_t c)
+{
+    uint32_t pair[] = { c, 'a' };
+    PyObject *result = call_method_of(pair, 2, "title");
+    Py_ssize_t count = result ? PyUnicode_GET_LENGTH(result) : 0;
+    bool cased = count && PyUnicode_READ_CHAR(result, count - 1) == 'a';
+    Py_XDECREF(result);
+    return cased;
+}
+
+/* All of a block at once: each character has an "a" before and after it. */
+static void add_cased_block(ranges *to, uint32_t first)
+{
+    uint32_t chars[2 * BLOCK + 1] = { 'a' };
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        chars[2 * i + 1] = first + i;
+        chars[2 * i + 2] = 'a';
+    }
+    PyObject *result = call_method_of(chars, 2 * BLOCK + 1, "title");
+    bool single = result && PyUnicode_GET_LENGTH(result) == 2 * BLOCK + 1;
+    for (uint32_t i = 0; i < BLOCK; i++)
+        if (single ? PyUnicode_READ_CHAR(result, 2 * i + 2) == 'a' : is_cased(first + i))
+            add_member(to, first + i);
+    Py_XDECREF(result);
+}
+
+const character_shift *character_cased(size_t *count)
+{
+    static ranges table;
+    for (uint32_t block = 0; !table.method && block <= LAST_CASED; block += BLOCK)
+        add_cased_block(&table, block);
+    table.method = "title";
+    *count = table.count;
+    return table.at;
+}
+
+/* Hundreds of ranges would be too many for the solvers. */
+const character_shift *character_printable(size_t *count)
+{
+    static ranges table;
+    for (uint32_t c = LAST_PLAIN + 1, to; !table.method && c <= LAST_EXACT; c = to + 1) {
+        int printable = Py_UNICODE_ISPRINTABLE(c);
+        for (to = c; to < LAST_EXACT && Py_UNICODE_ISPRINTABLE(to + 1) == printable;)
+            to++;
+        if (to - c < BLOCK)
+            continue;
+        character_shift *range = open_range(&table, c);
+        range->to = to;
+        range->by[0] = range->by[1] = printable;
+    }
+    table.method = "isprintable";
+    *count = table.count;
+    return table.at;
 }

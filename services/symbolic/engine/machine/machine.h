@@ -131,6 +131,7 @@ value *make_function(machine *m, scope *s, const node *n);              /* NULL:
 value *call_builtin(machine *m, const char *name, arguments *given, int line);
 /* dict() and dict.update(): what came before an exception is in it. False: raised. */
 bool update_dict(machine *m, value *dict, arguments *given, int line);
+value *dict_fromkeys(machine *m, arguments *given, int line);
 /* Those of them that go over items (builtin_items.c). False: it is none of these. */
 bool call_over_items(machine *m, const char *name, arguments *given, value **result, int line);
 /* The keyword argument of this name, which is taken out; NULL: there is none. */
@@ -193,8 +194,12 @@ value *date_text(machine *m, value *v, bool representation, int line);
 value *regex_check(machine *m, value *pattern, value *flags, int line);
 /* `given`: how, the pattern, the text and the flags. None, or its parts and its spans. */
 value *regex_match(machine *m, const char *how, values *given, int line);
-/* … and two more for sub, split and findall. */
+/* … and two more for sub, split and findall. None: something is not known. */
 value *regex_call(machine *m, const char *how, values *given, int line);
+/* What a Match has, and the spans of all matches: of the pattern in the text, with the flags. */
+value *regex_all(machine *m, values *given, int line);
+/* The parts of what sub() puts in the place of a match: the pattern, that text, the flags. */
+value *regex_template(machine *m, values *given, int line);
 
 /* -- Counter, defaultdict, OrderedDict, deque (interpreter/kin.c) --------------------------------
  */
@@ -352,7 +357,7 @@ value *keyed_get(machine *m, value *dict, value *key, value *otherwise, bool *th
 bool keyed_set(machine *m, value *of, value *key, value *v, int line);
 
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
-value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
+value *text_compare(machine *m, operator_kind op, value *l, value *r);
 /* Strs as code points (text_letters.c). The first gives a str its characters: the path forks on how
  * many there are, which must be few. */
 value *text_settled(machine *m, value *of);
@@ -373,12 +378,22 @@ value *text_chr(machine *m, value *code, int line);
 value *text_item(machine *m, value *of, value *index, int line);
 value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
 value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
+/* repr() and ascii() of a str that is not known, which stay pending until somebody looks at their
+ * characters, and sums of such strs (text_quoted.c). */
+value *text_quoted(machine *m, value *of, bool ascii);
+value *text_pending_sum(machine *m, value *l, value *r);
+bool text_is_pending(const value *v);
+value *text_pending_settled(machine *m, value *of);
+value *text_looked_at(machine *m, value *v);       /* settled, if it is pending */
+value *text_ascii(machine *m, value *v, int line); /* ascii() of anything */
+typedef struct character_shift character_shift;
 /* A method that asks for the kind of characters, or turns their case (text_class.c). NULL: it is
  * none of these. */
 value *text_class(machine *m, value *self, const char *name, int line);
 value *text_is_blank(machine *m, value *c);
 /* Is a code point of this class: "isalpha" and the like? A Bool. */
 Z3_ast letter_is(machine *m, Z3_ast code, const char *name);
+Z3_ast letter_in(machine *m, Z3_ast code, const character_shift *ranges, size_t count);
 value *text_case(machine *m, value *self, const char *name); /* upper() and its kin (text_case.c) */
 /* Its characters one by one: the path forks on how many there are, which must be few. */
 void text_characters(machine *m, value *of, values *out, int line);
@@ -416,15 +431,23 @@ bool bridge_define(const char *source);
 bool character_is(uint32_t c, const char *method);
 /* … of the character after a letter. */
 bool character_continues(uint32_t c);
-/* Up to U+FF: ranges of characters and what a method of their case adds to them. */
-typedef struct character_shift {
+/* Ranges of characters. A method of their case adds by[0] to the even ones, by[1] to the odd ones.
+ */
+struct character_shift {
     uint32_t from, to;
-    int32_t by;
-} character_shift;
-const character_shift *character_shifts(const char *method, size_t *count);
-/* Ranges of characters beyond U+FF that it makes no single character of, or that depend on those
- * around them. */
+    int32_t by[2];
+};
+/* Of those that become one other character: those up to U+FF (`plain`), or those beyond. */
+const character_shift *character_shifts(const char *method, bool plain, size_t *count);
+/* Those that it makes no single character of. */
 const character_shift *character_others(const char *method, size_t *count);
+/* What it makes of one character: how many, and which. */
+enum { MOST_EXPANDED = 3 };
+size_t character_turned(uint32_t c, const char *method, uint32_t out[MOST_EXPANDED]);
+/* Those that have a case, as title() sees it. */
+const character_shift *character_cased(size_t *count);
+/* Long ranges beyond U+FF in which all are printable (by[0] is 1), or none is. */
+const character_shift *character_printable(size_t *count);
 
 /* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
 bool bridge_has_builtin(const char *name);

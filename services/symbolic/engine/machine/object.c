@@ -418,6 +418,11 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             method->builtin.name = arena_print(m->arena, "str.%s", name);
             return method;
         }
+        if (strcmp(v->builtin.name, "dict") == 0 && strcmp(name, "fromkeys") == 0) {
+            value *method = value_new(m, V_BUILTIN);
+            method->builtin.name = "dict.fromkeys";
+            return method;
+        }
         path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
     case V_STR:
     case V_LIST:

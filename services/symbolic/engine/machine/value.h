@@ -107,6 +107,10 @@ struct value {
             size_t count;
             /* Not known, but its length is: `count` code points. */
             const Z3_ast *codes;
+            /* Not known, and nobody has looked at it: the sum of two strs, or repr() of `left`, or
+             * ascii() of it (theories/text_quoted.c). */
+            value *left, *right;
+            bool ascii;
         } str;
         struct {
             values items;  /* of a dict: its keys */

@@ -367,6 +367,7 @@ value *contains(machine *m, value *in, value *item, int line)
     if (in->kind == V_STR) {
         if (item->kind != V_STR)
             return throw(m, "TypeError", line);
+        item = text_looked_at(m, item);
         if (!in->known && !in->str.codes && (item->known || item->str.codes) &&
             text_is_short(m, in, MOST_SETTLED))
             in = text_settled(m, in);

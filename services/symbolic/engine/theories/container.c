@@ -115,6 +115,7 @@ value *length_of(machine *m, value *v, int line)
 {
     switch (v->kind) {
     case V_STR:
+        v = text_looked_at(m, v);
         return v->known || v->str.codes ? value_int(m, (int64_t)v->str.count)
                                         : value_of_int(m, Z3_mk_seq_length(m->solver->z, v->term));
     case V_LIST:

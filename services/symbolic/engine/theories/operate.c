@@ -80,6 +80,8 @@ value *truth_of(machine *m, value *v)
         }
         return value_bool(m, v->real != 0);
     case V_STR:
+        if (text_is_pending(v)) /* it has quotes */
+            return value_bool(m, true);
         return v->known || v->str.codes
                    ? value_bool(m, v->str.count != 0)
                    : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));

@@ -8,11 +8,14 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "theories/regex.h"
 
 /* What CPython is asked, in Python. regex_parts() gives (alternatives, number of groups, names,
  * places): an alternative is (starts at ^, its parts, how it ends, its least length, all lengths if
  * they are few, its text if it is one). A set of characters is
- * (ranges among ASCII, all ranges). A str says what is not supported. */
+ * (ranges among ASCII, all ranges, and if these are too many: those up to U+FF). A repetition has
+ * how often, its body, and whether it is lazy. The last item says what regex_walk.c cannot do with
+ * it. A str says what is not supported. */
 static const char reader[] =
     "def regex_reader():\n"
     "    import re\n"
@@ -40,10 +43,11 @@ static const char reader[] =
     "        kind = name.rsplit('_', 1)[1]\n"
     "        if kind == 'WORD' and not ascii:\n"
     "            raise ValueError('word')\n"
+    "        most = {0: 0x2ff00, 3: 256}.get(ascii, 128)\n"
     "        if (kind, ascii) not in cache:\n"
     "            test = {'DIGIT': str.isdecimal, 'SPACE': str.isspace,\n"
     "                    'WORD': lambda ch: ch.isalnum() or ch == '_'}[kind]\n"
-    "            cache[kind, ascii] = listed(test, 128 if ascii else 0x2ff00)\n"
+    "            cache[kind, ascii] = listed(test, most)\n"
     "        found = cache[kind, ascii]\n"
     "        if ascii and kind == 'SPACE' and ascii == 2:\n"
     "            found = [p for p in listed(lambda ch: ch in ' \\t\\n\\r\\f\\v', 128)]\n"
@@ -68,15 +72,17 @@ static const char reader[] =
     "            if any(high > 0x2ff00 for low, high in out if high != last):\n"
     "                raise No('a character beyond U+2FF00')\n"
     "            out = inverted(out) if negate else merged(out)\n"
-    "            if ascii == 1:\n"
-    "                out = [(low, min(high, 127)) for low, high in out if low < 128]\n"
+    "            if ascii in (1, 3):\n"
+    "                end = 127 if ascii == 1 else 255\n"
+    "                out = [(low, min(high, end)) for low, high in out if low <= end]\n"
     "            return tuple(x for p in out for x in p)\n"
     "        def chars(items):\n"
     "            try:\n"
     "                full = pairs_of(items, 0)\n"
     "            except ValueError:\n"
     "                full = None\n"
-    "            return ('set', pairs_of(items, 1), full)\n"
+    "            return ('set', pairs_of(items, 1), full, None if full is not None else "
+    "pairs_of(items, 3))\n"
     "        def one(op, av):\n"
     "            if op is c.LITERAL:\n"
     "                return chars([(op, av)])\n"
@@ -98,7 +104,8 @@ static const char reader[] =
     "                low, high, p = av\n"
     "                if low > 64 or (high is not c.MAXREPEAT and high > 64):\n"
     "                    raise No('more than 64 repetitions')\n"
-    "                return ('rep', low, -1 if high is c.MAXREPEAT else int(high), cat(p))\n"
+    "                return ('rep', low, -1 if high is c.MAXREPEAT else int(high), cat(p), "
+    "op is c.MIN_REPEAT)\n"
     "            raise No({'AT': 'an anchor inside of the pattern', 'GROUPREF': 'a reference to a "
     "group',\n"
     "                      'ASSERT': 'a look ahead or behind', 'ASSERT_NOT': 'a look ahead or "
@@ -183,6 +190,16 @@ static const char reader[] =
     "                      None if right is None or None in after else right + sum(after), out)\n"
     "        elif n[0] == 'rep' and n[1] == n[2] == 1:\n"
     "            place(n[3], left, right, out)\n"
+    "    def hard(n, inside):\n"
+    "        if n[0] == 'set':\n"
+    "            return ''\n"
+    "        if n[0] == 'grp':\n"
+    "            return 'a group inside of a repetition' if inside else hard(n[2], inside)\n"
+    "        if n[0] == 'rep':\n"
+    "            if n[2] not in (0, 1) and least(n[3]) == 0:\n"
+    "                return 'a repetition of what may be empty'\n"
+    "            return hard(n[3], inside or n[2] not in (0, 1))\n"
+    "        return next(filter(None, (hard(x, inside) for x in n[1:])), '')\n"
     "    def parts(pattern, flags):\n"
     "        tree = parser.parse(pattern, flags)\n"
     "        bits = tree.state.flags\n"
@@ -212,7 +229,7 @@ static const char reader[] =
     "            places[how] = tuple(out.get(i) for i in range(count + 1))\n"
     "        return (ways, count, names, tuple(places[h] for h in ('fullmatch', 'match', "
     "'search')),\n"
-    "                state['unicode'])\n"
+    "                state['unicode'], next(filter(None, (hard(w[1], False) for w in ways)), ''))\n"
     "    def spans(how, pattern, text, flags):\n"
     "        m = getattr(re, how)(pattern, text, flags)\n"
     "        if m is None:\n"
@@ -222,8 +239,8 @@ static const char reader[] =
     "range(count + 1)))\n"
     "    def call(how, pattern, text, given):\n"
     "        flags, repl, count = given\n"
-    "        if how == 'sub':\n"
-    "            return re.sub(pattern, repl, text, count, flags)\n"
+    "        if how == 'subn':\n"
+    "            return re.subn(pattern, repl, text, count, flags)\n"
     "        if how == 'split':\n"
     "            return re.split(pattern, text, count, flags)\n"
     "        return re.findall(pattern, text, flags)\n"
@@ -252,8 +269,21 @@ static const char reader[] =
     "        look(parser.parse(pattern, flags), False)\n"
     "        n = len(text)\n"
     "        return (n + 1) ** repeats[0] > 10**7 or max(ways) ** n > 10**6\n"
-    "    return parts, spans, call, is_hard\n"
-    "regex_parts, regex_spans, regex_call, regex_is_hard = regex_reader()\n";
+    "    def every(pattern, text, flags):\n"
+    "        p = re.compile(pattern, flags)\n"
+    "        groups = range(p.groups + 1)\n"
+    "        return ((None, p.groups, tuple(p.groupindex.items()), None),\n"
+    "                [tuple(m.span(i) for i in groups) for m in p.finditer(text)])\n"
+    /* What takes the place of a match: texts and numbers of groups. */
+    "    def template(pattern, repl, flags):\n"
+    "        made = parser.parse_template(repl, re.compile(pattern, flags))\n"
+    "        if type(made) is tuple:\n" /* before Python 3.12 */
+    "            groups, literals = dict(made[0]), made[1]\n"
+    "            made = [groups.get(i, x) for i, x in enumerate(literals)]\n"
+    "        return [x for x in made if x not in ('', None)]\n"
+    "    return parts, spans, call, is_hard, every, template\n"
+    "(regex_parts, regex_spans, regex_call, regex_is_hard, regex_every,\n"
+    " regex_template) = regex_reader()\n";
 
 static void begin(machine *m)
 {
@@ -314,6 +344,8 @@ static Z3_ast set_re(building *b, const value *n)
     }
     return made;
 }
+
+enum { MOST_WALKED = 8 }; /* characters of a text that is matched one by one */
 
 static Z3_ast part_re(building *b, const value *n);
 
@@ -447,10 +479,10 @@ static void refuse_what_is_hard(machine *m, value *pattern, value *subject, valu
 
 value *regex_call(machine *m, const char *how, values *given, int line)
 {
+    (void)how;
     for (size_t i = 1; i < given->count; i++)
         if (!value_is_scalar(given->at[i]) || !value_is_concrete(m, given->at[i]))
-            path_unsupported(m, line, "use split(), replace() or a loop",
-                             "re.%s() of a text that is not known", how);
+            return value_none(m);
     value *rest = value_new(m, V_TUPLE);
     for (size_t i = 3; i < 6; i++)
         values_add(m, &rest->in.items, given->at[i]);
@@ -460,10 +492,66 @@ value *regex_call(machine *m, const char *how, values *given, int line)
     return bridge(m, "regex_call(a, b, c, d)", &four, line);
 }
 
+static void refuse_parts(machine *m, const value *what, int line)
+{
+    if (what->kind == V_STR && what->str.count)
+        path_unsupported(m, line, "use what is regular", "a regular expression with %s",
+                         value_utf8(m, what));
+}
+
+value *regex_all(machine *m, values *given, int line)
+{
+    value *pattern = given->at[0], *subject = text_settled(m, given->at[1]), *flags = given->at[2];
+    begin(m);
+    if (subject->known) {
+        refuse_what_is_hard(m, pattern, subject, flags, line);
+        values three = { (value *[]){ pattern, subject, flags }, 3, 3 };
+        return bridge(m, "regex_every(a, b, c)", &three, line);
+    }
+    const value *parts = parts_of(m, pattern, flags, line);
+    if (!parts)
+        return NULL;
+    refuse_parts(m, parts, line);
+    refuse_parts(m, parts->in.items.at[5], line);
+    value *head = value_new(m, V_TUPLE), *pair = value_new(m, V_TUPLE);
+    values_add(m, &head->in.items, value_none(m));
+    for (size_t i = 1; i < 3; i++)
+        values_add(m, &head->in.items, parts->in.items.at[i]);
+    values_add(m, &head->in.items, value_none(m));
+    values_add(m, &pair->in.items, head);
+    values_add(m, &pair->in.items, regex_walk_all(m, parts, subject));
+    return pair;
+}
+
+value *regex_template(machine *m, values *given, int line)
+{
+    if (!given->at[1]->known)
+        path_unsupported(m, line, "use a constant",
+                         "a replacement that is not known and has a backslash");
+    begin(m);
+    return bridge(m, "regex_template(a, b, c)", given, line);
+}
+
+/* A short text is looked at character by character, which tells where the groups are. */
+static value *by_walk(machine *m, const value *parts, const value *subject, const char *how)
+{
+    value *spans = regex_walk_once(m, parts, subject, how);
+    if (!spans)
+        return value_none(m);
+    value *found = value_new(m, V_TUPLE), *pair = value_new(m, V_TUPLE);
+    for (size_t i = 0; i < 4; i++)
+        values_add(m, &found->in.items, parts->in.items.at[i]);
+    values_add(m, &pair->in.items, found);
+    values_add(m, &pair->in.items, spans);
+    return pair;
+}
+
 value *regex_match(machine *m, const char *how, values *given, int line)
 {
     Z3_context z = m->solver->z;
-    value *pattern = given->at[1], *subject = given->at[2], *flags = given->at[3];
+    value *pattern = given->at[1], *subject = text_looked_at(m, given->at[2]);
+    value *flags = given->at[3];
+    given->at[2] = subject;
     begin(m);
     if (subject->known) {
         refuse_what_is_hard(m, pattern, subject, flags, line);
@@ -472,9 +560,9 @@ value *regex_match(machine *m, const char *how, values *given, int line)
     value *parts = parts_of(m, pattern, flags, line);
     if (!parts)
         return NULL;
-    if (parts->kind == V_STR)
-        path_unsupported(m, line, "use what is regular", "a regular expression with %s",
-                         value_utf8(m, parts));
+    refuse_parts(m, parts, line);
+    if (parts->in.items.at[5]->str.count == 0 && text_is_short(m, subject, MOST_WALKED))
+        return by_walk(m, parts, text_settled(m, subject), how);
     building b = { .m = m };
     Z3_ast plain = Z3_mk_re_star(z, range_re(m, 0, 127));
     if (parts->in.items.at[4]->truth) /* what \d is depends on it */

@@ -31,9 +31,13 @@ static bool is_in(const value *part, const value *whole)
     return false;
 }
 
-value *text_compare(machine *m, operator_kind op, const value *l, const value *r)
+value *text_compare(machine *m, operator_kind op, value *l, value *r)
 {
     Z3_context z = m->solver->z;
+    if (l == r && op != OP_LT && op != OP_GT)
+        return value_bool(m, true);
+    l = text_looked_at(m, l);
+    r = text_looked_at(m, r);
     if (l->known && r->known) {
         if (op == OP_IN)
             return value_bool(m, is_in(l, r));
@@ -83,12 +87,14 @@ static value *letters_joined(machine *m, const value *l, const value *r)
     return value_letters(m, codes, count);
 }
 
-static value *concatenated(machine *m, const value *l, const value *r)
+static value *concatenated(machine *m, value *l, value *r)
 {
     if (l->known && l->str.count == 0)
         return value_text(m, r);
     if (r->known && r->str.count == 0)
         return value_text(m, l);
+    if (text_is_pending(l) || text_is_pending(r))
+        return text_pending_sum(m, l, r);
     if (!l->known || !r->known) {
         value *made = letters_joined(m, l, r);
         if (made)
@@ -130,6 +136,7 @@ value *text_item(machine *m, value *of, value *index, int line)
 {
     Z3_context z = m->solver->z;
     int64_t at;
+    of = text_looked_at(m, of);
     if (of->known && value_whole(index, &at)) {
         int64_t count = (int64_t)of->str.count;
         at = at < 0 ? at + count : at;
@@ -169,6 +176,7 @@ value *text_slice(machine *m, value *of, value *from, value *to, value *step, in
 {
     Z3_context z = m->solver->z;
     int64_t stride = 1;
+    of = text_looked_at(m, of);
     bool bounds_known = (from->kind == V_NONE || from->known) && (to->kind == V_NONE || to->known);
     if (of->known && bounds_known) {
         int64_t first;
@@ -240,6 +248,52 @@ static value *items_text(machine *m, value *v, int line)
     return concatenated(m, made, words(m, !tuple ? "]" : v->in.items.count == 1 ? ",)" : ")"));
 }
 
+static value *plus(machine *m, value *l, value *r)
+{
+    return l && r ? concatenated(m, l, r) : NULL;
+}
+
+static void begin_nested(machine *m, int line)
+{
+    step(m);
+    if (++m->nested > MOST_NESTED)
+        path_unsupported(m, line, "show the items", "the text of what is nested deeply");
+}
+
+static value *dict_text(machine *m, value *v, int line)
+{
+    begin_nested(m, line);
+    settle(m, v);
+    unsigned version = v->version;
+    value *made = words(m, "{");
+    for (size_t i = 0; made && i < v->in.items.count; i++) {
+        made = plus(m, plus(m, made, words(m, i ? ", " : "")),
+                    text_of(m, v->in.items.at[i], true, line));
+        if (made)
+            made = plus(m, plus(m, made, words(m, ": ")),
+                        text_of(m, v->in.others.at[i], true, line));
+        if (made && version != v->version)
+            path_unsupported(m, line, "leave the dict as it is", "a dict that its text changes");
+    }
+    m->nested--;
+    return plus(m, made, words(m, "}"));
+}
+
+/* The order of more than one item is not modelled. */
+static value *set_text(machine *m, value *v, int line)
+{
+    settle(m, v);
+    if (v->in.items.count == 0)
+        return words(m, v->frozen ? "frozenset()" : "set()");
+    if (v->in.items.count > 1)
+        path_unsupported(m, line, "use sorted(…)", "the order of the items of a set");
+    begin_nested(m, line);
+    value *made = plus(m, words(m, v->frozen ? "frozenset({" : "{"),
+                       text_of(m, v->in.items.at[0], true, line));
+    m->nested--;
+    return plus(m, made, words(m, v->frozen ? "})" : "}"));
+}
+
 static value *object_text(machine *m, value *v, bool representation, int line)
 {
     value *class = v->object.class;
@@ -288,6 +342,12 @@ value *text_of(machine *m, value *v, bool representation, int line)
             m, Z3_mk_ite(z, v->term, Z3_mk_string(z, "True"), Z3_mk_string(z, "False")));
     case V_INT:
         return int_text(m, v);
+    case V_STR:
+        return text_quoted(m, v, false);
+    case V_DICT:
+        return dict_text(m, v, line);
+    case V_SET:
+        return set_text(m, v, line);
     case V_TUPLE:
     case V_LIST:
         return items_text(m, v, line);

@@ -66,6 +66,18 @@ static Z3_ast blank(machine *m, Z3_ast code)
     return any_of(m, terms, COUNT);
 }
 
+/* As a tree: as many comparisons as a character needs, not as many as there are ranges. */
+Z3_ast letter_in(machine *m, Z3_ast code, const character_shift *ranges, size_t count)
+{
+    Z3_context z = m->solver->z;
+    if (count <= 1)
+        return count ? in_range(m, code, ranges->from, ranges->to) : m->solver->no;
+    size_t half = count / 2;
+    return Z3_mk_ite(z, Z3_mk_lt(z, code, number(m, ranges[half].from)),
+                     letter_in(m, code, ranges, half),
+                     letter_in(m, code, ranges + half, count - half));
+}
+
 static bool is(const char *name, const char *method)
 {
     return strcmp(name, method) == 0;
@@ -75,6 +87,20 @@ static Z3_ast guessed(machine *m, Z3_ast code, const char *name)
 {
     const char *what = arena_print(m->kept, "str.%s of characters beyond U+FF", name);
     return path_guess(m, m->solver->bools, what, rewrite, code, NULL);
+}
+
+/* Those of long ranges that repr() writes as they are, and a guess of the others. */
+static Z3_ast printable(machine *m, Z3_ast code, const character_shift *at, size_t count,
+                        Z3_ast guess)
+{
+    Z3_context z = m->solver->z;
+    if (count <= 1)
+        return Z3_mk_ite(z, in_range(m, code, at->from, at->to),
+                         at->by[0] ? m->solver->yes : m->solver->no, guess);
+    size_t half = count / 2;
+    return Z3_mk_ite(z, Z3_mk_lt(z, code, number(m, at[half].from)),
+                     printable(m, code, at, half, guess),
+                     printable(m, code, at + half, count - half, guess));
 }
 
 Z3_ast letter_is(machine *m, Z3_ast code, const char *name)
@@ -94,6 +120,11 @@ Z3_ast letter_is(machine *m, Z3_ast code, const char *name)
         other = either_of(m, other, guessed(m, code, "isdecimal"));
     if (is(name, "isnumeric"))
         other = either_of(m, other, guessed(m, code, "isdigit"));
+    if (is(name, "isprintable")) {
+        size_t count;
+        const character_shift *at = character_printable(&count);
+        other = printable(m, code, at, count, other);
+    }
     return Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_PLAIN)), plain_class(m, code, name, false),
                      other);
 }

@@ -90,6 +90,8 @@ value *text_settled(machine *m, value *of)
     Z3_context z = m->solver->z;
     if (of->known || of->str.codes)
         return of;
+    if (text_is_pending(of))
+        return text_pending_settled(m, of);
     if (of->above)
         return settled_digits(m, of);
     Z3_ast length = Z3_mk_seq_length(z, of->term);
@@ -111,6 +113,7 @@ value *text_settled(machine *m, value *of)
 value *text_choose(machine *m, Z3_ast condition, value *yes, value *no, bool *joined)
 {
     bool letters = yes->str.codes || no->str.codes;
+    *joined = text_is_pending(yes) || text_is_pending(no);
     if ((!yes->known && !yes->str.codes) || (!no->known && !no->str.codes) ||
         (!letters && (yes->str.count != no->str.count || yes->str.count > MOST_BOUNDED)))
         return NULL;

@@ -99,9 +99,36 @@ static void read_one(machine *m, reading *r, Z3_ast code, int base)
     r->sum = solver_simplify(m->solver, r->sum);
 }
 
+/* A text that surely has nothing but ASCII digits is a plain sum; NULL: it may have more. */
+static value *of_digits(machine *m, const Z3_ast *codes, size_t count, int base)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast all = m->solver->yes, sum = m->solver->zero;
+    int least = base < 10 ? base : 10;
+    for (size_t i = 0; i < count; i++) {
+        Z3_ast is = between(m, codes[i], '0', '0' + least - 1);
+        Z3_ast digit = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], number(m, '0') });
+        for (int from = 'A'; base > 10 && from <= 'a'; from += 'a' - 'A') {
+            Z3_ast letter = between(m, codes[i], from, from + base - 11);
+            is = Z3_mk_or(z, 2, (Z3_ast[]){ is, letter });
+            digit = pick(m, letter, Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], number(m, from - 10) }),
+                         digit);
+        }
+        all = both_of(m, all, is);
+        sum = Z3_mk_add(z, 2,
+                        (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ sum, number(m, base) }), digit });
+    }
+    if (count == 0 || !path_sure(m, solver_simplify(m->solver, all)))
+        return NULL;
+    return value_of_int(m, solver_simplify(m->solver, sum));
+}
+
 static value *by_letters(machine *m, const value *v, int base, int line)
 {
     Z3_context z = m->solver->z;
+    value *plain = of_digits(m, value_codes(m, v), v->str.count, base);
+    if (plain)
+        return plain;
     reading r = { number(m, BEGIN), m->solver->zero, m->solver->no };
     const Z3_ast *codes = value_codes(m, v);
     for (size_t i = 0; i < v->str.count; i++)
@@ -167,6 +194,7 @@ static value *as_a_whole(machine *m, value *v, int line)
 value *text_to_int(machine *m, value *v, int base, int line)
 {
     Z3_context z = m->solver->z;
+    v = text_looked_at(m, v);
     if (v->above && base == 10) /* it is str() of an int */
         return value_of_int(m, v->above);
     bool few = v->known ? true
