@@ -99,7 +99,6 @@ def dedupe(items: list[int]) -> list[int]:
 
 
 #: compare unique unique_dict = equivalent
-#: not yet dict.fromkeys
 #: from lists(ints(0, 3), 0, 5)
 def unique(items: list[int]) -> list[int]:
     """

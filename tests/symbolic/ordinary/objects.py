@@ -397,7 +397,6 @@ def close_twice(again: bool) -> None:
 
 
 #: check run_with = verified
-#: not yet the text of a str that is not known
 #: from ints(-5, 5), pick(["add", "sub", "mul", "div"])
 import operator
 

@@ -2,7 +2,6 @@
 
 
 #: check valid_username = verified
-#: not yet The solver could not decide
 #: from texts("ab1_-", 0, 6)
 import re
 
@@ -462,7 +461,6 @@ def on_the_map(latitude: float, longitude: float) -> bool:
 
 
 #: check postcode = verified
-#: not yet The solver could not decide
 #: from texts("AB12 ", 0, 6)
 import re
 
@@ -478,7 +476,6 @@ def postcode(text: str) -> bool:
 
 
 #: check zip_code = counterexample
-#: not yet Not every path was explored: the number of turns of a loop reached its limit
 #: from texts("012\u0661", 5, 5)
 #: shown by "0000\u0661"
 import re
