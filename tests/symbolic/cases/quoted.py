@@ -23,7 +23,7 @@ def double(s: str) -> str:
     """
     return repr(s)
 
-#: check newline = counterexample \n
+#: check newline = counterexample
 def newline(s: str) -> str:
     r"""
     pre: len(s) <= 1
