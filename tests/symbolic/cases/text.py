@@ -267,3 +267,30 @@ def ipv4(s: str) -> bool:
         if not p.isdigit() or int(p) > 255:
             return False
     return True
+
+#: check f = error beyond U+2FF00
+import re
+
+def f(s: str) -> bool:
+    """
+    post: not _
+    """
+    return bool(re.search("[^\u0000-\U0002ffff]", s))
+
+#: check f = counterexample
+import re
+
+def f(s: str) -> bool:
+    """
+    post: not _
+    """
+    return bool(re.fullmatch("a\U0002ffff", s))
+
+#: check f = verified
+import re
+
+def f(s: str) -> bool:
+    """
+    post: not _
+    """
+    return bool(re.search("[^\u0000-\U0010ffff]", s))
