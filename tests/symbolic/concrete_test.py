@@ -155,6 +155,25 @@ def branches_have_what_was_found_so_far():
     assert [b["true_reachable"] for b in answer["branches"]] == [None], answer  # inputs that are excluded go no way
 
 
+def what_a_call_changes_of_a_module_is_not_seen_by_the_next():
+    for head, value, change, first, later in (
+            ("from decimal import Decimal, getcontext", "len(str(Decimal(1) / 3))", "getcontext().prec = 5", "30", "7"),
+            ("import decimal", "decimal.getcontext().flags[decimal.Inexact]", "decimal.Decimal(1) / 3", "False", "True"),
+            ("import decimal", "decimal.DefaultContext.prec", "decimal.DefaultContext.prec = 5", "28", "5"),
+            ("import string", "len(string.digits)", "string.digits = 'x'", "10", "1"),
+            ("import operator", "operator.add is max", "k, operator.add = 1, max", "False", "True"),
+            ("from json import JSONEncoder, dumps", "dumps([1, 2])", "JSONEncoder.item_separator = ','", "'[1, 2]'", "'[1,2]'"),
+            ("from collections import Counter, OrderedDict", "Counter.pop is OrderedDict.pop", "type(Counter()).pop = OrderedDict.pop", "False", "True")):
+        code = "%s\n\ndef f(n: int):\n    r'''\n    pre: 0 <= n <= 3\n    post: _ == (%s)\n    '''\n    ascii(n)\n    was = %s\n    %s\n    return was\n"
+        answer = asked("check", code % (head, first, value, change))
+        assert (answer["status"], answer["method"]) == ("verified", "enumeration"), (change, answer)
+        answer = asked("check", code % (head, "%s if n == 0 else %s" % (first, later), value, change))
+        assert (answer["status"], answer["counterexamples"][0]["call"]) == ("counterexample", "f(1)"), (change, answer)
+    code = "import decimal\ndecimal.getcontext().prec = 3\n\ndef changed():\n    decimal.getcontext().prec = 7\n    return True\n\n" \
+           "def f(n: int):\n    '''\n    pre: 0 <= n <= 3 and changed()\n    post: _ == '0.333'\n    '''\n    return str(decimal.Decimal(1) / 3)\n"
+    assert asked("check", code)["status"] == "verified", asked("check", code)
+
+
 def all_tools_tell_their_seconds_and_paths():
     both = STUCK + STUCK.replace("f(", "g(").replace("a ** 3 + b ** 3", "b ** 3 + a * a * a")
     for tool, count in (("check", "paths_explored"), ("find", "total_paths_explored"), ("compare", "paths_compared"), ("branches", None)):
