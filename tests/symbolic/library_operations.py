@@ -34,6 +34,8 @@ def add_counter(row):
     row("Counter.most_common", "str place", "%s(a).most_common(b)" % C)
     row("Counter.most_common", "names", "%s(a).most_common(n=1)" % C, "%s(a, x='y').most_common()" % C, "%s(a).most_common(1.5)" % C, "%s(a).most_common('x')" % C)
     row("Counter.total", "dict", "%s(a).total()" % C, "%s(a).total(1)" % C)
+    row("Counter.elements", "dict", "list(%s(a).elements())" % C, "c = %s(a)\ne = c.elements()\nc[7] = 1\nreturn list(e)" % C, "next(%s(a).elements(), None)" % C, "%s(a).elements(1)" % C)
+    row("Counter.elements", "str", "sorted(%s(a).elements())" % C, "list(%s({a: 2.5, 'b': 1}).elements())" % C, "list(%s({a: True}).elements())" % C)
     for name in ("update", "subtract"):
         row("Counter." + name, "str str", "c = %s(a)\nd = c.%s(b)\nreturn (d, list(c.items()))" % (C, name))
         row("Counter." + name, "dict dict", "c = %s(a)\nc.%s(b)\nreturn list(c.items())" % (C, name), "c = %s(a)\nc.%s(%s(b))\nreturn list(c.items())" % (C, name, C),
@@ -173,6 +175,8 @@ def add_functions(row):
 
 def add_dates(row):
     D, T = "datetime.date", "datetime.timedelta"
+    row("divmod of timedeltas", "delta delta", "divmod(a, b)", "divmod(a, b)[0]")
+    row("divmod of timedeltas", "delta int", "divmod(a, b)", "divmod(b, a)", "divmod(a, 1.5)")
     row("datetime.date", "year month day", D + "(a, b, c)", "d = %s(a, b, c)\nreturn (d.year, d.month, d.day)" % D, D + "(day=c, month=b, year=a).toordinal()", D + "(a, b, c).weekday()")
     row("datetime.date", "int", D + "(a, 1)", D + "(a)", D + "(a, 1, 1, 1)", D + "(2024, a, day=1)", D + "(2024, 1, 1, day=a)", D + "(2024, 1, 1, x=a)", D + "(a, True, True).month")
     row("datetime.date", "float", D + "(2024, 1, a)")

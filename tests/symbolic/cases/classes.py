@@ -508,3 +508,112 @@ def f(n: int) -> bool:
     post: _
     """
     return re.match("a", Word.A) is not None
+
+#: check f = verified
+from dataclasses import dataclass
+
+@dataclass
+class A:
+    a: int
+
+@dataclass
+class B:
+    b: int
+
+@dataclass
+class C(A, B):
+    c: int = 0
+
+def f(n: int) -> tuple:
+    """
+    post: _ == ("b", 5) if n == 1 else _ == ("a", 5)
+    """
+    match C(n, 5):
+        case B(1):
+            return "b", 5
+        case A(x):
+            return "a", x
+
+#: check f = counterexample TypeError
+from dataclasses import dataclass
+
+@dataclass
+class A:
+    a: int
+
+@dataclass
+class B(A):
+    b: int = 0
+
+def f(n: int) -> int:
+    match B(n, 1):
+        case A(x, y):
+            return x + y
+    return 0
+
+#: check f = counterexample TypeError
+from dataclasses import dataclass
+
+@dataclass
+class A:
+    a: int
+
+def f(n: int) -> int:
+    match A(n):
+        case A(1, a=1):
+            return 1
+    return 0
+
+#: check f = verified
+class Pair:
+    def __init__(self):
+        self.asked = []
+
+    @property
+    def x(self) -> int:
+        self.asked.append("x")
+        return 1
+
+    @property
+    def y(self) -> int:
+        self.asked.append("y")
+        return 2
+
+def f(n: int) -> list:
+    """
+    post: _ == ["x", "y"]
+    """
+    pair = Pair()
+    match pair:
+        case Pair(x=2, y=2):
+            return []
+    return pair.asked
+
+#: check f = counterexample ValueError
+class Key:
+    ONE = 1
+
+def f(n: int) -> int:
+    match {1: n, 2: 0}:
+        case {1: a, 2: b, 3: c, 4: Key.ONE}:
+            return a + b + c
+        case {1: a, Key.ONE: b}:
+            return a + b
+    return 0
+
+#: check f = verified
+#: check g = counterexample TypeError
+def f(n: int) -> tuple:
+    """
+    pre: n not in (3, 4)
+    post: _ == (n == 1, False, True, 1)
+    """
+    s = {frozenset({n}), 2}
+    found = {1} in s
+    there = {3} in s
+    s.discard({4})
+    s.remove({n})
+    return found, there, set() in {frozenset()}, len(s)
+
+def g(n: int) -> bool:
+    return {1} in {2: n}

@@ -402,3 +402,76 @@ from decimal import Decimal
 def f(n: int) -> bool:
     """post: True"""
     return Decimal(n) == n
+
+#: check f = verified
+from collections import Counter
+
+def f(n: int) -> tuple:
+    """
+    pre: -2 <= n <= 4 and n != 1
+    post: _ == ([1] * max(n, 0) + [2], n > 0)
+    """
+    counts = Counter({1: n, 2: 1, 3: -1})
+    return list(counts.elements()), 1 in counts.elements()
+
+#: check f = verified
+from datetime import timedelta
+
+def f(n: int) -> tuple:
+    """
+    pre: 0 <= n < 50
+    post: _ == (n // 7, n % 7)
+    """
+    whole, rest = divmod(timedelta(hours=n), timedelta(hours=7))
+    return whole, rest // timedelta(hours=1)
+
+#: check f = counterexample AttributeError
+import math
+
+def f(n: int) -> bool:
+    return math.no_such_name is None
+
+#: check f = counterexample AttributeError
+import re
+
+def f(n: int) -> int:
+    m = re.match("a", "a")
+    m.seen = n
+    return m.seen
+
+#: check f = counterexample AttributeError
+import re
+
+def f(n: int) -> bool:
+    return re.match("a", "ab")._spans is None
+
+#: check f = counterexample TypeError
+from collections import deque
+
+def f(n: int) -> int:
+    deque.seen = n
+    return deque.seen
+
+#: check f = error a slice of a type
+from collections import Counter
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    try:
+        Counter[0:1]
+    except TypeError:
+        return False
+    return True
+
+#: check f = error pow() of an object with a modulus
+class Three:
+    def __pow__(self, exponent, modulus=None):
+        return exponent
+
+def f(n: int) -> int:
+    """
+    post: _ == n
+    """
+    return pow(Three(), n, 5)

@@ -260,3 +260,93 @@ def merged_in_place(n: int):
     d = {n: 1}
     d |= [(n, 2)]
     assert d == {n: 1}
+
+#: check f = error a list that changes while its items are compared
+class Clears:
+    def __init__(self, xs: list):
+        self.xs = xs
+
+    def __eq__(self, other):
+        self.xs.clear()
+        return True
+
+def f(n: int) -> list:
+    xs = [n]
+    xs.append(Clears(xs))
+    xs.remove(None)
+    return xs
+
+#: check f = error a list that changes while its items are compared
+class Grows:
+    def __init__(self, xs: list, n: int):
+        self.xs = xs
+        self.n = n
+
+    def __eq__(self, other):
+        if self.n > 0:
+            self.xs.append(5)
+        else:
+            self.xs.pop()
+        return False
+
+def f(n: int) -> int:
+    """
+    post: _ >= 0
+    """
+    xs = []
+    xs.append(Grows(xs, n))
+    xs.append(Grows(xs, n))
+    return xs.count(9) + (9 in xs) + (xs == [1, 2])
+
+#: check f = counterexample ValueError: list modified during sort
+def f(n: int) -> list:
+    """
+    post: len(_) == 3
+    """
+    xs = [3, 1, 2]
+    def key(v: int) -> int:
+        if n > 0:
+            xs.append(v)
+        return v
+    xs.sort(key=key)
+    return xs
+
+#: check f = error a list that changes while its items are compared or written
+class Shown:
+    def __init__(self, xs: list):
+        self.xs = xs
+
+    def __repr__(self):
+        self.xs.clear()
+        return "?"
+
+def f(n: int) -> str:
+    """
+    post: len(_) > 1
+    """
+    xs = [n]
+    xs.append(Shown(xs))
+    xs.append(n)
+    return repr(xs)
+
+#: check f = verified
+class Counts:
+    def __init__(self, xs: list, k: int):
+        self.xs = xs
+        self.k = k
+
+    def __eq__(self, other):
+        self.xs.append(self.k)
+        return self.k == other
+
+def f(n: int) -> tuple:
+    """
+    post: _ == ("both", 4) if n == 2 else _ == ("neither", 3)
+    """
+    xs = []
+    xs.append(Counts(xs, n))
+    xs.append(Counts(xs, 1))
+    match xs:
+        case [2, 1]:
+            return "both", len(xs)
+    return "neither", len(xs)

@@ -134,7 +134,7 @@ static value *divided(machine *m, arguments *given, int line)
     if (!arguments_fit(m, given, 2, 2, line))
         return NULL;
     value *a = given->places.at[0], *b = given->places.at[1];
-    if (!value_is_number(a) || !value_is_number(b))
+    if ((!value_is_number(a) || !value_is_number(b)) && (a->kind != V_DELTA || b->kind != V_DELTA))
         return throw(m, "TypeError", line);
     value *whole = binary(m, OP_FLOORDIV, a, b, line);
     value *rest = whole ? binary(m, OP_MOD, a, b, line) : NULL;
@@ -156,6 +156,8 @@ static value *to_power(machine *m, arguments *given, int line)
         value **at = given->places.at;
         if (at[2]->kind == V_NONE)
             return binary(m, OP_POW, at[0], at[1], line);
+        if (at[0]->kind == V_OBJECT)
+            path_unsupported(m, line, "call its method", "pow() of an object with a modulus");
         return all_known(m, given) ? by_python(m, "pow(a, b, c)", given, line)
                                    : power_modulo(m, at[0], at[1], at[2], line);
     }
@@ -273,10 +275,13 @@ static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
         path_unsupported(m, line, "print the items", "print() of what is nested deeply");
     settle(m, v);
     const values *lists[] = { &v->in.items, &v->in.others };
+    unsigned version = v->version;
     for (int l = 0; l < (v->kind == V_DICT ? 2 : 1); l++)
-        for (size_t i = 0; i < lists[l]->count; i++)
+        for (size_t i = 0; i < lists[l]->count; i++) {
             if (!is_printed(m, lists[l]->at[i], true, depth + 1, line))
                 return false;
+            require_unchanged(m, v, version, line);
+        }
     return true;
 }
 

@@ -44,19 +44,33 @@ static int matches_sequence(machine *m, matching *c, const node *p, value *v)
     bool has_star = starred < p->x.count;
     if (has_star ? count + 1 < p->x.count : count != p->x.count)
         return 0;
+    /* All items are taken before the first one is compared, which may change the list. */
+    values taken = { 0 };
+    for (size_t i = 0; i < count; i++)
+        values_add(m, &taken, v->in.items.at[i]);
     size_t more = has_star ? count + 1 - p->x.count : 0, at = 0;
     for (size_t i = 0; i < p->x.count; i++) {
         const node *part = p->x.at[i];
         if (i == starred) {
             value *rest = value_sequence(m, V_LIST, more);
             for (size_t j = 0; j < more; j++)
-                values_add(m, &rest->in.items, v->in.items.at[at + j]);
+                values_add(m, &rest->in.items, taken.at[at + j]);
             if (part->name)
                 capture(m, c, part->name, rest);
             at += more;
             continue;
         }
-        int is = matches(m, c, part, v->in.items.at[at++]);
+        int is = matches(m, c, part, taken.at[at++]);
+        if (is <= 0)
+            return is;
+    }
+    return 1;
+}
+
+static int all_match(machine *m, matching *c, nodes patterns, const values *of)
+{
+    for (size_t i = 0; i < patterns.count; i++) {
+        int is = matches(m, c, patterns.at[i], of->at[i]);
         if (is <= 0)
             return is;
     }
@@ -69,63 +83,105 @@ static int matches_mapping(machine *m, matching *c, const node *p, value *v)
         return 0;
     if (p->name)
         path_unsupported(m, p->line, "take the keys one by one", "**rest in a pattern");
+    settle(m, v);
+    if (v->in.items.count < p->x.count)
+        return 0;
+    values keys = { 0 }, found = { 0 };
     for (size_t i = 0; i < p->x.count; i++) {
         value *key = eval(m, c->s, p->x.at[i]);
-        long place = key ? find_key(m, v, key, p->line) : -2;
-        if (place == -2)
+        if (!key)
             return -1;
-        int is = place < 0 ? 0 : matches(m, c, p->y.at[i], v->in.others.at[place]);
-        if (is <= 0)
-            return is;
+        values_add(m, &keys, key);
     }
-    return 1;
+    for (size_t i = 0; i < keys.count; i++) {
+        for (size_t j = 0; j < i; j++)
+            if (is_equal(m, keys.at[j], keys.at[i], p->line) == 1) {
+                throw(m, "ValueError", p->line);
+                return -1;
+            }
+        long place = find_key(m, v, keys.at[i], p->line);
+        if (place < 0)
+            return place == -2 ? -1 : 0;
+        values_add(m, &found, v->in.others.at[place]);
+    }
+    return all_match(m, c, p->y, &found);
 }
 
+/* The names of the attributes that a class pattern takes by place; false: it is none. */
+static bool place_names(machine *m, value *class, size_t count, const char **names, int line)
+{
+    const value *record = class->kind == V_CLASS ? record_of(class) : NULL;
+    size_t at = 0;
+    for (size_t i = 0; record && at < count && i < record->class.field_count; i++) {
+        const field *f = &record->class.fields[i];
+        if (record->class.named || (f->init && !f->keyword))
+            names[at++] = f->name;
+    }
+    if (record && at < count)
+        throw(m, "TypeError", line);
+    return record;
+}
+
+/* An attribute of what is matched: 0: it has none; -1: raised. */
+static int take_attribute(machine *m, value *v, const char *name, values *found, int line)
+{
+    if (v->kind != V_OBJECT)
+        path_unsupported(m, line, NULL, "a class pattern with this attribute");
+    value *one = get_attribute(m, v, name, line);
+    if (!one && is_subclass(m->raised->object.class, exception_class(m, "AttributeError"))) {
+        m->raised = NULL;
+        return 0;
+    }
+    if (one)
+        values_add(m, found, one);
+    return one ? 1 : -1;
+}
+
+static bool takes_itself(const value *class)
+{
+    static const char *const whole[] = { "int",  "bool",  "float", "str",
+                                         "list", "tuple", "dict",  "set" };
+    for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(class->builtin.name, whole[i]) == 0)
+            return true;
+    return false;
+}
+
+/* All attributes are asked for before the first one is matched. */
 static int matches_class(machine *m, matching *c, const node *p, value *v)
 {
+    enum { MOST_PLACES = 64 };
+    const char *names[MOST_PLACES];
+    size_t count = p->x.count;
+    values found = { 0 };
     value *class = eval(m, c->s, p->a);
-    value *is = class ? is_instance(m, v, class, p->line) : NULL;
+    if (class && class->kind == V_TUPLE)
+        throw(m, "TypeError", p->line);
+    value *is = class && !m->raised ? is_instance(m, v, class, p->line) : NULL;
     if (!is)
         return -1;
     if (!is->truth)
         return 0;
-    if (p->x.count > 0) {
-        static const char *const whole[] = { "int",  "bool",  "float", "str",
-                                             "list", "tuple", "dict",  "set" };
-        bool itself = false;
-        values declared = { 0 };
-        for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof whole / sizeof *whole; i++)
-            itself = itself || strcmp(class->builtin.name, whole[i]) == 0;
-        if (itself && p->x.count == 1) {
-            int good = matches(m, c, p->x.at[0], v);
-            if (good <= 0)
-                return good;
-        } else if (class->kind == V_CLASS && record_of(class) &&
-                   p->x.count <= (declared = object_declared(m, v, true, p->line)).count) {
-            for (size_t i = 0; i < p->x.count; i++) {
-                int good = matches(m, c, p->x.at[i], declared.at[i]);
-                if (good <= 0)
-                    return good;
-            }
-        } else {
-            path_unsupported(m, p->line, "name the attributes", "a positional class pattern");
-        }
+    if (takes_itself(class) && count == 1)
+        return p->z.count ? path_unsupported(m, p->line, NULL, "attributes of such a pattern"),
+               -1         : matches(m, c, p->x.at[0], v);
+    if (count > 0 && (count > MOST_PLACES || !place_names(m, class, count, names, p->line)))
+        path_unsupported(m, p->line, "name the attributes", "a positional class pattern");
+    for (size_t i = 0; i < p->z.count; i++) /* an attribute twice is a TypeError */
+        for (size_t j = 0; !m->raised && j < count; j++)
+            if (strcmp(names[j], p->y.at[i]->name) == 0)
+                throw(m, "TypeError", p->line);
+    if (m->raised)
+        return -1;
+    for (size_t i = 0; i < count + p->z.count; i++) {
+        const char *name = i < count ? names[i] : p->y.at[i - count]->name;
+        int there = take_attribute(m, v, name, &found, p->line);
+        if (there <= 0)
+            return there;
     }
-    for (size_t i = 0; i < p->z.count; i++) {
-        if (v->kind != V_OBJECT)
-            path_unsupported(m, p->line, NULL, "a class pattern with this attribute");
-        value *found = get_attribute(m, v, p->y.at[i]->name, p->line);
-        if (!found && is_subclass(m->raised->object.class, exception_class(m, "AttributeError"))) {
-            m->raised = NULL;
-            return 0;
-        }
-        if (!found)
-            return -1;
-        int good = matches(m, c, p->z.at[i], found);
-        if (good <= 0)
-            return good;
-    }
-    return 1;
+    values by_name = { found.at + count, found.count - count, 0 };
+    int good = all_match(m, c, p->x, &found);
+    return good > 0 ? all_match(m, c, p->z, &by_name) : good;
 }
 
 /* 1: it matches, and names are bound; 0: it does not; -1: raised. */

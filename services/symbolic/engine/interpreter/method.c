@@ -17,24 +17,30 @@ static bool is(const char *name, const char *method)
 }
 
 /* The first item equal to this one: its place; -1: none; -2: raised. */
-static long place_of(machine *m, const values *items, value *item, int line)
+static long place_of(machine *m, const value *of, value *item, int line)
 {
+    const values *items = &of->in.items;
+    unsigned version = of->version;
     for (size_t i = 0; i < items->count; i++) {
         value *same = same_or_equal(m, items->at[i], item, line);
         int yes = same ? decide_truth(m, same, true) : -1;
         if (yes < 0)
             return -2;
+        require_unchanged(m, of, version, line);
         if (yes)
             return (long)i;
     }
     return -1;
 }
 
-static value *count_of(machine *m, const values *items, value *item, int line)
+static value *count_of(machine *m, const value *of, value *item, int line)
 {
+    const values *items = &of->in.items;
+    unsigned version = of->version;
     value *sum = value_int(m, 0);
     for (size_t i = 0; sum && i < items->count; i++) {
         value *same = same_or_equal(m, items->at[i], item, line);
+        require_unchanged(m, of, version, line);
         sum = same ? binary(m, OP_ADD, sum, same, line) : NULL;
     }
     return sum;
@@ -115,8 +121,9 @@ static value *sort(machine *m, value *list, value *key, bool reverse, int line)
     values items = list->in.items;
     bool comparing = false;
     list->in.items = (values){ 0 };
+    unsigned version = list->version;
     value *made = sorted(m, items, key, reverse, &comparing, line);
-    if (list->in.items.at)
+    if (list->version != version)
         path_unsupported(m, line, "sort a copy", "a list that changes while it is sorted");
     if (!made && comparing && items.count > 2)
         path_unsupported(m, line, "use sorted()", "the order of a list after a sort that raised");
@@ -161,7 +168,7 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
         return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
                                               : NULL;
     if (is(name, "remove")) {
-        long place = count_is(m, given, 1, 1, line) ? place_of(m, items, first, line) : -2;
+        long place = count_is(m, given, 1, 1, line) ? place_of(m, self, first, line) : -2;
         if (place == -2)
             return NULL;
         if (place < 0)
@@ -185,11 +192,11 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
         return value_none(m);
     }
     if (is(name, "index") && given->places.count == 1) {
-        long place = place_of(m, items, first, line);
+        long place = place_of(m, self, first, line);
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
     if (is(name, "count") && count_is(m, given, 1, 1, line))
-        return count_of(m, items, first, line);
+        return count_of(m, self, first, line);
     if (m->raised)
         return NULL;
     path_unsupported(m, line, "write it out", "the method list.%s", name);
@@ -198,13 +205,11 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
 static value *tuple_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     if (is(name, "index") && given->places.count == 1) {
-        long place = place_of(m, &self->in.items, given->places.at[0], line);
+        long place = place_of(m, self, given->places.at[0], line);
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
     if (is(name, "count"))
-        return count_is(m, given, 1, 1, line)
-                   ? count_of(m, &self->in.items, given->places.at[0], line)
-                   : NULL;
+        return count_is(m, given, 1, 1, line) ? count_of(m, self, given->places.at[0], line) : NULL;
     path_unsupported(m, line, "write it out", "the method tuple.%s", name);
 }
 
@@ -375,7 +380,7 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         return m->raised ? NULL : value_none(m);
     }
     if ((is(name, "remove") || is(name, "discard")) && first) {
-        long place = find_key(m, self, first, line);
+        long place = find_key(m, self, sought_in(m, self, first), line);
         if (place == -2)
             return NULL;
         if (place < 0)

@@ -40,6 +40,9 @@ class Counter(dict):
             return []
         return sorted(self.items(), key=lambda pair: pair[1], reverse=True)[:n]
 
+    def elements(self):
+        return repeated(iter(self.items()))  # which notices from now on when keys are added
+
     def total(self):
         return sum(self.values())
 
@@ -166,6 +169,14 @@ class Counter(dict):
         except TypeError:
             shown = dict(self)
         return "Counter(" + repr(shown) + ")"
+
+
+def repeated(items):
+    for elem, count in items:
+        left = as_index(count)
+        while left > 0:
+            yield elem
+            left -= 1
 
 
 def keep_positive(counter):

@@ -247,6 +247,11 @@ value *same_or_equal(machine *m, value *l, value *r, int line);
 value *alike(machine *m, value *l, value *r);
 bool classes_alike(machine *m, value *l, value *r);
 value *contains(machine *m, value *in, value *item, int line);
+/* What `in`, remove() and discard() of a set look for. */
+value *sought_in(machine *m, const value *in, value *item);
+/* A container that was settled: a method of the code that was called for an item must not have
+ * changed it. */
+void require_unchanged(machine *m, const value *list, unsigned version, int line);
 value *negated(machine *m, value *truth);
 value *both(machine *m, value *l, value *r);
 value *either(machine *m, value *l, value *r);

@@ -209,8 +209,17 @@ static bool is_property(const value *member)
     return member && member->kind == V_WRAPPER && member->wrapper.as == AS_PROPERTY;
 }
 
+/* A class whose model is in Python: only the model itself, which has no lines, sees how it is made.
+ */
+static bool is_private(const value *class, int line)
+{
+    return line && class->class.node && !class->class.node->line;
+}
+
 static value *object_attribute(machine *m, value *v, const char *name, int line)
 {
+    if (name[0] == '_' && is_private(v->object.class, line))
+        path_unsupported(m, line, NULL, "the attribute %s of a %s", name, value_type(v));
     if (name[0] == '_' && name[1] == '_' && name[strlen(name) - 1] != '_')
         path_unsupported(m, line, "use one underscore", "the mangled name %s", name);
     value *class = v->object.class, *found = NULL;
@@ -286,8 +295,8 @@ static value *super_attribute(machine *m, value *v, const char *name, int line)
 static bool class_attribute_set(machine *m, value *class, const char *name, value *v, int line)
 {
     value *there = class_member(class, name);
-    if (!class->class.node || class->class.enumeration || class->class.named ||
-        class->class.dataclass || class->class.abc || name[0] == '_' ||
+    if (!class->class.node || is_private(class, line) || class->class.enumeration ||
+        class->class.named || class->class.dataclass || class->class.abc || name[0] == '_' ||
         (there && there->kind == V_WRAPPER))
         path_unsupported(m, line, "keep it in a variable", "this attribute that is set on a class");
     path_touch(m, class->class.members->serial);
@@ -299,7 +308,7 @@ bool attribute_set(machine *m, value *of, const char *name, value *v, int line)
 {
     if (of->kind == V_CLASS)
         return class_attribute_set(m, of, name, v, line);
-    if (of->kind != V_OBJECT)
+    if (of->kind != V_OBJECT || is_private(of->object.class, line))
         path_unsupported(m, line, "keep it in a variable", "an attribute that is set on a %s",
                          value_type(of));
     if (!may_set_field(m, of, name, line))
@@ -331,8 +340,9 @@ bool attribute_set(machine *m, value *of, const char *name, value *v, int line)
 
 bool attribute_delete(machine *m, value *of, const char *name, int line)
 {
-    if (of->kind != V_OBJECT || of->object.plain || of->object.class->class.enumeration ||
-        of->object.class->class.slotted || is_property(class_member(of->object.class, name)))
+    if (of->kind != V_OBJECT || is_private(of->object.class, line) || of->object.plain ||
+        of->object.class->class.enumeration || of->object.class->class.slotted ||
+        is_property(class_member(of->object.class, name)))
         path_unsupported(m, line, "set it to None", "del of an attribute of a %s", value_type(of));
     if (!may_set_field(m, of, name, line))
         return false;
@@ -389,6 +399,8 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
                 if (strcmp(name, constants[i]) == 0)
                     return bridge(m, member, &(values){ 0 }, line);
+            if (bridge_import("math", name) < 2)
+                return throw(m, "AttributeError", line);
             value *f = value_new(m, V_BUILTIN);
             f->builtin.name = member;
             return f;

@@ -80,6 +80,13 @@ value *same_or_equal(machine *m, value *l, value *r, int line)
     return result;
 }
 
+void require_unchanged(machine *m, const value *list, unsigned version, int line)
+{
+    if (list->version != version || list->slots)
+        path_unsupported(m, line, "change it before or after",
+                         "a list that changes while its items are compared or written");
+}
+
 /* … decided, where a method of the code says so: Python does not call it for items further on. */
 static value *item_equal(machine *m, value *l, value *r, int line)
 {
@@ -89,16 +96,20 @@ static value *item_equal(machine *m, value *l, value *r, int line)
     return value_bool(m, path_decide(m, same->term, true));
 }
 
-static value *all_equal(machine *m, const values *l, const values *r, int line)
+static value *all_equal(machine *m, const value *l, const value *r, int line)
 {
-    if (l->count != r->count)
+    const values *a = &l->in.items, *b = &r->in.items;
+    unsigned versions[] = { l->version, r->version };
+    if (a->count != b->count)
         return value_bool(m, false);
     value *result = value_bool(m, true);
     step(m);
-    for (size_t i = 0; i < l->count; i++) {
-        value *one = item_equal(m, l->at[i], r->at[i], line);
+    for (size_t i = 0; i < a->count; i++) {
+        value *one = item_equal(m, a->at[i], b->at[i], line);
         if (!one)
             return NULL;
+        require_unchanged(m, l, versions[0], line);
+        require_unchanged(m, r, versions[1], line);
         result = both(m, result, one);
         if (result->known && !result->truth)
             return result;
@@ -171,7 +182,7 @@ value *equal(machine *m, value *l, value *r, int line)
         }
         settle(m, l);
         settle(m, r);
-        return all_equal(m, &l->in.items, &r->in.items, line);
+        return all_equal(m, l, r, line);
     case V_SET:
     case V_DICT:
         return keyed_equal(m, l, r, line);
@@ -193,12 +204,16 @@ value *equal(machine *m, value *l, value *r, int line)
 
 /* Where methods of the code say what is equal: item by item. NULL: raised; `*decided` is false if
  * all are equal. */
-static value *first_differing(machine *m, operator_kind op, const values *a, const values *b,
+static value *first_differing(machine *m, operator_kind op, const value *l, const value *r,
                               bool *decided, int line)
 {
+    const values *a = &l->in.items, *b = &r->in.items;
+    unsigned versions[] = { l->version, r->version };
     for (size_t i = 0; i < a->count && i < b->count; i++) {
         value *same = same_or_equal(m, a->at[i], b->at[i], line);
         int is = same ? decide_truth(m, same, true) : -1;
+        require_unchanged(m, l, versions[0], line);
+        require_unchanged(m, r, versions[1], line);
         *decided = is != 1;
         if (*decided)
             return is < 0 ? NULL : compare(m, op, a->at[i], b->at[i], line);
@@ -220,7 +235,7 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
     operator_kind strict = op == OP_LT || op == OP_LTE ? OP_LT : OP_GT;
     if (has_own_order(l) || has_own_order(r)) {
         bool decided = false;
-        value *differs = first_differing(m, op, a, b, &decided, line);
+        value *differs = first_differing(m, op, l, r, &decided, line);
         return decided ? differs : result;
     }
     for (size_t i = common; i-- > 0;) {
@@ -398,8 +413,12 @@ value *contains(machine *m, value *in, value *item, int line)
         settle(m, in);
     slots items = slots_of(m, in);
     value *found = value_bool(m, false);
+    unsigned version = in->version;
+    bool guarded = in->slots;
     for (size_t i = 0; i < items.count; i++) {
         value *one = item_equal(m, items.at[i].item, item, line);
+        if (!guarded)
+            require_unchanged(m, in, version, line);
         if (one)
             one = both(m, guard_truth(m, items.at[i].guard), one);
         if (!one || (one->known && one->truth))
@@ -407,6 +426,19 @@ value *contains(machine *m, value *in, value *item, int line)
         found = either(m, found, one);
     }
     return found;
+}
+
+/* A set may be asked for a set: that is looked for as a frozenset. */
+value *sought_in(machine *m, const value *in, value *item)
+{
+    if (in->kind != V_SET || item->kind != V_SET || item->frozen)
+        return item;
+    value *frozen = value_new(m, V_SET);
+    unsigned serial = frozen->serial;
+    *frozen = *item;
+    frozen->serial = serial;
+    frozen->frozen = true;
+    return frozen;
 }
 
 value *compare(machine *m, operator_kind op, value *l, value *r, int line)
@@ -427,9 +459,9 @@ value *compare(machine *m, operator_kind op, value *l, value *r, int line)
         result = identical(m, l, r, line);
         return result ? negated(m, result) : NULL;
     case OP_IN:
-        return contains(m, r, l, line);
+        return contains(m, r, sought_in(m, r, l), line);
     case OP_NOTIN:
-        result = contains(m, r, l, line);
+        result = contains(m, r, sought_in(m, r, l), line);
         return result ? negated(m, result) : NULL;
     default:
         return order(m, op, l, r, line);

@@ -461,6 +461,8 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
         path_unsupported(m, line, "make a list of it first", "a slice of a range");
     if (special_of(of, "__getitem__"))
         path_unsupported(m, line, "call a method by its name", "a slice of an object");
+    if (of->kind == V_BUILTIN || of->kind == V_CLASS)
+        path_unsupported(m, line, "use it in annotations only", "a slice of a type");
     if (plain_of(of) != of)
         return slice_get(m, plain_of(of), from, to, step, line);
     if ((of->kind != V_LIST && of->kind != V_TUPLE) || of->of_class)

@@ -237,10 +237,12 @@ static value *items_text(machine *m, value *v, int line)
     settle(m, v);
     bool tuple = v->kind == V_TUPLE;
     value *made = words(m, tuple ? "(" : "[");
+    unsigned version = v->version;
     for (size_t i = 0; i < v->in.items.count; i++) {
         value *item = text_of(m, v->in.items.at[i], true, line);
         if (!item)
             return NULL;
+        require_unchanged(m, v, version, line);
         if (i > 0)
             made = concatenated(m, made, words(m, ", "));
         made = concatenated(m, made, item);
