@@ -388,7 +388,7 @@ REFUSED = {
 }
 # Of no account: what holds others, contexts, and what Python's parser no longer makes.
 HOLDERS = set("AST mod stmt expr expr_context boolop operator unaryop cmpop excepthandler pattern type_param type_ignore TypeIgnore slice Module "
-              "Interactive Expression FunctionType Load Store Del AugLoad AugStore Param Suite Index ExtSlice Num Str Bytes NameConstant Ellipsis "
+              "Interactive Expression FunctionType Load Store Del AugLoad AugStore Param Suite Index ExtSlice Num Str Bytes NameConstant Ellipsis _ast_Ellipsis "
               "arguments arg keyword alias".split())
 
 

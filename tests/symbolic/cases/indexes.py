@@ -254,7 +254,7 @@ def known_texts(n: int):
 #: find known_text_raises OverflowError = found
 def known_text_raises(n: int):
     """
-    raises: OverflowError
+    raises: OverflowError, ValueError
     post: False
     """
     if n == 0:

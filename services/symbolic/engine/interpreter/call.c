@@ -11,6 +11,8 @@ value *make_function(machine *m, scope *s, const node *n)
     made->function.node = n;
     made->function.scope = s == m->globals ? NULL : s;
     const node *given = n->a;
+    if (n->kind == N_FUNCTION && n->z.count) /* they are values that the body may use */
+        path_unsupported(m, n->line, "leave them out", "type parameters");
     for (size_t i = 0; i < given->v.count; i++) {
         value *v = eval(m, s, given->v.at[i]);
         if (!v)
@@ -23,7 +25,7 @@ value *make_function(machine *m, scope *s, const node *n)
             return NULL;
         values_add(m, &made->function.keyword_defaults, v);
     }
-    if (n->kind != N_FUNCTION || n->z.count) /* type parameters have names of their own */
+    if (n->kind != N_FUNCTION)
         return made;
     nodes lists[] = { given->x, given->y, given->z };
     for (int l = 0; l < 3; l++)

@@ -255,6 +255,8 @@ outcome run_one(machine *m, scope *s, const node *n)
             scope_set(m, s, n->name, v);
         return v ? DONE : RAISED;
     case N_CLASS:
+        if (n->v.count)
+            path_unsupported(m, n->line, "leave them out", "type parameters");
         return run_class(m, s, n);
     case N_IMPORT:
     case N_IMPORT_FROM:
