@@ -182,6 +182,40 @@ static void nothing_is_reported_between_two_calls(void **state)
     close(ends[1]);
 }
 
+/* 16 MB, with the head of each report. What was held for calls before it does not count. */
+static void so_much_is_held_of_a_call_and_not_a_byte_more(void **state)
+{
+    enum { MOST = 16 << 20, PIECE = 1 << 20, LEFT = 100 };
+    char *bytes = test_calloc(1, PIECE);
+    const mishap_frame_call asked = { .wants_pieces = true };
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        mishap_worker_user user = { .socket = -1 };
+        mishap_call *call;
+        assert_null(mishap_call_remake(&app, &operations[0], T("{}"), &call));
+        mishap_buffer_put(&user.held, bytes, PIECE); /* of others */
+        const mishap_watcher *watcher = mishap_reports_watcher(&asked);
+        mishap_reports_begin(&user, 0, call);
+        for (size_t i = 0; i < MOST / PIECE; i++) {
+            size_t size = PIECE - MISHAP_FRAME_HEAD - (i ? 0 : LEFT);
+            assert_true(watcher->piece(watcher, (mishap_text){ bytes, size }));
+        }
+        assert_int_equal(user.held.length, PIECE + MOST - LEFT);
+        size_t last = LEFT - MISHAP_FRAME_HEAD + more;
+        assert_int_equal(watcher->piece(watcher, (mishap_text){ bytes, last }), !more);
+        assert_int_equal(call->overlong, more);
+        assert_int_equal(user.held.length, PIECE + MOST - (more ? LEFT : 0));
+        if (more) /* nor is anything held that comes later */
+            assert_false(watcher->piece(watcher, (mishap_text){ bytes, 1 }));
+        mishap_reports_end();
+        mishap_reports_take_back(&user);
+        assert_int_equal(user.held.length, PIECE);
+        mishap_buffer_release(&user.held);
+        mishap_call_end(call);
+    }
+    test_free(bytes);
+}
+
 static void *report_much(void *text)
 {
     mishap_reports_change(NULL, *(const mishap_text *)text);
@@ -237,6 +271,7 @@ int main(void)
         TEST(what_there_is_no_memory_for_is_said),
         TEST(a_batch_is_due_when_it_is_full_or_old_or_alone),
         TEST(nothing_is_reported_between_two_calls),
+        TEST(so_much_is_held_of_a_call_and_not_a_byte_more),
         TEST(a_forked_process_does_not_wait_for_a_report_of_its_parent),
     };
     return RUN(tests);

@@ -19,8 +19,11 @@ static mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .typ
 static mishap_foreign pool = { .program = "/none", .grace_ms = 1 },
                       coded = { .program = "/none", .grace_ms = 60000, .code = &code },
                       kept = { .program = "/none", .grace_ms = 60000, .sessions = true };
+static int ended_status; /* as the latest program that was told of ended */
+
 static inline mishap *tell_end(const mishap_foreign_end *end)
 {
+    ended_status = end->status;
     return end->timed_out ? mishap_raise(TIMEOUT, "It took %d ms.", end->limit_ms)
                           : mishap_raise(RUNTIME_ERROR, "It has ended.");
 }
@@ -64,6 +67,7 @@ static const mishap_runner_times patient = { .wait_ms = 60000,
 static mishap_keeper_plan plan = { .app = &app };
 static mishap_runner *runner;
 static int keeper;
+static size_t mappings; /* before there was a runner */
 
 struct ours {
     mishap_run run;
@@ -85,6 +89,7 @@ static inline void on_orphan(void *state, const mishap_call *call, const char *i
 
 static inline void open_runner_with(const mishap_runner_times *times)
 {
+    mappings = shared_mappings();
     assert_null(mishap_worker_groups_make(&app, &plan.groups));
     mishap_runner_settings settings = { .plan = &plan,
                                         .keeper = fake_keeper_open(&keeper),
@@ -106,6 +111,7 @@ static inline void close_runner(void)
 {
     mishap_runner_close(runner);
     close(keeper);
+    assert_int_equal(shared_mappings(), mappings); /* nothing of it is left */
 }
 
 static inline void turn(void)

@@ -2449,6 +2449,12 @@ static void an_outcome_is_checked_at_its_bounds(void **state)
     assert_true(is_taken(&answer));
     answer.answer.data[65536] = '\x1F';
     assert_false(is_taken(&answer));
+    answer.answer.data[65536] = '[';
+    answer.answer.data[0] = '\n';
+    assert_false(is_taken(&answer));
+    mishap_buffer_release(&answer.answer);
+    MISHAP_PUT(&answer.answer, "\n{}"); /* though it is JSON */
+    assert_false(is_taken(&answer));
     mishap_buffer_release(&answer.answer);
     MISHAP_PUT(&answer.answer, "{}");
     MISHAP_PUT(&answer.warnings, "\"a\",\"b\"");

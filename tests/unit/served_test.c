@@ -40,21 +40,6 @@ static const mishap_operation of_broken[] = {
 static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
 static const mishap_app broken_app = { "sample", "1.0", "A sample", .operations = of_broken };
 
-/* Mappings that processes share. */
-static size_t shared_mappings(void)
-{
-    char line[512];
-    size_t count = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps)) {
-        const char *mode = strchr(line, ' ');
-        count += mode && strlen(mode) > 4 && mode[4] == 's';
-    }
-    fclose(maps);
-    return count;
-}
-
 static void expect_nothing(const mishap_served *served)
 {
     assert_null(served->news);
@@ -142,11 +127,60 @@ static void the_share_of_a_caller_is_a_part_of_all_calls(void **state)
     mishap_app_close();
 }
 
+static int prepared[2];
+
+static mishap *prepare_first(const mishap_setup *setup)
+{
+    (void)setup;
+    prepared[0]++;
+    return NULL;
+}
+
+static mishap *prepare_second(const mishap_setup *setup)
+{
+    (void)setup;
+    prepared[1]++;
+    return NULL;
+}
+
+/* What settings make of a service holds for all processes: it is read before there is a second
+ * one, and of the services that are wanted. */
+static void services_are_prepared_before_there_are_other_processes(void **state)
+{
+    static const mishap_service first = { "first", .prepare = prepare_first },
+                                second = { "second", .prepare = prepare_second };
+    static const mishap_operation of_both[] = {
+        { "first.run", "Do nothing", NULL, do_nothing, .service = &first },
+        { "second.run", "Do nothing", NULL, do_nothing, .service = &second },
+        { 0 },
+    };
+    static const mishap_app both = { "sample", "1.0", "A sample", .operations = of_both };
+    static const struct {
+        const char *only;
+        bool expected[2];
+    } rows[] = { { NULL, { true, true } },
+                 { "first", { true, false } },
+                 { "second", { false, true } },
+                 { "third", { false, false } } };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_served served = { .app = &both, .handlers = 1, .only = rows[i].only };
+        prepared[0] = prepared[1] = 0;
+        assert_null(mishap_served_begin(&served));
+        assert_int_equal(prepared[0] > 0, rows[i].expected[0]);
+        assert_int_equal(prepared[1] > 0, rows[i].expected[1]);
+        mishap_served_end(&served);
+        mishap_app_close();
+        mishap_service_use(NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_shared_is_given_back),
         TEST(the_end_of_nothing_is_nothing),
+        TEST(services_are_prepared_before_there_are_other_processes),
         TEST(the_share_of_a_caller_is_a_part_of_all_calls),
     };
     return RUN(tests);

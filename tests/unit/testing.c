@@ -134,6 +134,22 @@ void assert_table_in_docs(const char *page, const char *table)
     free(text);
 }
 
+/* -- what is left behind ----------------------------------------------------------------------- */
+
+size_t shared_mappings(void)
+{
+    char line[512];
+    size_t count = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        const char *mode = strchr(line, ' ');
+        count += mode && strlen(mode) > 4 && mode[4] == 's';
+    }
+    fclose(maps);
+    return count;
+}
+
 /* -- an allocator that fails ------------------------------------------------------------------ */
 
 size_t calls, fail_at;

@@ -62,6 +62,9 @@ char *broken_rules(const mishap_dialect *dialect, const char *document, size_t l
  */
 void assert_table_in_docs(const char *page, const char *table);
 
+/* How many mappings this process has that others may share. */
+size_t shared_mappings(void);
+
 /*
  * An allocator that counts and fails: the `fail_at`-th call and all after it, or with `fail_once`
  * only that one; 0: none. `blocks` is how many it gave out and has not got back. In use after
