@@ -21,7 +21,7 @@ void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_w
     mishap_runner_wake_at(r, link->ending_since_ns + r->times.lost_ms * MISHAP_MS);
 }
 
-/* Nobody waits for this one any more: what came of it is for the log. */
+/* Nobody waits for this one any more: what came of it is for the log. Its slot is cleared next. */
 void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *failure)
 {
     mishap_runner_count_out(r, slot->call);
@@ -31,7 +31,6 @@ void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, misha
     else
         mishap_free(failure);
     mishap_call_end(slot->call);
-    slot->call = NULL;
 }
 
 /* A call that its worker had and did not begin goes to another one. If the worker died without

@@ -281,6 +281,35 @@ static void what_is_not_necessary_counts_if_it_is_given(void **state)
     assert_int_equal(balance_of("bob"), 95);
 }
 
+static void who_is_spawned_has_nothing_and_can_be_paid(void **state)
+{
+    char args[200];
+    mishap_answered *answered = NULL;
+    (void)state;
+    assert_null(invoke("genesis_ledger", "spawn_principal", "[]", "alice", &answered));
+    assert_int_equal(mishap_integer(answered->json, "balance"), 0);
+    const char *id = mishap_string(answered->json, "principal_id");
+    assert_int_equal(strncmp(id, "principal_", 10), 0);
+    assert_int_equal(balance_of(id), 0);
+    snprintf(args, sizeof args, "[\"alice\",\"%s\",7]", id);
+    expect("genesis_ledger", "transfer", args, "alice", "\"to_balance\":7", true);
+    assert_int_equal(balance_of(id), 7);
+    mishap_answered_free(answered);
+}
+
+static void what_is_in_an_auction_is_not_given_away_and_its_end_is_told(void **state)
+{
+    (void)state;
+    expect("genesis_store", "create", "[\"a1\",\"note\",\"text\"]", "alice", "\"success\":true",
+           true);
+    expect("genesis_mint", "bid", "[\"a1\",5]", "alice", "\"success\":true", true);
+    expect("genesis_ledger", "transfer_ownership", "[\"a1\",\"bob\"]", "alice",
+           "\"error\":\"The artifact a1 is in an auction.\"", true);
+    expect("genesis_ledger", "transfer_ownership", "[\"a1\",\"bob\"]", "alice",
+           "\"artifact_id\":\"a1\",\"closes_at\":\"20", true);
+    expect("genesis_mint", "status", "[]", NULL, "\"minted\":0,", true); /* and nothing yet */
+}
+
 /* -- the system -------------------------------------------------------------------------------- */
 
 static void the_system_ends_an_auction_and_only_from_c(void **state)
@@ -879,6 +908,9 @@ static void on_postgresql_every_call_is_a_transaction_of_its_own(void **state)
     what_is_kept_for_all_is_bounded_and_who_keeps_little_loses_nothing(state);
     events_are_purged_by_number_and_by_time(state);
     what_is_old_is_removed_after_so_many_calls_or_bytes(state);
+    a_search_finds_what_is_there_now(state);
+    who_is_spawned_has_nothing_and_can_be_paid(state);
+    what_is_in_an_auction_is_not_given_away_and_its_end_is_told(state);
 }
 
 /* -- a file of principals ---------------------------------------------------------------------- */
@@ -921,6 +953,8 @@ int main(void)
         IN_FOLDER(arguments_that_the_library_refuses_have_codes_of_the_seed),
         IN_FOLDER(a_search_finds_what_is_there_now),
         IN_FOLDER(what_is_not_necessary_counts_if_it_is_given),
+        IN_FOLDER(who_is_spawned_has_nothing_and_can_be_paid),
+        IN_FOLDER(what_is_in_an_auction_is_not_given_away_and_its_end_is_told),
         cmocka_unit_test(a_file_of_principals_is_as_long_as_may_be_and_not_one_byte_more),
         IN_FOLDER(the_system_ends_an_auction_and_only_from_c),
         IN_FOLDER(what_fails_in_a_batch_is_undone_alone),

@@ -1204,6 +1204,34 @@ static void a_call_is_run_again_only_so_often(void **state)
     }
 }
 
+/* What it took counts for its caller, though it was not the call's fault. */
+static void the_time_of_a_call_that_is_run_again_counts(void **state)
+{
+    const int64_t second = INT64_C(1000000000);
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
+    assert_int_equal(*o.run.took_us, 0);
+    s.runner->links->slots[0].handed_ns -= 60 * second;
+    die_of(&s, &w, SIGKILL);
+    fake_worker_release(&w);
+    assert_false(o.done);
+    assert_true(*o.run.took_us >= 15 * second / 1000); /* a fourth of it */
+    start_settled(&s, &w);
+    fake_worker_answers(&w, 0, take_settled(&w, 0, MISHAP_SLOT_BEGUN, id).number);
+    turn(&s);
+    assert_true(o.done && !o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
 static void a_settlement_has_its_time(void **state)
 {
     mishap_runner_times times = patient;
@@ -2825,9 +2853,34 @@ static void a_service_that_is_warm_has_a_worker_before_its_first_call(void **sta
     close_set(&s);
 }
 
+/* The loop that has found it closed may have died since. */
+static void any_loop_tries_to_open_a_service_that_another_has_closed(void **state)
+{
+    struct set s;
+    mishap_keeper_message message;
+    (void)state;
+    open_set(&s, 2, 10, &patient);
+    mishap_standing *standing = s.runner->standing;
+    size_t group = 0;
+    while (s.plan.groups.groups[group].service != &eager)
+        group++;
+    assert_true(mishap_standing_close(standing, group, 0, T("It is broken."), false));
+    mishap_runner_tend(s.runner); /* not yet, nor is it kept warm */
+    assert_false(fake_keeper_hears(s.keeper, &message));
+    atomic_store(&standing->of[group].next_try_ns, 1);
+    mishap_runner_tend(s.runner);
+    mishap_runner_tend(s.runner);
+    assert_true(fake_keeper_hears(s.keeper, &message));
+    assert_int_equal(message.word, MISHAP_KEEPER_START);
+    assert_int_equal(message.group, group);
+    assert_false(fake_keeper_hears(s.keeper, &message));
+    close_set(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(any_loop_tries_to_open_a_service_that_another_has_closed),
         TEST(a_service_that_is_warm_has_a_worker_before_its_first_call),
         TEST(a_worker_gets_calls_when_it_has_opened_its_service),
         TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
@@ -2859,6 +2912,7 @@ int main(void)
         TEST(calls_that_had_run_are_run_again_with_the_same_id),
         TEST(a_forgotten_call_that_had_run_is_not_run_again),
         TEST(a_call_is_run_again_only_so_often),
+        TEST(the_time_of_a_call_that_is_run_again_counts),
         TEST(a_settlement_has_its_time),
         TEST(a_settlement_is_no_older_than_its_call_whatever_the_worker_says),
         TEST(a_batch_that_is_never_settled_has_its_time_too),
