@@ -238,9 +238,19 @@ size_t mishap_spawn_output(const mishap_spawned *spawned, char *output)
         return 0;
     if (end > MISHAP_FOREIGN_OUTPUT)
         end = MISHAP_FOREIGN_OUTPUT;
-    off_t begin = end > MISHAP_FOREIGN_LAST_OUTPUT ? end - MISHAP_FOREIGN_LAST_OUTPUT : 0;
-    ssize_t got = pread(spawned->output, output, (size_t)(end - begin), begin);
-    return got > 0 ? (size_t)got : 0;
+    if (end <= MISHAP_FOREIGN_LAST_OUTPUT) {
+        ssize_t got = pread(spawned->output, output, (size_t)end, 0);
+        return got > 0 ? (size_t)got : 0;
+    }
+    /* Some say first why they die, and then print a long stack. */
+    static const char between[] = "\n[…]\n";
+    enum { CUT = sizeof between - 1, FIRST = MISHAP_FOREIGN_LAST_OUTPUT / 2 };
+    enum { LAST = MISHAP_FOREIGN_LAST_OUTPUT - FIRST - CUT };
+    if (pread(spawned->output, output, FIRST, 0) != FIRST ||
+        pread(spawned->output, output + FIRST + CUT, LAST, end - LAST) != LAST)
+        return 0;
+    memcpy(output + FIRST, between, CUT);
+    return MISHAP_FOREIGN_LAST_OUTPUT;
 }
 
 void mishap_spawn_remove(mishap_spawned *spawned)

@@ -47,7 +47,8 @@ bool mishap_spawn_look(mishap_spawned *spawned);
 mishap_sandbox_excess mishap_spawn_exceeded(const mishap_spawned *spawned);
 const char *mishap_spawn_excess(mishap_sandbox_excess excess);
 
-/* The end of what it has written, at most MISHAP_FOREIGN_LAST_OUTPUT bytes. */
+/* What it has written: all of it or, of more than MISHAP_FOREIGN_LAST_OUTPUT bytes, the beginning
+ * and the end. */
 size_t mishap_spawn_output(const mishap_spawned *spawned, char *output);
 
 /* It was reaped: close and remove what it had. */

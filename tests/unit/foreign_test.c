@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -14,6 +15,7 @@
 #include "mishap/invoke.h"
 #include "worker/foreign.h"
 #include "worker/session.h"
+#include "worker/spawn.h"
 #include "worker_set_up.h"
 
 static void begin(struct loop *loop)
@@ -1445,6 +1447,36 @@ static void a_process_without_memory_is_none(void **state)
     mishap_use_allocator(NULL);
 }
 
+/* Of `count` lines of 50 bytes, what is kept for the operator. */
+static mishap_text kept_of(int count, char output[MISHAP_FOREIGN_LAST_OUTPUT])
+{
+    mishap_spawned spawned = { .output = memfd_create("output", MFD_CLOEXEC) };
+    assert_true(spawned.output >= 0);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(dprintf(spawned.output, "%049d\n", i), 50);
+    size_t length = mishap_spawn_output(&spawned, output);
+    close(spawned.output);
+    return (mishap_text){ output, length };
+}
+
+static void of_much_output_the_beginning_and_the_end_are_kept(void **state)
+{
+    (void)state;
+    char output[MISHAP_FOREIGN_LAST_OUTPUT], first[51], last[51];
+    assert_int_equal(kept_of(0, output).length, 0);
+    assert_int_equal(kept_of(40, output).length, 2000);
+    assert_null(memmem(output, 2000, "[…]", strlen("[…]")));
+    for (int count = 41; count < 1000; count += 317) {
+        mishap_text kept = kept_of(count, output);
+        snprintf(first, sizeof first, "%049d\n", 0);
+        snprintf(last, sizeof last, "%049d\n", count - 1);
+        assert_int_equal(kept.length, 2000);
+        assert_memory_equal(output, first, 50);
+        assert_memory_equal(output + 1950, last, 50);
+        assert_non_null(memmem(output, 2000, "[…]", strlen("[…]")));
+    }
+}
+
 int main(void)
 {
     abroad_begin();
@@ -1489,6 +1521,7 @@ int main(void)
         TEST(a_launched_process_that_ended_says_why_it_cannot_begin),
         TEST(a_process_that_cannot_be_started_is_none),
         TEST(a_process_without_memory_is_none),
+        TEST(of_much_output_the_beginning_and_the_end_are_kept),
     };
     return RUN(tests);
 }
