@@ -248,6 +248,7 @@ for kind in OPERANDS:
     row("bool", kind, "bool(a)")
     row("str", kind, "str(a)")
     row("repr", kind, "repr(a)")
+    row("ascii", kind, "ascii(a)")
     row("len", kind, "len(a)")
     row("isinstance", kind, "isinstance(a, int)", "isinstance(a, (str, list))", "isinstance(a, float)")
     row("type", kind, "type(a) == int", "type(a) is bool")
