@@ -21,7 +21,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, domain, maker, outcome, same, violated  # noqa: E402
+from engine import Engine, called, domain, maker, outcome, parameters, same, violated  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 engine = None
@@ -150,7 +150,7 @@ def passed(code, name, example):
     space = {"__name__": "__case__", "note": note}
     exec(compile(ast.fix_missing_locations(Noting().visit(ast.parse(code))), "<code>", "exec"), space)
     try:
-        space[name](**{key: spelled(value, space) for key, value in example.items()})
+        called(space[name], [spelled(example[key], space) for key in parameters(space[name])])
     except Exception:
         pass
     return seen
@@ -158,18 +158,16 @@ def passed(code, name, example):
 
 def spelled(value, space):
     """What JSON has no form for is written as Python does."""
-    if isinstance(value, str) and re.match(r"(float|set|frozenset|[A-Z]\w*)\(|[({]", value):
+    if isinstance(value, str) and re.match(r"(float|set|frozenset|tuple|[A-Z]\w*)\(|[({]|b['\"]", value):
         return eval(value, space)
     return value
 
 
 def holds(code, name, witness):
     """The condition of the path is true for the witness."""
-    import inspect
-    from engine import loaded
+    from engine import loaded, named
     space = loaded(code)
-    names = list(inspect.signature(space[name]).parameters)
-    known = dict(zip(names, maker(call_of(witness))(space)))
+    known = named(space[name], maker(call_of(witness))(space))
     assert eval(witness["path_condition"], {**space, **known}), witness
 
 

@@ -1,6 +1,7 @@
 """The symbolic engine as a worker, and what Python itself says of the same code: for tests, the fuzzer and the benchmark."""
 import ast
 import functools
+import inspect
 import itertools
 import json
 import math
@@ -115,13 +116,59 @@ class Old:
     pass
 
 
+class Given(list):
+    """Arguments in the order in which they are given, and how."""
+
+    def __init__(self, places, keywords):
+        super().__init__([*places, *keywords.values()])
+        self.places, self.keywords = places, keywords
+
+
+def has_rest(function):
+    """Does it take *args or **kwargs?"""
+    return getattr(function, "__wrapped__", function).__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+
+
 def parameters(function):
-    """The names of all parameters, keyword-only ones last."""
-    function = getattr(function, "__wrapped__", function)
-    return function.__code__.co_varnames[:function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    """The names of all parameters, keyword-only ones and **kwargs last."""
+    code = getattr(function, "__wrapped__", function).__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    stars = [bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)]
+    names = code.co_varnames[:count + sum(stars)]
+    return (*names[:code.co_argcount], *names[count:count + stars[0]], *names[code.co_argcount:count], *names[count + stars[0]:])
+
+
+def given_to(function, arguments):
+    """The arguments of a function with *args or **kwargs, from one for each parameter."""
+    if isinstance(arguments, Given):
+        return arguments
+    places, keywords = [], {}
+    for value, p in zip(arguments, inspect.signature(function).parameters.values()):
+        if p.kind == p.VAR_POSITIONAL:
+            places += value
+        elif p.kind == p.VAR_KEYWORD:
+            keywords.update(value)
+        elif p.kind == p.KEYWORD_ONLY:
+            keywords[p.name] = value
+        else:
+            places.append(value)
+    return Given(places, keywords)
+
+
+def named(function, arguments):
+    """What each parameter gets, by its name."""
+    if not has_rest(function):
+        return dict(zip(parameters(function), arguments))
+    given = given_to(function, arguments)
+    bound = inspect.signature(function).bind(*given.places, **given.keywords)
+    bound.apply_defaults()
+    return dict(bound.arguments)
 
 
 def called(function, arguments):
+    if has_rest(function):
+        given = given_to(function, arguments)
+        return function(*given.places, **given.keywords)
     places = getattr(function, "__wrapped__", function).__code__.co_argcount
     return function(*arguments[:places], **dict(zip(parameters(function)[places:], arguments[places:])))
 
@@ -135,8 +182,7 @@ def violated(code, name, make):
     space = loaded(code)
     function = space[name]
     agreed = contract(function)
-    names = parameters(function)
-    known = dict(zip(names, make(space)))
+    known = named(function, make(space))
     try:
         if not all(eval(words, {**space, **known}) for words in agreed["pre"]):
             return None
@@ -154,9 +200,9 @@ def violated(code, name, make):
             return None
         return type(error).__name__
     old = Old()
-    for key, value in zip(names, make(space)):
+    for key, value in named(function, make(space)).items():
         setattr(old, key, value)
-    after = dict(zip(names, arguments), _=result, __return__=result, __old__=old)
+    after = dict(named(function, arguments), _=result, __return__=result, __old__=old)
     for words in agreed["post"]:
         try:
             if not eval(words, {**space, **after}):
@@ -245,6 +291,7 @@ def shape(v, around):
 INTS = [-7, -3, -2, -1, 0, 1, 2, 3, 5, 10, 11, 42, 100, -100, 1000, 2 ** 31, -2 ** 63 - 1]
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, 5e-324, math.inf, -math.inf, math.nan, 3.25]
 STRINGS = ["", "a", "b", "ab", "abc", "hello", "A", " ", "0", "12", "-", "x=1", "\u00e9", "aa", "zz"]
+BYTES = [b"", b"a", b"\x00", b"\xff", b"ab", b"\x01\x02", b"\xc3\xa9", b"abc", b"12", b"\x80\x00", b"\x7fELF", b"aa"]
 
 
 def texts(annotation, depth=0):
@@ -262,6 +309,8 @@ def texts(annotation, depth=0):
         return ["float(%r)" % repr(f) for f in (FLOATS if depth == 0 else FLOATS[:4])]
     if words == "str":
         return [repr(s) for s in (STRINGS if depth == 0 else STRINGS[:4])]
+    if words == "bytes":
+        return [repr(b) for b in (BYTES if depth == 0 else BYTES[:4])]
     if words == "None":
         return ["None"]
     if isinstance(annotation, ast.BinOp):
@@ -305,22 +354,28 @@ def domain(code, name, most=400, seed=1):
             fields = [texts(f.annotation, 1) for f in classes[words].body if isinstance(f, ast.AnnAssign)]
             return ["%s(%s)" % (words, ", ".join(each)) for each in itertools.islice(itertools.product(*fields), 300)]
         return texts(annotation)
+    def rest(arg, keyword):
+        """Several arguments, or none."""
+        each = of(arg.annotation)
+        signs = ["x=%s", "y=%s", "limit=%s"] if keyword else ["%s"] * 3
+        return each and [", ".join(sign % words for sign, words in zip(signs, given)) for size in range(4) for given in itertools.product(each[:4], repeat=size)]
+    stars = function.args.vararg, function.args.kwarg
     lists = [of(arg.annotation) for arg in every]
+    if any(stars) and all(lists):
+        places = len(every) - len(function.args.kwonlyargs)
+        lists = [*lists[:places], *([rest(stars[0], False)] if stars[0] else []),
+                 *(["%s=%s" % (arg.arg, words) for words in values] for arg, values in zip(every[places:], lists[places:])), *([rest(stars[1], True)] if stars[1] else [])]
     if any(values is None for values in lists):
         return None
     total = math.prod(len(values) for values in lists)
     if total <= most:
-        return [", ".join(each) for each in itertools.product(*lists)]
+        return [", ".join(filter(None, each)) for each in itertools.product(*lists)]
     picker = random.Random(seed)
-    return [", ".join(picker.choice(values) for values in lists) for _ in range(most)]
+    return [", ".join(filter(None, [picker.choice(values) for values in lists])) for _ in range(most)]
 
 
 def maker(words):
     """Fresh arguments, in the names of the code."""
-    if "=" in words:
-        call = ast.parse("f(%s)" % words, mode="eval").body
-        words = ", ".join(ast.unparse(each) for each in call.args + [keyword.value for keyword in call.keywords])
-
     def make(space):
-        return eval("[" + words + "]", space)
+        return Given(*eval("(lambda *args, **kwargs: (args, kwargs))(" + words + ")", space))
     return make

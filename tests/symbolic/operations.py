@@ -7,6 +7,7 @@ Python has them for. A new operation of the engine needs a row here; a test fail
 import collections
 import itertools
 
+import bytes_operations
 import library_operations
 import text_operations
 
@@ -111,6 +112,9 @@ KINDS = {
                             "'\\u1e9e'", "'\\u03a3'", "'a\\u03a3'", "'\\u03a3a'", "'a\\u03a3a'", "'a\\u03a3\\u0307'", "'\\u03c2'", "'\\u01c4'", "'\\u01c5'", "'\\u01c6x'", "'\\u0149'", "'a\\u0149'", "'\\ufb01'", "'a\\ufb03'", "'\\ufb03b'", "'\\u1f80'", "'a\\u1f80'",
                             "'\\u0345'", "'\\u10d0'", "'\\u1c90'", "'\\uab70'", "'\\u13a0'", "'\\U00010400'", "'\\U0001e921'", "'\\U0010ffff'", "'\\ud800'", "'\\u0390'", "'\\xb5'", "'\\xff'", "'\\xaa'", "'\\u2160'", "'\\u24b6'"]),
     "chars": Kind("str", ["''", "'a'", "'b'", "'ab'", "'ba'", "'aa'", "'aab'", "'aba'", "'abX'", "'a,b'", "'a; b'", "'k=1'", "'=7'", "'12'", "'1a2'", "' a '", "'a\\n'", "'\\n'", "'a\\nb'", "'\\xe9a'", "'\\u0663'", "'a_b'", "'A-b'", "'\\\\'", "'\\ud800'", "'\\u4e00a'", "'\\U0010ffff'", "'ac'", "'0f'", "'\\x1ca'"]),
+    "bytes": Kind("bytes", ["b''", "b'a'", "b'b'", "b'ab'", "b'aba'", "b'A'", "b' a\\t'", "b'\\x00'", "b'\\xff'", "b'\\x80a'", "b'12'", "b'-1'", "b'\\xc3\\xa9'",
+                            "b'\\xed\\xa0\\x80'", "b'a,b'", "b'\\n'", "b'\\x1c\\x85'", "b'Zz\\xe9'", "b'\\xf0\\x9f\\x98\\x80'", "b'7'"]),
+    "blobs": Kind("list[bytes]", ["[]", "[b'']", "[b'a']", "[b'b', b'a']", "[b'a', b'a']", "[b'\\xff', b'ab']"]),
     "none": Kind("None", ["None"]),
     "maybe": Kind("int | None", ["None", "0", "1", "-1", "2**63"]),
     "mixed": Kind("int | str", ["0", "1", "-1", "''", "'a'", "'1'"]),
@@ -151,7 +155,7 @@ KINDS = {
 }
 
 # What a parameter of a kind is bounded by in questions about all inputs, so that every path can be explored.
-BOUNDS = {"small": "-6 <= {0} <= 5", "byte": "0 <= {0} <= 255", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "letters": "len({0}) <= 2", "chars": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
+BOUNDS = {"bytes": "len({0}) <= 2", "blobs": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "small": "-6 <= {0} <= 5", "byte": "0 <= {0} <= 255", "times": "{0} <= 3 or {0} >= 2**63", "str": "len({0}) <= 2", "letters": "len({0}) <= 2", "chars": "len({0}) <= 2", "list": "len({0}) <= 2", "floats": "len({0}) <= 1", "strs": "len({0}) <= 1",
           "bools": "len({0}) <= 2", "lists": "len({0}) <= 1 and all(len(x) <= 1 for x in {0})", "pairs": "len({0}) <= 1", "tuples": "len({0}) <= 2",
           "dict": "len({0}) <= 1", "names": "len({0}) <= 1", "set": "len({0}) <= 1", "frozenset": "len({0}) <= 1",
           "dates": "len({0}) <= 1", "isodate": "len({0}) <= 10", "pair": "len({0}.s) <= 2",
@@ -169,9 +173,9 @@ def row(operation, kinds, *bodies):
 UNARY = ["+", "-", "~", "not "]
 BINARY = ["+", "-", "*", "/", "//", "%", "**", "<<", ">>", "|", "^", "&", "@"]
 COMPARED = ["==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"]
-OPERANDS = ["int", "bool", "float", "str", "none", "list", "floats", "lists", "tuple", "tuples", "dict", "set", "frozenset", "mixed"]
+OPERANDS = ["int", "bool", "float", "str", "bytes", "none", "list", "floats", "lists", "tuple", "tuples", "dict", "set", "frozenset", "mixed"]
 # A product, a power and a shift of a big number only take memory.
-NARROW = {"*": ("int", {"str": "times", "list": "times", "floats": "times", "lists": "times", "tuple": "times", "tuples": "times"}),
+NARROW = {"*": ("int", {"str": "times", "bytes": "times", "list": "times", "floats": "times", "lists": "times", "tuple": "times", "tuples": "times"}),
           "**": ("int", {"int": "small", "bool": "small", "float": "int"}), "<<": ("int", {"int": "small", "bool": "small"})}
 
 
@@ -843,3 +847,4 @@ row("aliased parameters", "lists", "b = a * 2\nfor x in b:\n    x.append(1)\nret
 
 library_operations.add_rows(row)
 text_operations.add_rows(row)
+bytes_operations.add_rows(row)

@@ -75,7 +75,7 @@ def is_value(place, value, depth=0):
         return "(type(%s) == float and %s == %s)" % (place, place, "1e999" if value == math.inf else "-1e999" if value == -math.inf else repr(value))
     if kind in (bool, int):
         return "(type(%s) == %s and %s == %r)" % (place, kind.__name__, place, value)
-    if kind is str:
+    if kind in (str, bytes):
         return "%s == %s" % (place, ascii(value))
     if kind in (list, tuple):
         parts = [is_value("%s[%d]" % (place, i), item, depth + 1) for i, item in enumerate(value)]
@@ -374,12 +374,12 @@ def questions_of(asker, program, picker):
 
 # ---- What the engine models, and no row has --------------------------------------------------------------------------------
 
-TYPES = {"int": "5", "bool": "True", "float": "2.5", "str": "'ab'", "list": "[1, 2]", "tuple": "(1, 2)", "dict": "{1: 2}", "set": "{1}",
+TYPES = {"int": "5", "bool": "True", "float": "2.5", "str": "'ab'", "bytes": "b'ab'", "list": "[1, 2]", "tuple": "(1, 2)", "dict": "{1: 2}", "set": "{1}",
          "frozenset": "frozenset([1])", "range": "range(3)"}
 TRIED = ["", "1", "'a'", "[1]", "{1}", "{1: 2}", "2.5", "1, 2", "'a', 'b'", "1, 1, 1", "[1], 1", "[1], [2]", "2.0, 3.0, 1.0", "{}, {}", "(0, 0), (3, 4)"]
 # Syntax that the engine refuses: Python's class of it, and a function body.
 REFUSED = {
-    "With": "with a:\n    pass", "withitem": "with a:\n    pass", "AsyncFunctionDef": "async def g():\n    pass\nreturn 1",
+    "AsyncFunctionDef": "async def g():\n    pass\nreturn 1",
     "AsyncFor": "async def g():\n    async for x in a:\n        pass\nreturn 1", "AsyncWith": "async def g():\n    async with a:\n        pass\nreturn 1",
     "Await": "async def g():\n    await a\nreturn 1",
     "TryStar": "try:\n    1 // a\nexcept* ValueError:\n    pass\nreturn 1", "TypeAlias": "type X = int\nreturn 1", "TypeVar": "def g[T](x: T):\n    return x\nreturn g(a)",
@@ -494,7 +494,7 @@ def chosen(words, most, picker):
     """Rows with these words; at most so many of one operation."""
     groups = collections.defaultdict(list)
     for row in ROWS:
-        if not words or words in row.operation or words in row.body:
+        if not words or words in row.operation or words in row.body or words in row.kinds:
             groups[row.operation].append(row)
     for operation, rows in groups.items():
         entries = [known.body for known in KNOWN if known.operation == operation]

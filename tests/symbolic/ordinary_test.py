@@ -34,7 +34,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases_test  # noqa: E402
 from cases_test import blocks, call_of  # noqa: E402
-from engine import Engine, Slow, contract, loaded, maker, outcome, parameters, same, violated  # noqa: E402
+from engine import Engine, Given, Slow, called, contract, loaded, maker, outcome, parameters, same, violated  # noqa: E402
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ordinary")
 PATIENCE = 120  # seconds for a question that the engine answers in a few; a busy machine changes nothing
@@ -316,11 +316,11 @@ class Watched:
         tree = ast.fix_missing_locations(cases_test.Noting().visit(ast.parse(case.code)))
         space = {"__name__": "__case__", "note": self.note}
         exec(compile(tree, "<watched>", "exec"), space)
-        shown = [eval("[%s]" % words, space) for words in [case.shown] if words]
+        shown = [maker(words)(space) for words in [case.shown] if words]
         for given in shown + list(drawn(case, count, 0)):
             sys.settrace(self.trace)
             try:
-                space[case.words[0]](*of_space(given, space))
+                called(space[case.words[0]], given if isinstance(given, Given) else of_space(given, space))
             except Exception as error:
                 sys.settrace(None)
                 self.raised |= {c.__name__ for c in type(error).__mro__}

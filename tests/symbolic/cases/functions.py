@@ -230,8 +230,8 @@ def f(xs: list[int], n: int = 0, *, flag: bool = False) -> int:
     """
     return 1 if flag else 0
 
-#: check f = error Unsupported args
-def f(*args: int) -> int:
+#: check f = error Unsupported annotation
+def f(*args: complex) -> int:
     return len(args)
 
 #: check f = verified

@@ -415,7 +415,6 @@ def run_with(a: int, name: str) -> int:
 
 
 #: check context = verified
-#: not yet a with statement
 #: from lists(ints(-3, 3), 0, 3)
 class Recording:
     def __init__(self):

@@ -397,7 +397,6 @@ def crc8_step(crc: int) -> int:
 
 
 #: check xor_checksum = verified
-#: not yet the annotation of parameter 'data'
 #: from bytestrings(0, 4)
 def xor_checksum(data: bytes) -> int:
     """

@@ -29,6 +29,7 @@ static void advise(text *out, const parameter *p, const bounds *within)
             text_print(out, "fewer characters, as in pre: all(c in \"ab0\" for c in %s)", p->name);
         }
         return;
+    case T_BYTES:
     case T_LIST:
     case T_TUPLE_OF:
     case T_DICT:

@@ -11,6 +11,7 @@ typedef struct writing {
     Z3_context z;
     text *out;
     bool failed; /* a term that has no form in Python */
+    bool bytes;  /* its strings are bytes */
     int depth;
 } writing;
 
@@ -52,6 +53,8 @@ static void function(writing *w, Z3_app app, const char *before, const char *bet
 static void write_known(writing *w, Z3_ast term, value_kind kind)
 {
     value *v = value_of(w->m, kind, term);
+    if (kind == V_STR && w->bytes)
+        v = value_bytes(w->m, v);
     if (!value_is_concrete(w->m, v) || !input_write(w->m, v, w->out))
         w->failed = true;
 }
@@ -132,6 +135,20 @@ static const struct {
     { Z3_OP_FPA_DIV, " / ", IN_PRODUCT, 1 },
 };
 
+/* The code point of a string of one character: of bytes that is an item. */
+static void write_code(writing *w, Z3_app app)
+{
+    Z3_ast of = Z3_get_app_arg(w->z, app, 0);
+    bool at = Z3_get_ast_kind(w->z, of) == Z3_APP_AST &&
+              Z3_get_decl_kind(w->z, Z3_get_app_decl(w->z, Z3_to_app(w->z, of))) == Z3_OP_SEQ_AT;
+    if (!w->bytes)
+        function(w, app, "ord(", NULL, ")");
+    else if (at)
+        function(w, Z3_to_app(w->z, of), "", "[", "]");
+    else
+        w->failed = true;
+}
+
 static void write_app(writing *w, Z3_ast term, int outer)
 {
     Z3_app app = Z3_to_app(w->z, term);
@@ -143,11 +160,11 @@ static void write_app(writing *w, Z3_ast term, int outer)
             return;
         }
     if (decl == w->m->solver->to_code) {
-        function(w, app, "ord(", NULL, ")");
+        write_code(w, app);
         return;
     }
     if (decl == w->m->solver->from_code) {
-        function(w, app, "chr(", NULL, ")");
+        function(w, app, w->bytes ? "bytes([" : "chr(", NULL, w->bytes ? "])" : ")");
         return;
     }
     switch (kind) {
@@ -161,7 +178,7 @@ static void write_app(writing *w, Z3_ast term, int outer)
         const char *name = Z3_get_symbol_string(w->z, Z3_get_decl_name(w->z, decl));
         w->failed |= strncmp(name, "type of ", 8) == 0 || strncmp(name, "literal of ", 11) == 0 ||
                      strncmp(name, "guess ", 6) == 0 || strncmp(name, "part of ", 8) == 0;
-        text_say(w->out, name);
+        text_say(w->out, strncmp(name, "bytes of ", 9) == 0 ? name + 9 : name);
         return;
     }
     case Z3_OP_NOT:
@@ -218,7 +235,8 @@ static void write_app(writing *w, Z3_ast term, int outer)
     case Z3_OP_SEQ_INDEX:
         function(w, app, "", ".find(", ")");
         return;
-    case Z3_OP_SEQ_AT:
+    case Z3_OP_SEQ_AT: /* the items of bytes are ints */
+        w->failed |= w->bytes;
         function(w, app, "", "[", "]");
         return;
     case Z3_OP_SEQ_EXTRACT:
@@ -261,6 +279,25 @@ static void write_term(writing *w, Z3_ast term, int outer)
     w->depth--;
 }
 
+/* Which strings are in there: of bytes, 1, and others, 2? A depth that is too much is both. */
+static int strings_in(Z3_context z, Z3_ast term, int depth)
+{
+    if (Z3_get_ast_kind(z, term) != Z3_APP_AST || depth > MOST_DEPTH)
+        return depth > MOST_DEPTH ? 3 : 0;
+    Z3_app app = Z3_to_app(z, term);
+    Z3_func_decl decl = Z3_get_app_decl(z, app);
+    unsigned count = Z3_get_app_num_args(z, app);
+    int found = 0;
+    if (Z3_get_decl_kind(z, decl) == Z3_OP_UNINTERPRETED && count == 0 &&
+        Z3_is_string_sort(z, Z3_get_sort(z, term)))
+        found = strncmp(Z3_get_symbol_string(z, Z3_get_decl_name(z, decl)), "bytes of ", 9) == 0
+                    ? 1
+                    : 2;
+    for (unsigned i = 0; i < count && found < 3; i++)
+        found |= strings_in(z, Z3_get_app_arg(z, app, i), depth + 1);
+    return found;
+}
+
 const char *path_condition(machine *m, arena *to)
 {
     text all = { .a = to };
@@ -272,6 +309,9 @@ const char *path_condition(machine *m, arena *to)
         text words = { .a = m->arena };
         text_say(&words, "");
         writing w = { .m = m, .z = m->solver->z, .out = &words };
+        int strings = strings_in(w.z, one->condition, 0);
+        w.bytes = strings == 1;
+        w.failed = strings == 3;
         if (one->choice)
             write_term(&w, one->condition, IN_AND + 1);
         else

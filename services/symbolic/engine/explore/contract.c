@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explore/explore.h"
+#include "inputs/record.h"
 #include "tree/validate.h"
 
 static const char *docstring(tree *t, const node *function)
@@ -59,8 +60,21 @@ static bool is_number(const node *n)
     return n->kind == N_CONSTANT || (n->kind == N_UNARYOP && n->a->kind == N_CONSTANT);
 }
 
+/* A parameter, and what is said of it: of each item, if it is `*args` or `**kwargs`. */
+typedef struct subject {
+    const node *p;
+    const char *name, *before, *after;
+} subject;
+
+static bool add_words(tree *t, const node *function, const subject *of, const char *words,
+                      contract *out, fault *wrong)
+{
+    return add_condition(t, function, arena_print(t->arena, "%s%s%s", of->before, words, of->after),
+                         out->pre, out->pre_nodes, &out->pre_count, of->p->line, wrong);
+}
+
 /* `Annotated[int, range(10)]`, `Annotated[int, Ge(0)]`, `Annotated[int, Interval(ge=0, lt=10)]` */
-static bool add_annotated(tree *t, const node *function, const node *p, const node *said,
+static bool add_annotated(tree *t, const node *function, const subject *of, const node *said,
                           contract *out, fault *wrong)
 {
     static const struct {
@@ -71,9 +85,10 @@ static bool add_annotated(tree *t, const node *function, const node *p, const no
     const char *name = said->kind == N_CALL && said->a->name ? said->a->name : "";
     bool range = strcmp(name, "range") == 0, interval = strcmp(name, "Interval") == 0, good = true;
     if (range)
-        good = add_condition(
-            t, function, arena_print(t->arena, "%s in %s", p->name, tree_source(t, t->arena, said)),
-            out->pre, out->pre_nodes, &out->pre_count, p->line, wrong);
+        good = add_words(
+            t, function, of,
+            arena_print(t->arena, "%s in %s", of->name, tree_source(t, t->arena, said)), out,
+            wrong);
     for (size_t i = 0; good && i < sizeof signs / sizeof *signs; i++) {
         const node *bound = NULL;
         if (strcmp(name, signs[i].name) == 0 && said->x.count == 1)
@@ -82,26 +97,54 @@ static bool add_annotated(tree *t, const node *function, const node *p, const no
             if (said->y.at[j]->name && strcmp(said->y.at[j]->name, signs[i].keyword) == 0)
                 bound = said->y.at[j]->a;
         if (bound && is_number(bound))
-            good = add_condition(t, function,
-                                 arena_print(t->arena, "%s %s %s", p->name, signs[i].sign,
-                                             tree_source(t, t->arena, bound)),
-                                 out->pre, out->pre_nodes, &out->pre_count, p->line, wrong);
+            good = add_words(t, function, of,
+                             arena_print(t->arena, "%s %s %s", of->name, signs[i].sign,
+                                         tree_source(t, t->arena, bound)),
+                             out, wrong);
     }
     return good;
 }
 
+/* What a name stands for that is bound once, as in `Age = Annotated[int, range(150)]`. */
+static const node *meant_by(const tree *t, const node *n)
+{
+    for (int i = 0; i < 8 && n && n->kind == N_NAME; i++)
+        n = scope_count(t->module->x, n->name) == 1 ? alias_named(t, n->name) : NULL;
+    return n;
+}
+
+static bool add_annotation(tree *t, const node *function, const subject *of, contract *out,
+                           fault *wrong)
+{
+    const node *n = meant_by(t, of->p->a);
+    bool annotated = n && n->kind == N_SUBSCRIPT && n->a->name &&
+                     strcmp(n->a->name, "Annotated") == 0 && n->b->kind == N_TUPLE;
+    for (size_t i = 1; annotated && i < n->b->x.count; i++)
+        if (!add_annotated(t, function, of, n->b->x.at[i], out, wrong))
+            return false;
+    return true;
+}
+
 static bool add_annotations(tree *t, const node *function, contract *out, fault *wrong)
 {
-    nodes lists[] = { function->a->x, function->a->y, function->a->z };
+    const node *a = function->a;
+    nodes lists[] = { a->x, a->y, a->z };
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < lists[l].count; i++) {
-            const node *p = lists[l].at[i], *n = p->a;
-            bool annotated = n && n->kind == N_SUBSCRIPT && n->a->name &&
-                             strcmp(n->a->name, "Annotated") == 0 && n->b->kind == N_TUPLE;
-            for (size_t j = 1; annotated && j < n->b->x.count; j++)
-                if (!add_annotated(t, function, p, n->b->x.at[j], out, wrong))
-                    return false;
+            const node *p = lists[l].at[i];
+            if (!add_annotation(t, function, &(subject){ p, p->name, "", "" }, out, wrong))
+                return false;
         }
+    const node *rest[] = { a->a, a->b };
+    bool plain = scope_count(t->module->x, tree_name(t, "all")) == 0;
+    for (int i = 0; plain && i < 2; i++) {
+        const char *in = rest[i] ? arena_print(t->arena, " for item in %s%s)", rest[i]->name,
+                                               i ? ".values()" : "")
+                                 : NULL;
+        if (in &&
+            !add_annotation(t, function, &(subject){ rest[i], "item", "all(", in }, out, wrong))
+            return false;
+    }
     return true;
 }
 

@@ -44,22 +44,6 @@ bool find_domains(analysis *a, const question *q, size_t *total)
 
 /* -- the calls --------------------------------------------------------------------------------- */
 
-/* "((%s, %s), {'k': %s})" for the driver, or with one input in it. */
-static const char *arguments_of(const analysis *a, const char *const *words, arena *to)
-{
-    text places = { .a = to }, keywords = { .a = to };
-    text_say(&places, "");
-    text_say(&keywords, "");
-    for (size_t i = 0; i < a->parameter_count; i++) {
-        const char *one = words ? words[i] : "%s";
-        if (a->parameters[i].keyword)
-            text_print(&keywords, "'%s': %s, ", a->parameters[i].name, one);
-        else
-            text_print(&places, "%s, ", one);
-    }
-    return arena_print(to, "((%s), {%s})", places.data, keywords.data);
-}
-
 /* What the driver is to go through: [from, to] of ints, and tuples of the words of Python. */
 static const char *sources_of(const analysis *a, arena *to)
 {
@@ -172,20 +156,14 @@ static void words_of(analysis *a, size_t index, const char **words)
 void enumerate_witness(analysis *a, size_t found, witness *out)
 {
     arena *to = &a->tree_arena;
-    text shown = { .a = to }, condition = { .a = to };
+    text condition = { .a = to };
     *out = (witness){ .enumerated = true, .replayed = a->every.each[found] };
     words_of(a, a->every.found[found], out->words);
-    text_print(&shown, "%s(", a->function->name);
-    for (size_t i = 0; i < a->parameter_count; i++) {
-        const parameter *p = &a->parameters[i];
-        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
-                   p->keyword ? "=" : "", out->words[i]);
+    for (size_t i = 0; i < a->parameter_count; i++)
         if (!strstr(out->words[i], "nan")) /* which is not equal to itself */
-            text_print(&condition, "%s%s == %s", condition.length ? " and " : "", p->name,
-                       out->words[i]);
-    }
-    text_say(&shown, ")");
-    out->call = shown.data;
+            text_print(&condition, "%s%s == %s", condition.length ? " and " : "",
+                       a->parameters[i].name, out->words[i]);
+    out->call = call_shown(a, out->words, to);
     out->condition = condition.length ? condition.data : "True";
 }
 

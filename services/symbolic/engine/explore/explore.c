@@ -492,6 +492,21 @@ void path_inputs(analysis *a)
             path_bound(m, "the number of items of a parameter");
 }
 
+static void give(machine *m, const parameter *p, value *v, arguments *to)
+{
+    values one = { &v, 1, 1 }, name = { 0 };
+    const values *items = p->rest ? &v->in.items : &one;
+    if (p->keyword && !p->rest)
+        values_add(m, &name, value_ascii(m, p->name));
+    for (size_t i = 0; i < items->count; i++)
+        if (!p->keyword) {
+            values_add(m, &to->places, items->at[i]);
+        } else {
+            values_add(m, &to->names, p->rest ? items->at[i] : name.at[0]);
+            values_add(m, &to->keywords, p->rest ? v->in.others.at[i] : v);
+        }
+}
+
 value *path_call(analysis *a, const node *function, values *after)
 {
     machine *m = &a->m;
@@ -499,12 +514,7 @@ value *path_call(analysis *a, const node *function, values *after)
     *after = copies(m, &a->inputs);
     arguments given = { 0 };
     for (size_t i = 0; i < a->parameter_count; i++)
-        if (!a->parameters[i].keyword) {
-            values_add(m, &given.places, after->at[i]);
-        } else {
-            values_add(m, &given.names, value_ascii(m, a->parameters[i].name));
-            values_add(m, &given.keywords, after->at[i]);
-        }
+        give(m, &a->parameters[i], after->at[i], &given);
     if (callee && callee->kind == V_MODULE)
         path_unsupported(m, function->line, "call it without", "%s", callee->builtin.name);
     if (!callee || callee->kind != V_FUNCTION || callee->function.node != function)

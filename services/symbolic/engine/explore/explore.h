@@ -141,6 +141,21 @@ const char *path_ending(analysis *a, const value *raised, const char *otherwise)
  * and
  * `*shown` is the call as a person would write it. False: it has none. */
 bool call_words(analysis *a, const values *given, replay_call *out, const char **shown);
+/* -- calls in words (calling.c) -----------------------------------------------------------------
+ */
+
+/* "((1, *(2, 3)), {'k': 2})" for a replay, by the words of each argument; NULL: "%s" for each. */
+const char *arguments_of(const analysis *a, const char *const *words, arena *to);
+/* "f(1, 2, 3, k=2)", as a person would write it. */
+const char *call_shown(analysis *a, const char *const *words, arena *to);
+/* What the words of a `*args` or `**kwargs` have in them: of a dict `keys` are expressions, else
+ * NULL. False: nobody can tell. */
+typedef struct rest_item {
+    const node *key;
+    const char *key_words, *words;
+} rest_item;
+bool rest_items(analysis *a, const char *words, rest_item **out, size_t *count);
+
 /* A tuple as Python writes it; its items are texts, or words of Python. */
 const char *python_list(arena *to, const char *const *items, size_t count, bool quote);
 /* Set `names`, `pre` and `post` of a call. */

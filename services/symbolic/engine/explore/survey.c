@@ -28,13 +28,13 @@ static bool collect(survey *s, const node *n, bool statement)
     if (n->kind == N_BOOLOP)
         s->operators += (int)n->x.count - 1;
     bool body = n->kind == N_IF || n->kind == N_WHILE || n->kind == N_FOR || n->kind == N_TRY ||
-                n->kind == N_HANDLER || n->kind == N_MATCH_CASE;
-    bool try = n->kind == N_TRY;
+                n->kind == N_HANDLER || n->kind == N_MATCH_CASE || n->kind == N_WITH;
+    bool try = n->kind == N_TRY, with = n->kind == N_WITH;
     if ((n->kind == N_FUNCTION || n->kind == N_CLASS || n->kind == N_LAMBDA) && statement)
         return true; /* another function */
     return (!n->a || collect(s, n->a, false)) && (!n->b || collect(s, n->b, false)) &&
            (!n->c || collect(s, n->c, false)) && collect_all(s, n->x, body) &&
-           collect_all(s, n->y, body && !try ? true : try) && collect_all(s, n->z, try) &&
+           collect_all(s, n->y, body && !with) && collect_all(s, n->z, try) &&
            collect_all(s, n->w, try) && collect_all(s, n->v, false);
 }
 

@@ -32,38 +32,28 @@ const char *python_list(arena *to, const char *const *items, size_t count, bool 
     return words.data;
 }
 
-/* "((1,), {'k': 2})", and the call as a person would write it. */
 static bool write_call(analysis *a, const values *given, const char **arguments_text,
                        const char **call_text)
 {
-    arena *to = &a->path_arena;
-    text places = { .a = to }, keywords = { .a = to }, shown = { .a = to };
-    text_say(&places, "");
-    text_say(&keywords, "");
-    text_print(&shown, "%s(", a->function->name);
+    const char *words[MOST_PARAMETERS];
     for (size_t i = 0; i < given->count; i++) {
-        text one = { .a = to };
+        text one = { .a = &a->path_arena };
         if (!input_write(&a->m, given->at[i], &one))
             return false;
-        const parameter *p = &a->parameters[i];
-        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
-                   p->keyword ? "=" : "", one.data);
-        if (p->keyword)
-            text_print(&keywords, "'%s': %s, ", p->name, one.data);
-        else
-            text_print(&places, "%s, ", one.data);
+        words[i] = one.data;
     }
-    text_say(&shown, ")");
-    *arguments_text = arena_print(to, "((%s), {%s})", places.data, keywords.data);
-    *call_text = shown.data;
+    *arguments_text = arguments_of(a, words, &a->path_arena);
+    *call_text = call_shown(a, words, &a->path_arena);
     return true;
 }
 
 void contract_words(const analysis *a, arena *to, replay_call *out)
 {
     const char *names[MOST_PARAMETERS];
-    for (size_t i = 0; i < a->parameter_count; i++)
-        names[i] = a->parameters[i].name;
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const parameter *p = &a->parameters[i];
+        names[i] = p->rest ? arena_print(to, "%s%s", p->keyword ? "**" : "*", p->name) : p->name;
+    }
     out->names = python_list(to, names, a->parameter_count, true);
     out->pre = python_list(to, a->contract.pre, a->contract.pre_count, true);
     out->post = python_list(to, a->contract.post, a->contract.post_count, true);
@@ -92,15 +82,39 @@ bool ends_alike(analysis *a, const replay_call *call, const replay_result *first
     return true;
 }
 
+/* Each keyword of a `**kwargs` that is not known is a letter; NULL: there is none. */
+static Z3_ast name_wishes(analysis *a, Z3_ast others)
+{
+    machine *m = &a->m;
+    Z3_context z = m->solver->z;
+    Z3_ast all = NULL;
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const parameter *p = &a->parameters[i];
+        const value *dict = a->inputs.at[i];
+        for (size_t j = 0; p->rest && p->keyword && j < dict->in.items.count; j++) {
+            Z3_ast key = value_term(m, dict->in.items.at[j]);
+            Z3_ast code = solver_code(m->solver, Z3_mk_seq_at(z, key, m->solver->zero));
+            Z3_ast wish[] = { all ? all : m->solver->yes,
+                              Z3_mk_eq(z, Z3_mk_seq_length(z, key), m->solver->one),
+                              Z3_mk_ge(z, code, Z3_mk_int(z, 'a', m->solver->ints)),
+                              Z3_mk_le(z, code, Z3_mk_int(z, 'z', m->solver->ints)) };
+            all = Z3_mk_and(z, 4, wish);
+        }
+    }
+    return all && others ? Z3_mk_and(z, 2, (Z3_ast[]){ all, others }) : all;
+}
+
 bool path_witness(analysis *a, witness *out)
 {
     machine *m = &a->m;
     *out = (witness){ 0 };
     Z3_model model = NULL;
-    Z3_ast wishes = input_wishes(m, a->inputs);
+    Z3_ast wishes = input_wishes(m, a->inputs), names = name_wishes(a, wishes);
     int most = m->solver->check_ms;
     m->solver->check_ms = 500;
-    if (wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
+    if (names && path_possible(m, names, &model) != ANSWER_SAT)
+        model = NULL;
+    if (!model && wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
         model = NULL;
     m->solver->check_ms = most;
     if (!model)

@@ -85,11 +85,8 @@ static const type *read_name(reading *r, const char *name)
     static const struct {
         const char *name;
         type_kind kind;
-    } plain[] = { { "int", T_INT },
-                  { "bool", T_BOOL },
-                  { "float", T_FLOAT },
-                  { "str", T_STR },
-                  { "None", T_NONE } };
+    } plain[] = { { "int", T_INT }, { "bool", T_BOOL },   { "float", T_FLOAT },
+                  { "str", T_STR }, { "bytes", T_BYTES }, { "None", T_NONE } };
     static const struct {
         const char *names[6];
         type_kind kind;
@@ -122,6 +119,44 @@ static const type *read_name(reading *r, const char *name)
     return read_own(r, tree_name(r->t, name));
 }
 
+static bool is_literal(const reading *r, const node *n)
+{
+    const char *members[256];
+    const node *class = n->kind == N_ATTRIBUTE && n->a->kind == N_NAME
+                            ? enum_named_in(r->t, n->a->name)
+                            : NULL;
+    size_t count = class ? enum_members(class, members, sizeof members / sizeof *members) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(members[i], n->name) == 0)
+            return scope_count(r->t->module->x, n->a->name) == 1;
+    return n->kind == N_CONSTANT || n->kind == N_UNARYOP;
+}
+
+/* Constants and members of Enums; one Literal in another is all that this has. */
+static const type *read_literal(reading *r, const node *all, const node *const *parts, size_t count)
+{
+    type *t = make(r, T_LITERAL);
+    t->node = all;
+    bool nested = false;
+    for (size_t i = 0; i < count; i++) {
+        nested = nested || parts[i]->kind == N_SUBSCRIPT;
+        if (parts[i]->kind != N_SUBSCRIPT && !is_literal(r, parts[i]))
+            return NULL;
+    }
+    if (!nested)
+        return t;
+    t = make(r, T_UNION);
+    for (size_t i = 0; i < count; i++) {
+        type *one = make(r, T_LITERAL);
+        one->node = parts[i];
+        const type *inner = parts[i]->kind == N_SUBSCRIPT ? read_type(r, parts[i]) : one;
+        if (!inner || inner->kind != T_LITERAL || t->count == sizeof t->parts / sizeof *t->parts)
+            return NULL;
+        t->parts[t->count++] = inner;
+    }
+    return t;
+}
+
 static const type *read_subscript(reading *r, const node *n)
 {
     const char *name = n->a->name ? n->a->name : "";
@@ -139,14 +174,8 @@ static const type *read_subscript(reading *r, const node *n)
         return read_union(r, parts, count);
     if (strcmp(name, "Final") == 0 || strcmp(name, "Annotated") == 0)
         return read_type(r, parts[0]);
-    if (strcmp(name, "Literal") == 0) {
-        type *t = make(r, T_LITERAL);
-        t->node = n->b;
-        for (size_t i = 0; i < count; i++)
-            if (parts[i]->kind != N_CONSTANT && parts[i]->kind != N_UNARYOP)
-                return NULL;
-        return t;
-    }
+    if (strcmp(name, "Literal") == 0)
+        return read_literal(r, n->b, parts, count);
     bool assumed = r->assumed;
     const type *outer = read_name(r, name);
     r->assumed = assumed;
@@ -259,7 +288,7 @@ static void put_type(const tree *t, const type *of, text *out)
     static const char *const names[] = {
         [T_INT] = "int",   [T_BOOL] = "bool", [T_FLOAT] = "float",         [T_STR] = "str",
         [T_NONE] = "None", [T_LIST] = "list", [T_TUPLE] = "tuple",         [T_TUPLE_OF] = "tuple",
-        [T_DICT] = "dict", [T_SET] = "set",   [T_FROZENSET] = "frozenset",
+        [T_DICT] = "dict", [T_SET] = "set",   [T_FROZENSET] = "frozenset", [T_BYTES] = "bytes",
     };
     switch (of->kind) {
     case T_UNION:
@@ -320,6 +349,8 @@ static bool has_member(const type *t, constant_kind kind)
         return t->kind == T_FLOAT;
     case C_STR:
         return t->kind == T_STR;
+    case C_BYTES:
+        return t->kind == T_BYTES;
     default:
         return true;
     }
@@ -387,52 +418,85 @@ static const node *agreed(reading *r, const node *p, const node *twin, const nod
     return p->a;
 }
 
+/* `*args: int` is a tuple of ints, `**kwargs: int` a dict with strs as keys. None of these can be
+ * the name of a parameter that has a place of its own. */
+static const type *rest_of(reading *r, const type *of, bool keyword, const node *a)
+{
+    type *t = of ? make(r, keyword ? T_DICT : T_TUPLE_OF) : NULL;
+    if (!t)
+        return NULL;
+    t->parts[0] = keyword ? make(r, T_STR) : of;
+    t->parts[1] = of;
+    t->count = keyword ? 2 : 1;
+    t->keywords = keyword;
+    for (size_t i = 0, used = 0; keyword && i < a->y.count + a->z.count; i++)
+        if (used + 1 < sizeof t->names / sizeof *t->names)
+            t->names[used++] = (i < a->y.count ? a->y.at[i] : a->z.at[i - a->y.count])->name;
+    return t;
+}
+
+static fault refused(tree *t, const node *function, const node *p, const type *of)
+{
+    if (of)
+        return (fault){ "RuntimeError",
+                        arena_print(t->arena,
+                                    "Unsupported construct at line %d: more than %d parameters",
+                                    function->line, MOST_PARAMETERS),
+                        p->line };
+    return (
+        fault){ "RuntimeError",
+                arena_print(t->arena,
+                            "Unsupported construct at line %d: the annotation of parameter "
+                            "'%s'; use int, bool, float, str, bytes, None, list, tuple, dict, set, "
+                            "Optional, Union, Literal, date, timedelta, an Enum, a dataclass "
+                            "or a NamedTuple",
+                            p->line, p->name),
+                p->line };
+}
+
+/* The parameters in the order in which arguments are given: `*args` after those with a place. */
+enum { BY_ONLY_PLACE, BY_PLACE, BY_REST, BY_KEYWORD, BY_KEYWORDS, WAYS };
+
+static const node *twin_of(const node *other, int way, size_t place, const node *p)
+{
+    return !other               ? NULL
+           : way == BY_REST     ? other->a->a
+           : way == BY_KEYWORDS ? other->a->b
+                                : counterpart(other, place, way == BY_KEYWORD ? p->name : NULL);
+}
+
 bool input_parameters(tree *t, const node *function, const node *other, type_kind guess,
                       parameter *out, size_t *count, fault *wrong, const char **assumed,
                       bool *guessed_any)
 {
     const node *a = function->a;
-    nodes lists[] = { a->x, a->y, a->z };
+    nodes lists[WAYS] = { a->x,
+                          a->y,
+                          { (const node *[]){ a->a }, a->a != NULL },
+                          a->z,
+                          { (const node *[]){ a->b }, a->b != NULL } };
     text words = { .a = t->arena };
     *count = 0;
     *guessed_any = false;
-    if (a->a || a->b) {
-        *wrong = (fault){ "RuntimeError",
-                          arena_print(t->arena,
-                                      "Unsupported construct at line %d: *args or **kwargs of the "
-                                      "function; name each parameter",
-                                      function->line),
-                          function->line };
-        return false;
-    }
-    for (size_t l = 0; l < 3; l++)
-        for (size_t i = 0; i < lists[l].count; i++) {
-            const node *p = lists[l].at[i];
+    for (int way = 0; way < WAYS; way++)
+        for (size_t i = 0; i < lists[way].count; i++) {
+            const node *p = lists[way].at[i];
+            bool rest = way == BY_REST || way == BY_KEYWORDS, keyword = way >= BY_KEYWORD;
             reading r = { .t = t, .guess = guess };
-            const node *twin = other ? counterpart(other, *count, l == 2 ? p->name : NULL) : NULL;
-            const node *annotation = agreed(&r, p, twin, function, other, &words);
-            const type *of = with_default(&r, read_type(&r, annotation), default_of(a, l, i));
+            const node *annotation = agreed(&r, p, twin_of(other, way, *count, p), function, other,
+                                            &words);
+            const type *of = read_type(&r, annotation);
+            of = rest ? rest_of(&r, of, keyword, a)
+                      : with_default(&r, of, default_of(a, keyword ? 2 : (size_t)way, i));
             if (!of || *count == MOST_PARAMETERS) {
-                *wrong = (fault){ "RuntimeError",
-                                  of ? arena_print(t->arena,
-                                                   "Unsupported construct at line %d: more than %d "
-                                                   "parameters",
-                                                   function->line, MOST_PARAMETERS)
-                                     : arena_print(
-                                           t->arena,
-                                           "Unsupported construct at line %d: the annotation of "
-                                           "parameter '%s'; use int, bool, float, str, None, list, "
-                                           "tuple, dict, set, Optional, Union, Literal, date, "
-                                           "timedelta, an Enum, a dataclass or a NamedTuple",
-                                           p->line, p->name),
-                                  p->line };
+                *wrong = refused(t, function, p, of);
                 return false;
             }
             if (r.assumed)
                 add_assumption(
                     &words, arena_print(t->arena, "%s is taken as %s", p->name, type_words(t, of)));
             *guessed_any |= r.assumed;
-            out[(*count)++] = (parameter){ p->name, of, l == 2 };
+            out[(*count)++] = (parameter){ p->name, of, keyword, rest };
         }
     *assumed = words.length ? words.data : NULL;
     return true;

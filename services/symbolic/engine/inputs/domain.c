@@ -61,6 +61,7 @@ typedef struct listing {
     tree *t;
     const char **at;
     size_t count;
+    bool bytes; /* the parts of texts are bytes */
 } listing;
 
 static bool add_choice(listing *l, const char *words)
@@ -101,9 +102,13 @@ static bool add_constant(listing *l, const node *n)
     int64_t number;
     if (whole_number(n, &number))
         return add_choice(l, arena_print(l->t->arena, "%lld", (long long)number));
+    if (n->kind == N_ATTRIBUTE && n->a->kind == N_NAME) /* a member of an Enum */
+        return add_choice(l, arena_print(l->t->arena, "%s.%s", n->a->name, n->name));
     if (n->kind != N_CONSTANT)
         return false;
     switch (n->constant->kind) {
+    case C_BYTES:
+        return add_choice(l, arena_print(l->t->arena, "b%s", str_words(l->t->arena, n->constant)));
     case C_NONE:
         return add_choice(l, "None");
     case C_BOOL:
@@ -135,7 +140,8 @@ static bool is_str(const node *n)
 static bool add_part(listing *l, const uint32_t *chars, size_t count)
 {
     constant part = { .kind = C_STR, .chars = chars, .count = count };
-    return add_choice(l, str_words(l->t->arena, &part));
+    const char *words = str_words(l->t->arena, &part);
+    return add_choice(l, l->bytes ? arena_print(l->t->arena, "b%s", words) : words);
 }
 
 /* What is `in` a str: each part of it. */
@@ -210,6 +216,35 @@ static bool add_strs(listing *l, const bounds *within)
         return true;
     return within->length.high && within->length.to <= MOST_LENGTH &&
            letters_of(l->t, &within->items, &letters) && add_words(l, &letters, &within->length);
+}
+
+static bool is_bytes(const node *n)
+{
+    return n->kind == N_CONSTANT && n->constant->kind == C_BYTES;
+}
+
+static bool add_bytes(listing *l, const bounds *within)
+{
+    const span *it = &within->itself, *item = &within->items;
+    const node *one[] = { it->equal };
+    nodes few = it->equal                                    ? (nodes){ one, 1 }
+                : it->among && it->among->kind != N_CONSTANT ? it->among->x
+                                                             : (nodes){ 0 };
+    uint32_t chars[256];
+    constant letters = { .kind = C_BYTES, .chars = chars };
+    l->bytes = true;
+    bool good = true;
+    for (size_t i = 0; good && i < few.count; i++)
+        good = !is_bytes(few.at[i]) ||
+               add_part(l, few.at[i]->constant->chars, few.at[i]->constant->count);
+    for (int64_t c = 0; c < 256; c++)
+        if ((!item->low || c >= item->from) && (!item->high || c <= item->to))
+            chars[letters.count++] = (uint32_t)c;
+    if (!it->equal && !it->among)
+        good = within->length.high && within->length.to <= MOST_LENGTH &&
+               add_words(l, &letters, &within->length);
+    l->bytes = false;
+    return good && !(it->among && it->among->kind == N_CONSTANT);
 }
 
 /* -- containers -------------------------------------------------------------------------------- */
@@ -299,6 +334,8 @@ static bool add_values(listing *l, const type *of, const bounds *within)
         return add_tuples(l, of, within);
     case T_STR:
         return add_strs(l, within);
+    case T_BYTES:
+        return add_bytes(l, within);
     case T_LIST:
     case T_TUPLE_OF:
         return add_lists(l, of, within);

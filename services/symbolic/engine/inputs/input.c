@@ -94,6 +94,10 @@ static value *keyed(machine *m, const type *t, const char *name)
             value *same = equal(m, v->in.items.at[j], item, 0);
             path_require(m, value_term(m, negated(m, same)));
         }
+        for (size_t j = 0; t->keywords && t->names[j]; j++) {
+            value *same = equal(m, value_ascii(m, t->names[j]), item, 0);
+            path_require(m, value_term(m, negated(m, same)));
+        }
         values_add(m, &v->in.items, item);
         if (t->kind == T_DICT)
             values_add(m, &v->in.others,
@@ -215,6 +219,13 @@ value *input_make(machine *m, const type *t, const char *name)
     case T_FLOAT:
     case T_STR:
         return scalar(m, t->kind, name);
+    case T_BYTES: {
+        /* Its name is its own: of `bytes | str` the other one has more characters. */
+        Z3_ast view = symbol(m, arena_print(m->arena, "bytes of %s", name),
+                             m->solver->strings_sort);
+        path_assume(m, solver_is_latin(m->solver, view));
+        return value_bytes(m, value_of_str(m, view));
+    }
     case T_NONE:
         return value_none(m);
     case T_LIST:
@@ -271,6 +282,8 @@ static void wish(machine *m, const value *v, Z3_ast *all)
     } else if (v->kind == V_STR && !v->known) {
         add_wish(m, all, solver_wish_printable(m->solver, v->term));
         add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, 12)));
+    } else if (v->kind == V_BYTES) {
+        wish(m, v->bytes.text, all);
     } else if (v->kind == V_INT && !v->known) {
         add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));
         add_wish(m, all, Z3_mk_ge(z, v->term, number(m, -1000)));
@@ -312,6 +325,8 @@ value *input_concrete(machine *m, Z3_model model, const value *v)
     }
     if (v->kind == V_NONE)
         return value_none(m);
+    if (v->kind == V_BYTES)
+        return value_bytes(m, input_concrete(m, model, v->bytes.text));
     if (v->kind == V_DATE || v->kind == V_DELTA) {
         value *made = value_copy(m, v);
         value **parts[3] = { &made->date.year, &made->date.month, &made->date.day };
@@ -473,6 +488,7 @@ static bool write_value(machine *m, const value *v, text *out)
             return true;
         }
         /* fall through */
+    case V_BYTES:
     case V_STR: {
         value copy = *v, *one = &copy;
         values given = { &one, 1, 1 };

@@ -14,6 +14,7 @@ typedef enum type_kind {
     T_BOOL,
     T_FLOAT,
     T_STR,
+    T_BYTES,
     T_NONE,
     T_LIST,
     T_TUPLE,
@@ -32,8 +33,10 @@ typedef enum type_kind {
 typedef struct type {
     type_kind kind;
     const struct type *parts[16];
-    const char *names[16]; /* T_OBJECT: of its fields */
+    const char
+        *names[16]; /* T_OBJECT: of its fields; a dict of keywords: what is no key, to NULL */
     size_t count;
+    bool keywords;    /* T_DICT: that of **kwargs */
     const node *node; /* T_OBJECT, T_ENUM: its class statement; T_LITERAL: the subscript */
     bool assumed;     /* nothing was annotated: int was taken */
     const char *words;
@@ -43,6 +46,7 @@ typedef struct parameter {
     const char *name;
     const type *type;
     bool keyword; /* keyword-only */
+    bool rest;    /* `*args`, or with `keyword` `**kwargs`: its type is that of the tuple or dict */
 } parameter;
 
 enum { MOST_PARAMETERS = 16 };

@@ -47,6 +47,8 @@ void hints_of(tree *t, const node *n, hints *out)
         add_number(t, k->number, &out->ints);
     if (k && k->kind == C_STR && k->count < 40)
         add(&out->strs, str_words(t->arena, k));
+    if (k && k->kind == C_BYTES && k->count < 40)
+        add(&out->bytes, arena_print(t->arena, "b%s", str_words(t->arena, k)));
     if (n->a)
         hints_of(t, n->a, out);
     if (n->b)
@@ -159,6 +161,27 @@ static void add_dicts(tree *t, const pool *keys, const pool *items, pool *out)
     }
 }
 
+/* Texts that are names, but for those of parameters. */
+static void add_keywords(const type *of, const hints *near, pool *out)
+{
+    static const char *const usual[] = { "'a'", "'b'", "'key'", "'name'", "'x'", NULL };
+    pool all = { 0 };
+    add_all(&all, &near->strs, MOST_POOL);
+    add_words(&all, usual);
+    for (size_t i = 0; i < all.count; i++) {
+        const char *key = all.at[i];
+        size_t length = strlen(key) - 2, at = 0;
+        while (of->names[at] &&
+               (strlen(of->names[at]) != length || memcmp(of->names[at], key + 1, length) != 0))
+            at++;
+        bool name = length > 0 && key[1] > '9' &&
+                    strspn(key + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                                    "0123456789") == length;
+        if (name && !of->names[at])
+            add(out, key);
+    }
+}
+
 /* A tuple or an object: each part takes its values in turn. */
 static void add_records(tree *t, const type *of, const hints *near, int depth, const char *open,
                         const char *close, pool *out)
@@ -191,6 +214,10 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
      * length with its case. */
     static const char *const odd_strs[] = { "'\\xb2'", "'\\u0661'", "'\\xdf'", "'12'", "'aa'",
                                             "'  '",    "'A'",       "'z'",     "'a1'", NULL };
+    static const char *const bytes[] = { "b''",    "b'a'",          "b'\\x00'",      "b'\\xff'",
+                                         "b'ab'",  "b'0'",          "b'\\x80'",      "b'aa'",
+                                         "b'a b'", "b'\\x01\\x02'", "b'\\xc3\\xa9'", "b'abcd'",
+                                         NULL };
     pool items = { 0 }, keys = { 0 };
     domain few;
     *out = (pool){ 0 };
@@ -222,6 +249,13 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
             add_all(out, &near->strs, MOST_POOL);
         }
         return;
+    case T_BYTES:
+        add_all(out, &near->bytes, depth > 0 ? 4 : 12);
+        add_words(out, bytes);
+        for (size_t i = 0; depth == 0 && i < near->bytes.count && i < 6;
+             i++) /* and one more byte */
+            add(out, arena_print(t->arena, "%s + b'\\x01'", near->bytes.at[i]));
+        return;
     case T_LIST:
         add_sequences(t, &items, "[", "]", out);
         return;
@@ -235,7 +269,10 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
         add_sequences(t, &items, "frozenset([", "])", out);
         return;
     case T_DICT:
-        pool_of(t, of->parts[0], near, depth + 1, &keys);
+        if (of->keywords)
+            add_keywords(of, near, &keys);
+        else
+            pool_of(t, of->parts[0], near, depth + 1, &keys);
         add_dicts(t, &keys, &items, out);
         return;
     case T_TUPLE:

@@ -19,6 +19,15 @@ static bool is_named(const node *n, const char *name)
     return n && n->name && strcmp(n->name, name) == 0;
 }
 
+static bool is_quoted(const node *n, const char *name)
+{
+    const constant *k = n->kind == N_CONSTANT && n->constant->kind == C_STR ? n->constant : NULL;
+    size_t length = strlen(name), at = 0;
+    while (k && k->count == length && at < length && k->chars[at] == (unsigned char)name[at])
+        at++;
+    return at == length;
+}
+
 static const node *dataclass_decorator(const node *class)
 {
     for (size_t i = 0; i < class->w.count; i++)
@@ -111,7 +120,7 @@ const node *alias_named(const tree *t, const char *name)
         if (n->kind == N_TYPE_ALIAS && n->a->name == name && n->x.count == 0)
             return n->b;
         if (n->kind == N_ANNASSIGN && n->a->kind == N_NAME && n->a->name == name)
-            return is_named(n->b, "TypeAlias") ? n->c : NULL;
+            return is_named(n->b, "TypeAlias") || is_quoted(n->b, "TypeAlias") ? n->c : NULL;
         if (n->kind != N_ASSIGN || n->x.count != 1 || n->x.at[0]->kind != N_NAME ||
             n->x.at[0]->name != name)
             continue;

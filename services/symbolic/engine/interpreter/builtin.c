@@ -80,7 +80,7 @@ static value *to_int(machine *m, arguments *given, int line)
         return is_base(m, given, &base, line) ? text_to_int(m, v, (int)base, line) : NULL;
     if (v->kind == V_FLOAT && given->places.count == 1)
         return float_to_int(m, v, 't', line);
-    if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_OBJECT)
+    if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_BYTES || v->kind == V_OBJECT)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));
     return throw(m, "TypeError", line);
@@ -95,11 +95,11 @@ static value *to_float(machine *m, arguments *given, int line)
     value *v = given->places.at[0];
     if (v->kind == V_FLOAT)
         return v;
-    if (value_is_concrete(m, v) && (value_is_number(v) || v->kind == V_STR))
+    if (value_is_concrete(m, v) && (value_is_number(v) || v->kind == V_STR || v->kind == V_BYTES))
         return by_python(m, "float(a)", given, line);
     if (value_is_integral(v))
         return int_to_float(m, v, line);
-    if (value_is_scalar(v) || v->kind == V_OBJECT)
+    if (value_is_scalar(v) || v->kind == V_BYTES || v->kind == V_OBJECT)
         path_unsupported(m, line, "take a float as a parameter",
                          "float() of a %s that is not known", value_type(v));
     return throw(m, "TypeError", line);
@@ -179,8 +179,8 @@ static value *type_of(machine *m, value *v, int line)
         type->builtin.name = v->kind == V_DATE ? "datetime.date" : "datetime.timedelta";
         return type;
     }
-    if (value_is_scalar(v) || v->kind == V_LIST || v->kind == V_TUPLE || v->kind == V_DICT ||
-        (v->kind == V_SET && !v->frozen)) {
+    if (value_is_scalar(v) || v->kind == V_BYTES || v->kind == V_LIST || v->kind == V_TUPLE ||
+        v->kind == V_DICT || (v->kind == V_SET && !v->frozen)) {
         value *type = value_new(m, V_BUILTIN);
         type->builtin.name = value_type(v);
         return type;
@@ -321,6 +321,8 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return !arguments_fit(m, given, 0, 1, line) ? NULL
                : first                              ? truth_of(m, first)
                                                     : value_bool(m, false);
+    if (call_bytes(m, name, given, &result, line))
+        return result;
     if (strcmp(name, "str") == 0 && given->names.count)
         path_unsupported(m, line, "give the value without its name", "str() with keywords");
     if (strcmp(name, "str") == 0)

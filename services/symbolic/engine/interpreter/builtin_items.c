@@ -105,7 +105,7 @@ static value *total(machine *m, arguments *given, int line)
     if (!arguments_fit(m, given, 1, start ? 1 : 2, line))
         return NULL;
     value *sum = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
-    if (sum->kind == V_STR)
+    if (sum->kind == V_STR || sum->kind == V_BYTES)
         return throw(m, "TypeError", line);
     taking from;
     value *item, *of = given->places.at[0], *at_once = items_at_once(m, of);
@@ -381,7 +381,7 @@ static value *reversed(machine *m, arguments *given, int line)
         values_add(m, &sources, range);
         return iterator_from(m, BY_SOURCE, sources);
     }
-    if ((of->kind != V_TUPLE && of->kind != V_STR) || of->of_class)
+    if ((of->kind != V_TUPLE && of->kind != V_STR && of->kind != V_BYTES) || of->of_class)
         path_unsupported(m, line, "make a list of it", "reversed() of a %s", value_type(of));
     if (!items_of(m, of, false, &items, line))
         return NULL;

@@ -38,12 +38,19 @@ value *make_function(machine *m, scope *s, const node *n)
     return good ? made : NULL;
 }
 
+/* A name that is not known is one of a `**kwargs` that is a parameter of the analysis. */
+static bool is_named(machine *m, value *given, const char *name)
+{
+    return given->known ? value_says(given, name)
+                        : decide_truth(m, equal(m, given, value_ascii(m, name), 0), false) == 1;
+}
+
 /* Take the keyword of this name out of the arguments; NULL: it was not given. */
-static value *take_keyword(arguments *given, const char *name)
+static value *take_keyword(machine *m, arguments *given, const char *name)
 {
     for (size_t i = 0; i < given->names.count; i++) {
         value *v = given->keywords.at[i];
-        if (v && value_says(given->names.at[i], name)) {
+        if (v && is_named(m, given->names.at[i], name)) {
             given->keywords.at[i] = NULL;
             return v;
         }
@@ -63,10 +70,10 @@ static bool bind(machine *m, scope *to, const value *function, arguments *given,
         if (used < given->places.count) {
             v = given->places.at[used++];
             for (size_t j = 0; i >= only && j < given->names.count; j++)
-                if (given->keywords.at[j] && value_says(given->names.at[j], parameter->name))
+                if (given->keywords.at[j] && is_named(m, given->names.at[j], parameter->name))
                     return throw(m, "TypeError", line) != NULL;
         } else if (i >= only) {
-            v = take_keyword(given, parameter->name);
+            v = take_keyword(m, given, parameter->name);
         }
         if (!v && i + defaults >= total)
             v = function->function.defaults.at[i + defaults - total];
@@ -81,7 +88,7 @@ static bool bind(machine *m, scope *to, const value *function, arguments *given,
         scope_set(m, to, a->a->name, rest);
     }
     for (size_t i = 0; i < a->z.count; i++) {
-        value *v = take_keyword(given, a->z.at[i]->name);
+        value *v = take_keyword(m, given, a->z.at[i]->name);
         if (!v)
             v = function->function.keyword_defaults.at[i];
         if (!v)
@@ -254,7 +261,16 @@ value *call_with(machine *m, value *callee, value *argument, int line)
     return call(m, callee, &given, line);
 }
 
-static bool add_keywords(machine *m, arguments *given, value *dict, int line)
+/* Keywords are bound to the parameters of a function of the code, whether they are known or not. */
+static bool takes_any_names(const value *callee)
+{
+    if (callee->kind == V_METHOD && callee->builtin.call)
+        callee = callee->builtin.call;
+    return (callee->kind == V_FUNCTION && !callee->function.cache) ||
+           (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "dict") == 0);
+}
+
+static bool add_keywords(machine *m, const value *callee, arguments *given, value *dict, int line)
 {
     refuse_mapping(m, dict, line);
     if (dict->kind != V_DICT)
@@ -264,7 +280,7 @@ static bool add_keywords(machine *m, arguments *given, value *dict, int line)
         value *name = dict->in.items.at[i];
         if (name->kind != V_STR)
             return throw(m, "TypeError", line) != NULL;
-        if (!name->known)
+        if (!name->known && !takes_any_names(callee))
             path_unsupported(m, line, "name the keywords", "** with keys that are not known");
         values_add(m, &given->names, name);
         values_add(m, &given->keywords, dict->in.others.at[i]);
@@ -318,13 +334,13 @@ value *eval_call(machine *m, scope *s, const node *n)
         if (keyword->name) {
             values_add(m, &given.names, value_ascii(m, keyword->name));
             values_add(m, &given.keywords, v);
-        } else if (!add_keywords(m, &given, v, n->line)) {
+        } else if (!add_keywords(m, callee, &given, v, n->line)) {
             return NULL;
         }
     }
     for (size_t i = 0; i < given.names.count; i++)
         for (size_t j = 0; j < i; j++)
-            if (value_says(given.names.at[i], value_utf8(m, given.names.at[j])))
+            if (decide_truth(m, equal(m, given.names.at[i], given.names.at[j], n->line), false))
                 return throw(m, "TypeError", n->line);
     return call(m, callee, &given, n->line);
 }

@@ -7,6 +7,7 @@ bool is_iterable(machine *m, const value *v, int line)
 {
     switch (v->kind) {
     case V_STR:
+    case V_BYTES:
     case V_TUPLE:
     case V_LIST:
     case V_DICT:
@@ -364,6 +365,8 @@ static value *next_from(machine *m, value *of, cursor *at, int line)
         return range_next(m, of, at, line);
     case V_STR:
         return text_next(m, of, at);
+    case V_BYTES:
+        return byte_of(m, text_next(m, at->turn ? of->bytes.text : bytes_view(m, of), at));
     case V_ITERATOR:
         return iterator_next(m, of, line);
     case V_OBJECT: { /* with __next__ */

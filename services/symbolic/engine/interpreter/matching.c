@@ -139,7 +139,7 @@ static int take_attribute(machine *m, value *v, const char *name, values *found,
 
 static bool takes_itself(const value *class)
 {
-    static const char *const whole[] = { "int",  "bool",  "float", "str",
+    static const char *const whole[] = { "int",  "bool",  "float", "str", "bytes",
                                          "list", "tuple", "dict",  "set" };
     for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof whole / sizeof *whole; i++)
         if (strcmp(class->builtin.name, whole[i]) == 0)

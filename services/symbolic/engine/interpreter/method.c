@@ -411,6 +411,8 @@ static value *number_method(machine *m, value *self, const char *name, arguments
     bool plain = value_is_integral(self) && !given->names.count && !given->places.count;
     if (plain && (is(name, "bit_length") || is(name, "bit_count")))
         return integer_bit_count(m, self, is(name, "bit_length"), line);
+    if (value_is_integral(self) && is(name, "to_bytes"))
+        return int_to_bytes(m, self, given, line);
     if (plain && is(name, "conjugate"))
         return value_of_int(m, value_int_term(m, self));
     path_unsupported(m, line, "write it out", "the method %s.%s", value_type(self), name);
@@ -421,6 +423,8 @@ value *call_method(machine *m, value *self, const char *name, arguments *given, 
     switch (self->kind) {
     case V_STR:
         return call_str_method(m, self, name, given, line);
+    case V_BYTES:
+        return bytes_method(m, self, name, given, line);
     case V_LIST:
         return self->of_class ? deque_method(m, self, name, given, line)
                               : list_method(m, self, name, given, line);

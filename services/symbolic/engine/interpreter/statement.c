@@ -247,6 +247,8 @@ outcome run_one(machine *m, scope *s, const node *n)
         return run_assert(m, s, n);
     case N_TRY:
         return run_try(m, s, n);
+    case N_WITH:
+        return run_with(m, s, n);
     case N_MATCH:
         return run_match(m, s, n);
     case N_FUNCTION:

@@ -292,6 +292,8 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
             path_bound(m, "the size of a str");
         return by_python(m, self, name, given, line);
     }
+    if (is(name, "encode"))
+        return text_encode(m, self, given, line);
     if (is(name, "format") && self->known)
         return text_from_template(m, self, given, line);
     self = taken_apart(m, self, name, given);

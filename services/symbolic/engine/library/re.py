@@ -131,6 +131,8 @@ def known(pattern, flags):
         if flags:
             raise ValueError("cannot process flags argument with a compiled pattern")
         return pattern.pattern, pattern._flags
+    if kind(pattern) == "bytes":
+        refuse("a pattern of bytes", "decode the bytes, and use a pattern of str")
     if kind(pattern) != "str":
         raise TypeError("first argument must be string or compiled pattern")
     regex_check(pattern, flags)

@@ -68,6 +68,15 @@ static PyObject *dict_to_python(machine *m, const value *v)
     return dict;
 }
 
+static PyObject *bytes_to_python(machine *m, const value *v)
+{
+    const value *view = v->bytes.text;
+    char *all = arena_take(m->arena, view->str.count + 1);
+    for (size_t i = 0; i < view->str.count; i++)
+        all[i] = (char)view->str.chars[i];
+    return PyBytes_FromStringAndSize(all, (Py_ssize_t)view->str.count);
+}
+
 static PyObject *to_python(machine *m, const value *v)
 {
     switch (v->kind) {
@@ -86,6 +95,8 @@ static PyObject *to_python(machine *m, const value *v)
     case V_STR:
         return PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, v->str.chars,
                                          (Py_ssize_t)v->str.count);
+    case V_BYTES:
+        return bytes_to_python(m, v);
     case V_DICT:
         return dict_to_python(m, v);
     default:
@@ -107,6 +118,20 @@ static value *items_from_python(machine *m, PyObject *object, value_kind kind)
     }
     Py_XDECREF(iterator);
     return v;
+}
+
+static value *text_from_python(machine *m, PyObject *object)
+{
+    bool bytes = PyBytes_Check(object);
+    size_t count = (size_t)(bytes ? PyBytes_GET_SIZE(object) : PyUnicode_GET_LENGTH(object));
+    if (count > MOST_CONCRETE_CHARS)
+        path_bound(m, "the size of a str");
+    uint32_t *chars = arena_take(m->arena, (count + 1) * sizeof *chars);
+    for (size_t i = 0; i < count; i++)
+        chars[i] = bytes ? (unsigned char)PyBytes_AS_STRING(object)[i]
+                         : PyUnicode_READ_CHAR(object, (Py_ssize_t)i);
+    value *view = value_str(m, chars, count);
+    return bytes ? value_bytes(m, view) : view;
 }
 
 static value *from_python(machine *m, PyObject *object)
@@ -131,15 +156,8 @@ static value *from_python(machine *m, PyObject *object)
     }
     if (PyFloat_Check(object))
         return value_float(m, PyFloat_AS_DOUBLE(object));
-    if (PyUnicode_Check(object)) {
-        size_t count = (size_t)PyUnicode_GET_LENGTH(object);
-        if (count > MOST_CONCRETE_CHARS)
-            path_bound(m, "the size of a str");
-        uint32_t *chars = arena_take(m->arena, (count + 1) * sizeof *chars);
-        for (size_t i = 0; i < count; i++)
-            chars[i] = PyUnicode_READ_CHAR(object, (Py_ssize_t)i);
-        return value_str(m, chars, count);
-    }
+    if (PyUnicode_Check(object) || PyBytes_Check(object))
+        return text_from_python(m, object);
     if (PyTuple_Check(object))
         return items_from_python(m, object, V_TUPLE);
     if (PyList_Check(object))

@@ -70,6 +70,7 @@ value *named_text(machine *m, value *object, int line);
 
 /* -- special methods (theories/special.c) ------------------------------------------------------ */
 value *special_of(const value *v, const char *name); /* NULL: it has none */
+value *call_method_with(machine *m, value *self, value *method, values given, int line);
 /* Call one with one argument, or none if it is NULL. */
 value *call_special(machine *m, value *self, value *method, value *argument, int line);
 /* The int, str or tuple that an object also is, or the value itself. */

@@ -87,7 +87,8 @@ value *eval_comprehension(machine *m, scope *s, const node *n);
  * difference when they are made: nothing is raised or changed. NULL: it may make one. */
 value *items_at_once(machine *m, value *of);
 
-/* -- statements (statement.c, trying.c, matching.c) -------------------------------------------- */
+/* -- statements (statement.c, trying.c, with.c, matching.c)
+ * -------------------------------------------- */
 outcome run(machine *m, scope *s, nodes body);
 /* The body of a loop or function: its end and a statement that ends it (`meet`, CONTINUED or
  * RETURNED) are the same place, where sides of an `if` can meet (branching.c). */
@@ -99,6 +100,7 @@ outcome run_over_slots(machine *m, scope *s, const node *n, value *of);
 outcome run_try(machine *m, scope *s, const node *n);
 /* The first handler of a `try` that handles an exception: 1; 0: there is none; -1: raised. */
 int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out);
+outcome run_with(machine *m, scope *s, const node *n);
 outcome run_match(machine *m, scope *s, const node *n);
 outcome run_class(machine *m, scope *s, const node *n);
 outcome run_import(machine *m, scope *s, const node *n);
@@ -414,6 +416,28 @@ value *int_in_base(machine *m, value *v, int base); /* bin(), oct() and hex() */
 /* What a slice means for a sequence of `length` items. False: raised. */
 bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,
                   int64_t *first, int64_t *stride, size_t *count);
+
+/* -- bytes (theories/bytes.c, theories/codec.c, interpreter/bytes_method.c) -----------------------
+ */
+/* The str with the same code points. One that is surely short is taken apart: what is asked of
+ * single bytes is decided faster. */
+value *bytes_view(machine *m, value *of);
+/* The int of a str of one code point; NULL: NULL. */
+value *byte_of(machine *m, value *letter);
+/* Bytes of one int: ValueError beyond 255. */
+value *byte_text(machine *m, value *code, int line);
+value *bytes_binary(machine *m, operator_kind op, value *l, value *r, int line);
+value *bytes_slice(machine *m, value *of, value *from, value *to, value *step, int line);
+value *bytes_contains(machine *m, value *in, value *item, int line);
+value *bytes_method(machine *m, value *self, const char *name, arguments *given, int line);
+/* bytes(), and str(), int.from_bytes() and the like of bytes. False: it is none of these. */
+bool call_bytes(machine *m, const char *name, arguments *given, value **result, int line);
+bool is_bytes_function(const char *type, const char *name); /* "int", "from_bytes" */
+value *bytes_decode(machine *m, value *self, arguments *given, int line);
+value *text_encode(machine *m, value *self, arguments *given, int line);
+value *int_from_bytes(machine *m, arguments *given, int line);
+value *int_to_bytes(machine *m, value *self, arguments *given, int line);
+value *bytes_hex(machine *m, value *self);
 
 /* -- exceptions (exception.c) ------------------------------------------------------------------ */
 value *exception_class(machine *m, const char *name); /* NULL: Python has none of that name */

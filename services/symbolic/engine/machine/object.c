@@ -435,8 +435,14 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             method->builtin.name = "dict.fromkeys";
             return method;
         }
+        if (is_bytes_function(v->builtin.name, name)) {
+            value *made = value_new(m, V_BUILTIN);
+            made->builtin.name = arena_print(m->arena, "%s.%s", v->builtin.name, name);
+            return made;
+        }
         path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
     case V_STR:
+    case V_BYTES:
     case V_LIST:
     case V_DICT:
     case V_SET:

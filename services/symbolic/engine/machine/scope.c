@@ -67,6 +67,10 @@ static bool binds(const node *n, const char *name)
         if (tree_target_binds(n->a, name))
             return true;
         break;
+    case N_WITH_ITEM:
+        if (tree_target_binds(n->b, name))
+            return true;
+        break;
     case N_ALIAS:
         return (n->other ? n->other : n->name) == name;
     case N_HANDLER:
@@ -138,6 +142,7 @@ void scope_declare(machine *m, scope *s, nodes body)
         case N_MATCH_CASE:
         case N_TRY:
         case N_HANDLER:
+        case N_WITH:
             scope_declare(m, s, n->x);
             scope_declare(m, s, n->y);
             scope_declare(m, s, n->z);

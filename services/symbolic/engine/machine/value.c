@@ -80,6 +80,14 @@ value *value_ascii(machine *m, const char *words)
     return value_str(m, chars, count);
 }
 
+value *value_bytes(machine *m, value *view)
+{
+    value *v = view ? value_new(m, V_BYTES) : NULL;
+    if (v)
+        v->bytes.text = view;
+    return v;
+}
+
 value *value_constant(machine *m, const constant *k)
 {
     switch (k->kind) {
@@ -105,6 +113,8 @@ value *value_constant(machine *m, const constant *k)
         return value_float(m, k->real);
     case C_STR:
         return value_str(m, k->chars, k->count);
+    case C_BYTES:
+        return value_bytes(m, value_str(m, k->chars, k->count));
     case C_ELLIPSIS:
         path_unsupported(m, 0, "use None in its place", "the constant ...");
     case C_OTHER:
@@ -421,6 +431,8 @@ static bool is_concrete(machine *m, const value *v, int depth)
     case V_FLOAT:
     case V_STR:
         return v->known;
+    case V_BYTES:
+        return v->bytes.text->known;
     case V_BOOL:
     case V_INT:
         return v->known || Z3_is_numeral_ast(m->solver->z, v->term);
@@ -522,6 +534,7 @@ const char *value_type(const value *v)
         [V_INT] = "int",
         [V_FLOAT] = "float",
         [V_STR] = "str",
+        [V_BYTES] = "bytes",
         [V_TUPLE] = "tuple",
         [V_LIST] = "list",
         [V_DICT] = "dict",

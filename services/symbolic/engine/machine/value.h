@@ -23,6 +23,7 @@ typedef enum value_kind {
     V_INT,
     V_FLOAT,
     V_STR,
+    V_BYTES, /* as a str of the same code points, up to 255: see theories/bytes.c */
     V_TUPLE,
     V_LIST,
     V_DICT,
@@ -112,6 +113,9 @@ struct value {
             value *left, *right;
             bool ascii;
         } str;
+        struct {
+            value *text;
+        } bytes;
         struct {
             values items;  /* of a dict: its keys */
             values others; /* of a dict: its values */
@@ -239,6 +243,7 @@ value *value_int(machine *m, int64_t number);
 value *value_float(machine *m, double real);
 value *value_str(machine *m, const uint32_t *chars, size_t count);
 value *value_ascii(machine *m, const char *words); /* UTF-8 is understood, too */
+value *value_bytes(machine *m, value *text);       /* NULL: NULL */
 value *value_constant(machine *m, const constant *k);
 
 /* Terms. A term that is a constant becomes a known value. */

@@ -313,10 +313,18 @@ const char replay_driver[] =
     "        all = eval(arguments, space)\n"
     "        args, kwargs = all if row is None else all[row]()\n"
     "        return list(args), kwargs\n"
-    "    def bound(args, kwargs):\n"
-    "        known = dict(zip(names, args))\n"
-    "        known.update(kwargs)\n"
-    "        return known\n"
+    "    def bound(args, kwargs):\n" /* `*args` and `**kwargs` are names, too */
+    "        known, rest, more = dict(zip(names, args)), {}, None\n"
+    "        for i, n in enumerate(names):\n"
+    "            if n[:2] == '**':\n"
+    "                more = n[2:]\n"
+    "            elif n[0] == '*':\n"
+    "                known = {**dict(zip(names[:i], args)), n[1:]: tuple(args[i:])}\n"
+    "        placed = set(known)\n" /* a keyword may have the name of a parameter with a place only
+                                     */
+    "        for n, v in kwargs.items():\n"
+    "            (known if more is None or n in names and n not in placed else rest)[n] = v\n"
+    "        return known if more is None else {**known, more: rest}\n"
     "    def tried(name, space):\n"
     "        args, kwargs = made(space)\n"
     "        try:\n"

@@ -14,6 +14,8 @@ void letters_open(solver *s)
     s->to_code = s->from_code = NULL;
     s->printable = Z3_mk_re_star(
         s->z, Z3_mk_re_range(s->z, Z3_mk_string(s->z, " "), Z3_mk_string(s->z, "~")));
+    s->latin = Z3_mk_re_star(
+        s->z, Z3_mk_re_range(s->z, Z3_mk_string(s->z, "\\u{0}"), Z3_mk_string(s->z, "\\u{ff}")));
     if (!both)
         return;
     Z3_ast_vector_inc_ref(s->z, both);
@@ -35,6 +37,11 @@ Z3_ast solver_code(solver *s, Z3_ast character)
 Z3_ast solver_letter(solver *s, Z3_ast code)
 {
     return Z3_mk_app(s->z, s->from_code, 1, &code);
+}
+
+Z3_ast solver_is_latin(solver *s, Z3_ast string)
+{
+    return Z3_mk_seq_in_re(s->z, string, s->latin);
 }
 
 Z3_ast solver_wish_printable(solver *s, Z3_ast string)

@@ -8,13 +8,15 @@ enum {
     MOST_DEPTH = 2000,  /* of a term */
     MOST_PLACES = 256,  /* characters of one string that have an int */
     MOST_LENGTH = 4096, /* of a string in a model */
-    LAST_LETTER = 0x2ffff
+    LAST_LETTER = 0x2ffff,
+    LAST_LATIN = 0xff
 };
 
 /* A string that is unknown: a constant, or an item of an array of strings. */
 typedef struct base {
     Z3_ast term, length;
     Z3_ast codes[MOST_PLACES];
+    bool latin; /* it is told so on each path that has it */
 } base;
 
 typedef struct memo {

@@ -137,7 +137,8 @@ void letters_explain(solver *s, const base *b)
         Z3_ast c = b->codes[place];
         if (!c)
             continue;
-        Z3_ast within[] = { Z3_mk_ge(z, c, s->zero), Z3_mk_le(z, c, whole(s, LAST_LETTER)) };
+        Z3_ast within[] = { Z3_mk_ge(z, c, s->zero),
+                            Z3_mk_le(z, c, whole(s, b->latin ? LAST_LATIN : LAST_LETTER)) };
         Z3_solver_assert(z, s->letters->s,
                          Z3_mk_ite(z, Z3_mk_lt(z, whole(s, place), b->length),
                                    Z3_mk_and(z, 2, within), Z3_mk_eq(z, c, whole(s, -1))));
@@ -299,6 +300,17 @@ static Z3_ast printable(solver *s, Z3_ast string)
     return made;
 }
 
+/* What is known of the string itself, so of each of its letters, whenever they are asked for. */
+static Z3_ast latin(solver *s, Z3_ast string)
+{
+    base *b = base_of(s, string);
+    if (b && !b->latin) {
+        b->latin = true;
+        s->letters->axioms++;
+    }
+    return b ? s->yes : NULL;
+}
+
 static Z3_ast length_of(solver *s, Z3_ast of, int depth)
 {
     shape a;
@@ -357,6 +369,8 @@ static Z3_ast rewrite_app(solver *s, Z3_ast term, int depth)
         return equal_strings(s, part(s, term, 0), part(s, term, 1), depth);
     if (kind == Z3_OP_SEQ_IN_RE && part(s, term, 1) == s->printable)
         return printable(s, part(s, term, 0));
+    if (kind == Z3_OP_SEQ_IN_RE && part(s, term, 1) == s->latin)
+        return latin(s, part(s, term, 0));
     if (kind == Z3_OP_SEQ_PREFIX)
         return prefix_of(s, part(s, term, 0), part(s, term, 1));
     return is_string(s, term) ? NULL : rewrite_parts(s, term, depth);

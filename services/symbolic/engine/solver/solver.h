@@ -32,6 +32,7 @@ typedef struct solver {
     uint64_t checks, second_checks;
     Z3_func_decl to_code, from_code; /* of strings of one character, and ints */
     Z3_ast printable;                /* a regular expression: characters from " " to "~" */
+    Z3_ast latin;                    /* … up to U+FF */
     struct letters *letters;         /* conditions on strings as conditions on ints: letters.h */
 } solver;
 
@@ -54,6 +55,9 @@ void solver_drop(solver *s, Z3_model model); /* NULL is allowed */
 /* A string of one character as its code point, and the other way around. */
 Z3_ast solver_code(solver *s, Z3_ast character);
 Z3_ast solver_letter(solver *s, Z3_ast code);
+/* That an unknown string has no characters beyond U+FF: to be told of it before all else, on each
+ * path. */
+Z3_ast solver_is_latin(solver *s, Z3_ast string);
 /* A wish for a model: that a string has only printable characters of ASCII. A model may not fulfil
  * it, so it must not be asserted. */
 Z3_ast solver_wish_printable(solver *s, Z3_ast string);

@@ -171,6 +171,8 @@ value *equal(machine *m, value *l, value *r, int line)
         return value_bool(m, true);
     case V_STR:
         return text_compare(m, OP_EQ, l, r);
+    case V_BYTES:
+        return text_compare(m, OP_EQ, l->bytes.text, r->bytes.text);
     case V_TUPLE:
     case V_LIST:
         if (l == r)
@@ -296,6 +298,8 @@ static value *order(machine *m, operator_kind op, value *l, value *r, int line)
         return result;
     if (l->kind == V_STR)
         return text_compare(m, op, l, r);
+    if (l->kind == V_BYTES)
+        return text_compare(m, op, l->bytes.text, r->bytes.text);
     if (l->kind == V_DATE || l->kind == V_DELTA)
         return date_compare(m, op, l, r);
     if (l->kind == V_TUPLE || l->kind == V_LIST)
@@ -320,6 +324,7 @@ static value *identical(machine *m, value *l, value *r, int line)
     case V_INT:
     case V_FLOAT:
     case V_STR:
+    case V_BYTES:
     case V_TUPLE:
     case V_RANGE:
     case V_METHOD:
@@ -388,6 +393,8 @@ value *contains(machine *m, value *in, value *item, int line)
             in = text_settled(m, in);
         return text_compare(m, OP_IN, item, in);
     }
+    if (in->kind == V_BYTES)
+        return bytes_contains(m, in, item, line);
     if (in->kind == V_VIEW && in->view.part == 'k')
         return contains(m, in->view.dict, item, line);
     if (in->kind == V_VIEW) {
@@ -556,9 +563,10 @@ value *is_instance(machine *m, value *v, value *class, int line)
     if (class->kind == V_CLASS)
         return value_bool(m, v->of_class == class ||
                                  (v->kind == V_OBJECT && is_subclass(v->object.class, class)));
-    static const char *const types[] = { "int",   "bool", "float", "str",    "list",
-                                         "tuple", "dict", "set",   "object", "frozenset",
-                                         "range", "type", "bytes", "complex" };
+    static const char *const types[] = { "int",    "bool",      "float",     "str",
+                                         "list",   "tuple",     "dict",      "set",
+                                         "object", "frozenset", "range",     "type",
+                                         "bytes",  "complex",   "bytearray", "memoryview" };
     for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof types / sizeof *types; i++)
         if (strcmp(class->builtin.name, types[i]) == 0) {
             if (v->kind == V_BUILTIN && strcmp(types[i], "type") == 0)

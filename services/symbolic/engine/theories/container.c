@@ -118,6 +118,8 @@ value *length_of(machine *m, value *v, int line)
         v = text_looked_at(m, v);
         return v->known || v->str.codes ? value_int(m, (int64_t)v->str.count)
                                         : value_of_int(m, Z3_mk_seq_length(m->solver->z, v->term));
+    case V_BYTES:
+        return length_of(m, v->bytes.text, line);
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_int(m, v->lazy.length);
@@ -181,8 +183,9 @@ bool is_index(machine *m, value *v, int line)
 
 void refuse_item(machine *m, const value *of, value *index, int line)
 {
-    bool may_raise_both = of->kind == V_STR || of->kind == V_TUPLE || of->kind == V_SET ||
-                          of->kind == V_RANGE || of->kind == V_VIEW || of->kind == V_OBJECT;
+    bool may_raise_both = of->kind == V_STR || of->kind == V_BYTES || of->kind == V_TUPLE ||
+                          of->kind == V_SET || of->kind == V_RANGE || of->kind == V_VIEW ||
+                          of->kind == V_OBJECT;
     index = plain_of(index);
     bool beyond = may_raise_both && value_is_integral(index) && is_beyond(m, index);
     if (beyond && of->kind == V_OBJECT) /* not so of an exception of Python's own */
@@ -273,7 +276,7 @@ value *item_get(machine *m, value *of, value *index, int line)
         return place < 0 ? missing_key(m, of, index, line) : of->in.others.at[place];
     }
     bool sequence = of->kind == V_LIST || of->kind == V_TUPLE || of->kind == V_STR ||
-                    of->kind == V_RANGE;
+                    of->kind == V_RANGE || of->kind == V_BYTES;
     if (of->kind == V_CLASS && of->class.enumeration)
         return enum_named(m, of, index, line);
     if (of->kind == V_BUILTIN || of->kind == V_CLASS)
@@ -283,6 +286,8 @@ value *item_get(machine *m, value *of, value *index, int line)
     index = plain_of(index);
     if (!sequence || !value_is_integral(index))
         return throw(m, "TypeError", line);
+    if (of->kind == V_BYTES)
+        return byte_of(m, text_item(m, of->bytes.text, index, line));
     return of->kind == V_STR     ? text_item(m, of, index, line)
            : of->kind == V_RANGE ? range_item(m, of, index, line)
                                  : sequence_item(m, of, index, line);
@@ -457,6 +462,8 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
 {
     if (of->kind == V_STR)
         return text_slice(m, of, from, to, step, line);
+    if (of->kind == V_BYTES)
+        return bytes_slice(m, of, from, to, step, line);
     if (of->kind == V_RANGE)
         path_unsupported(m, line, "make a list of it first", "a slice of a range");
     if (special_of(of, "__getitem__"))

@@ -13,6 +13,8 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
         return yes;
     if (yes->kind == V_DATE || yes->kind == V_DELTA)
         return date_choose(m, condition, yes, no);
+    if (yes->kind == V_BYTES)
+        return value_bytes(m, choose(m, condition, yes->bytes.text, no->bytes.text));
     if (!value_is_scalar(yes)) {
         if (yes->kind != V_TUPLE || yes->in.items.count != no->in.items.count)
             return NULL;
@@ -85,6 +87,8 @@ value *truth_of(machine *m, value *v)
         return v->known || v->str.codes
                    ? value_bool(m, v->str.count != 0)
                    : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
+    case V_BYTES:
+        return truth_of(m, v->bytes.text);
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_bool(m, Z3_mk_gt(z, v->lazy.length, m->solver->zero));
@@ -205,6 +209,8 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
         return object_binary(m, op, l, r, line);
     if (l->kind == V_DATE || l->kind == V_DELTA || r->kind == V_DATE || r->kind == V_DELTA)
         return date_binary(m, op, l, r, line);
+    if (l->kind == V_BYTES || r->kind == V_BYTES)
+        return bytes_binary(m, op, l, r, line);
     value *result;
     if (kin_binary(m, op, l, r, &result, line))
         return result;

@@ -19,7 +19,7 @@ value *plain_of(value *v)
     return v->kind == V_OBJECT && v->object.plain ? v->object.plain : v;
 }
 
-static value *call_method_with(machine *m, value *self, value *method, values given, int line)
+value *call_method_with(machine *m, value *self, value *method, values given, int line)
 {
     arguments all = { .places = given };
     if (method->kind == V_WRAPPER && method->wrapper.as == AS_STATIC)

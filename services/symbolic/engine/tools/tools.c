@@ -166,14 +166,47 @@ static yyjson_mut_val *argument_json(reply *r, analysis *a, const char *words)
     return list;
 }
 
+/* A key that JSON has no form for stays as Python writes it. */
+static yyjson_mut_val *key_json(reply *r, analysis *a, const rest_item *item)
+{
+    yyjson_mut_val *key = words_json(r, a, item->key, item->key_words);
+    return yyjson_mut_is_str(key) ? key : yyjson_mut_strcpy(r->doc, item->key_words);
+}
+
+/* `*args` is a list of what it has, and `**kwargs` is so many keywords. */
+static void add_rest(reply *r, analysis *a, const parameter *p, const char *words,
+                     yyjson_mut_val *args, yyjson_mut_val *kwargs)
+{
+    rest_item *items = NULL;
+    size_t count = 0;
+    rest_items(a, words, &items, &count);
+    yyjson_mut_val *list = yyjson_mut_arr(r->doc);
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_val *one = argument_json(r, a, items[i].words);
+        if (p->keyword)
+            yyjson_mut_obj_add(kwargs, key_json(r, a, &items[i]), one);
+        else
+            yyjson_mut_arr_append(list, one);
+    }
+    if (!p->keyword)
+        yyjson_mut_obj_add(args, yyjson_mut_strcpy(r->doc, p->name), list);
+}
+
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)
 {
     yyjson_mut_val *args = yyjson_mut_obj(r->doc), *kwargs = yyjson_mut_obj(r->doc);
-    for (size_t i = 0; i < a->parameter_count; i++)
-        yyjson_mut_obj_add(a->parameters[i].keyword ? kwargs : args,
-                           yyjson_mut_strcpy(r->doc, a->parameters[i].name),
-                           w->enumerated ? argument_json(r, a, w->words[i])
-                                         : input_json(&a->m, w->arguments.at[i], r->doc));
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const parameter *p = &a->parameters[i];
+        text words = { .a = a->m.arena };
+        if (p->rest && !w->enumerated && !input_write(&a->m, w->arguments.at[i], &words))
+            continue;
+        if (p->rest)
+            add_rest(r, a, p, w->enumerated ? w->words[i] : words.data, args, kwargs);
+        else
+            yyjson_mut_obj_add(p->keyword ? kwargs : args, yyjson_mut_strcpy(r->doc, p->name),
+                               w->enumerated ? argument_json(r, a, w->words[i])
+                                             : input_json(&a->m, w->arguments.at[i], r->doc));
+    }
     yyjson_mut_obj_add_val(r->doc, to, "args", args);
     yyjson_mut_obj_add_val(r->doc, to, "kwargs", kwargs);
     reply_text(r, to, "call", w->call);

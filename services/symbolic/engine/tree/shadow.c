@@ -55,6 +55,8 @@ static bool binds(const node *n, const char *name)
     case N_FOR:
     case N_NAMED: /* of a comprehension, too: it binds in the function around it */
         return tree_target_binds(n->a, name);
+    case N_WITH_ITEM:
+        return tree_target_binds(n->b, name);
     case N_ALIAS:
         return (n->other ? n->other : n->name) == name;
     default:

@@ -140,6 +140,13 @@ static const constant *constant_of(conversion *c, PyObject *value)
         for (size_t i = 0; i < k->count; i++)
             chars[i] = PyUnicode_READ_CHAR(value, (Py_ssize_t)i);
         k->chars = chars;
+    } else if (PyBytes_Check(value)) {
+        k->kind = C_BYTES;
+        k->count = (size_t)PyBytes_GET_SIZE(value);
+        uint32_t *chars = arena_take(c->t->arena, (k->count + 1) * sizeof *chars);
+        for (size_t i = 0; i < k->count; i++)
+            chars[i] = (unsigned char)PyBytes_AS_STRING(value)[i];
+        k->chars = chars;
     } else if (value == Py_Ellipsis) {
         k->kind = C_ELLIPSIS;
     } else {
@@ -472,7 +479,6 @@ const char *tree_construct(const node *n)
     static const struct {
         const char *class, *words;
     } named[] = {
-        { "With", "a with statement" },
         { "AsyncFunctionDef", "an async function" },
         { "Yield", "a generator (yield)" },
         { "YieldFrom", "a generator (yield from)" },

@@ -32,6 +32,8 @@
     X(MATCH, "Match", "subject:a cases:x")                                                         \
     X(MATCH_CASE, "match_case", "pattern:a guard:b body:x")                                        \
     X(RAISE, "Raise", "exc:a cause:b")                                                             \
+    X(WITH, "With", "items:y body:x")                                                              \
+    X(WITH_ITEM, "withitem", "context_expr:a optional_vars:b")                                     \
     X(TRY, "Try", "body:x handlers:y orelse:z finalbody:w")                                        \
     X(HANDLER, "ExceptHandler", "type:a name:n body:x")                                            \
     X(ASSERT, "Assert", "test:a msg:b")                                                            \
@@ -123,8 +125,9 @@ typedef enum constant_kind {
     C_INT,
     C_FLOAT,
     C_STR,
+    C_BYTES, /* as a str of code points up to 255 */
     C_ELLIPSIS,
-    C_OTHER /* bytes, complex: `text` has the name of the type */
+    C_OTHER /* complex: `text` has the name of the type */
 } constant_kind;
 
 typedef struct constant {
