@@ -65,10 +65,11 @@ static const struct chapter {
     const char *name;
     const char *const *words;
 } chapters[] = {
-    { "types", MISHAP_CHOICES("int without bounds", "bool", "float (IEEE)", "str", "None", "tuple",
-                              "list", "dict", "set", "frozenset", "Optional and unions", "Literal",
-                              "dataclasses", "plain classes", "exceptions of the code") },
-    { "statements", MISHAP_CHOICES("all but with and async") },
+    { "types", MISHAP_CHOICES("int without bounds", "bool", "float (IEEE)", "str", "bytes", "None",
+                              "tuple", "list", "dict", "set", "frozenset", "Optional and unions",
+                              "Literal", "dataclasses", "plain classes", "exceptions of the code",
+                              "*args and **kwargs of the function") },
+    { "statements", MISHAP_CHOICES("all but async") },
     { "modules",
       MISHAP_CHOICES("math", "collections: Counter, defaultdict, OrderedDict, deque", "bisect",
                      "datetime: date, timedelta", "functools: reduce, partial, cache, lru_cache",
@@ -81,7 +82,7 @@ static const struct chapter {
                      "raises: names exceptions that are allowed",
                      "leading asserts are preconditions, later ones must hold") },
     { "not_supported",
-      MISHAP_CHOICES("random, the current time and the like", "coroutines and with",
+      MISHAP_CHOICES("random, the current time and the like", "coroutines",
                      "other modules; for money ints of cents take the place of decimal",
                      "on values that are not known: most methods of str, functions of math, ** and "
                      "shifts by a number") },

@@ -161,6 +161,9 @@ def add_with(row):
         "class B:\n    def __enter__(self):\n        return a\n    def __exit__(self, *x):\n        return kind(self)\nclass N(B):\n    pass\ndef kind(n):\n    return type(n) == N\nwith N() as y:\n    return 1 // a\nreturn 'zero'",
         "class N:\n    def __enter__(self):\n        return a\n    def __exit__(self, kind, error, trace):\n        trace.tb_lineno\nwith N() as y:\n    return 1 // a",
         "class N:\n    def __enter__(self):\n        return a\n    def __exit__(self, kind, error, trace):\n        raise ValueError from error\ntry:\n    with N():\n        1 // a\nexcept ValueError:\n    return 1")
+    row("issubclass", "int", "issubclass(ValueError, Exception)", "issubclass(KeyError, (ValueError, LookupError))", "issubclass(int, int)", "issubclass(ValueError, ())", "issubclass(ValueError, a)",
+        "issubclass(a, ValueError)", "class A:\n    pass\nclass B(A):\n    pass\nreturn (issubclass(B, A), issubclass(A, B), issubclass(B, (int, A)))", "try:\n    return 1 // a\nexcept Exception as e:\n    return issubclass(type(e), ArithmeticError)",
+        "class E(ValueError, KeyError):\n    pass\nreturn issubclass(E, LookupError)", "issubclass(ValueError, object)", "issubclass(ValueError, (KeyError, a))")
     row("with", "list", MANAGER + "with M(a) as x:\n    x.append(9)\nreturn a", MANAGER + "with M(a, 1) as x:\n    x[3]\nreturn a", MANAGER + "n = 0\nfor x in a:\n    with M([], 1):\n        n += 10 // x\nreturn n")
     row("keywords that are passed on", "names", "def g(**kw):\n    return sorted(kw.items())\nreturn g(**a)", "def g(x=1, **kw):\n    return (x, len(kw))\nreturn g(**a)", "def g(x=1):\n    return x\nreturn g(**a)",
         "def g(*, a, **kw):\n    return (a, kw)\nreturn g(**a)", "dict(**a)", "dict(a=5, **a)", "def g(**kw):\n    return kw\nreturn g(a=1, **a)", "def g(**kw):\n    return kw\nreturn g(**a, **a)",

@@ -50,6 +50,8 @@ static bool leaves_something(const node *n)
 {
     bool stores = n->kind == N_ASSIGN || n->kind == N_AUGASSIGN || n->kind == N_ANNASSIGN;
     const node *target = n->kind == N_ASSIGN ? n->x.at[0] : n->a;
+    if (n->kind == N_WITH_ITEM && n->b && n->b->kind != N_NAME)
+        return true;
     return n->kind == N_GLOBAL ||
            (stores && target->kind == N_ATTRIBUTE &&
             !(target->a->kind == N_NAME && strcmp(target->a->name, "self") == 0));

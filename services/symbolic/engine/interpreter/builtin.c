@@ -299,6 +299,34 @@ static void check_print_options(machine *m, arguments *given, int line)
         path_unsupported(m, line, "leave them out", "these options of print()");
 }
 
+/* issubclass() of classes of the code and exceptions alone; a class says nothing of its own here.
+ */
+static bool is_plain_class(const value *v)
+{
+    return v->kind == V_CLASS && !v->class.protocol && !v->class.abc;
+}
+
+static bool arguments_are_classes(const arguments *given)
+{
+    if (given->places.count != 2 || given->names.count || !is_plain_class(given->places.at[0]))
+        return false;
+    const value *of = given->places.at[1];
+    for (size_t i = 0; of->kind == V_TUPLE && i < of->in.items.count; i++)
+        if (!is_plain_class(of->in.items.at[i]))
+            return false;
+    return of->kind == V_TUPLE || is_plain_class(of);
+}
+
+static value *has_base(machine *m, const value *class, value *of)
+{
+    values one = { &of, 1, 1 };
+    const values *all = of->kind == V_TUPLE ? &of->in.items : &one;
+    bool found = false;
+    for (size_t i = 0; i < all->count; i++)
+        found = found || is_subclass(class, all->at[i]);
+    return value_bool(m, found);
+}
+
 value *call_builtin(machine *m, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -337,6 +365,8 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return arguments_fit(m, given, 2, 2, line)
                    ? is_instance(m, first, given->places.at[1], line)
                    : NULL;
+    if (strcmp(name, "issubclass") == 0 && arguments_are_classes(given))
+        return has_base(m, first, given->places.at[1]);
     if (strcmp(name, "type") == 0 && given->places.count == 1)
         return type_of(m, first, line);
     if (strcmp(name, "round") == 0)
