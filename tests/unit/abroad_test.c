@@ -340,6 +340,26 @@ static void the_time_that_a_call_asked_for_is_kept_for_the_program(void **state)
     }
 }
 
+/* What a command allows counts as well, if it is less. */
+static void the_shorter_of_two_times_counts(void **state)
+{
+    const int64_t second = INT64_C(1000000000), now = mishap_clock_monotonic_ns();
+    const int64_t deadlines[] = { now + 20 * second, now + 90 * second, 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++) {
+        struct ours o;
+        begin_call(&o, "timed.run", "{\"seconds\":30}");
+        o.run.call->deadline_ns = deadlines[i];
+        mishap_foreign_shorten(&timed, o.run.call);
+        if (i == 0)
+            assert_int_equal(o.run.call->deadline_ns, deadlines[0]);
+        else
+            assert_true(o.run.call->deadline_ns >= now + 30 * second);
+        assert_true(i != 1 || o.run.call->deadline_ns < deadlines[1]);
+        let_go(&o);
+    }
+}
+
 /* -- code -------------------------------------------------------------------------------------- */
 
 /* The server says that its time was over, and how long that was. */
@@ -435,6 +455,7 @@ int main(void)
         TEST(a_program_of_which_the_keeper_says_nothing_was_lost),
         TEST(the_end_of_an_idle_program_is_a_line_of_the_log),
         TEST(the_time_that_a_call_asked_for_is_kept_for_the_program),
+        TEST(the_shorter_of_two_times_counts),
         TEST(the_words_for_the_time_of_code_are_the_servers),
         TEST(the_process_of_code_ends_after_the_operation_that_ends_it),
         TEST(what_looks_like_a_report_in_the_text_of_code_is_escaped),

@@ -281,6 +281,28 @@ static void what_is_not_necessary_counts_if_it_is_given(void **state)
     assert_int_equal(balance_of("bob"), 95);
 }
 
+/* Each has its own methods, and nothing of the table beside it. */
+static void a_method_that_is_none_is_told_those_that_are(void **state)
+{
+    static const struct {
+        const char *artifact, *methods;
+    } rows[] = {
+        { "genesis_ledger", "[\"balance\",\"all_balances\",\"transfer\",\"transfer_ownership\","
+                            "\"spawn_principal\"]" },
+        { "genesis_mint", "[\"status\",\"bid\",\"check\"]" },
+        { "genesis_escrow", "[\"deposit\",\"purchase\",\"cancel\",\"check\",\"list_active\"]" },
+        { "genesis_store", "[\"list\",\"get\",\"search\",\"list_by_type\",\"list_by_owner\","
+                           "\"count\",\"create\",\"update\",\"delete\"]" },
+        { "genesis_event_log", "[\"read\"]" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[300];
+        snprintf(words, sizeof words, "\"methods\":%s", rows[i].methods);
+        expect(rows[i].artifact, "fly", "[]", "alice", words, true);
+    }
+}
+
 static void who_is_spawned_has_nothing_and_can_be_paid(void **state)
 {
     char args[200];
@@ -953,6 +975,7 @@ int main(void)
         IN_FOLDER(arguments_that_the_library_refuses_have_codes_of_the_seed),
         IN_FOLDER(a_search_finds_what_is_there_now),
         IN_FOLDER(what_is_not_necessary_counts_if_it_is_given),
+        IN_FOLDER(a_method_that_is_none_is_told_those_that_are),
         IN_FOLDER(who_is_spawned_has_nothing_and_can_be_paid),
         IN_FOLDER(what_is_in_an_auction_is_not_given_away_and_its_end_is_told),
         cmocka_unit_test(a_file_of_principals_is_as_long_as_may_be_and_not_one_byte_more),

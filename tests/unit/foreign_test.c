@@ -465,6 +465,38 @@ static void whatever_it_does_the_next_call_works(void **state)
     end(&loop);
 }
 
+/* A command has a process for its one call, and reads what that sends by itself. */
+static void a_command_is_told_the_same_of_what_it_sends(void **state)
+{
+    static const struct {
+        const char *way, *noted;
+    } ways[] = {
+        { "exit", "ended with status 7" },
+        { "kill", "signal 9" },
+        { "garbage", "a message that is no JSON object" },
+        { "packet", "a packet that is none" },
+        { "huge", "a packet that is none" },
+        { "wrong_id", "a call that it does not have" },
+        { "array", "no object" },
+        { "misfit", "does not match its declaration" },
+        { "undeclared", "does not declare" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        mishap_answered *answered = NULL;
+        char arguments[100], account[4000];
+        snprintf(arguments, sizeof arguments, "{\"way\":\"%s\"}", ways[i].way);
+        mishap *failure = mishap_invoke(&abroad_app, "pool.do", arguments, NULL, &answered);
+        if (!failure || mishap_told(failure)->code != MISHAP_CODE_INTERNAL_ERROR)
+            fail_msg("%s: %s", ways[i].way, failure ? "another code" : "it works");
+        account_of(failure, account, sizeof account);
+        if (!strstr(account, ways[i].noted))
+            fail_msg("%s: %s", ways[i].way, account);
+        mishap_free(failure);
+    }
+    mishap_app_close();
+}
+
 /* -- code of callers --------------------------------------------------------------------------- */
 
 /* What the code of a caller may say, and what becomes of its process. */
@@ -1492,6 +1524,7 @@ int main(void)
         TEST(what_it_says_meanwhile_is_passed_on),
         TEST(each_call_has_a_process_of_its_own_if_that_is_wanted),
         TEST(whatever_it_does_the_next_call_works),
+        TEST(a_command_is_told_the_same_of_what_it_sends),
         TEST(code_of_a_caller_speaks_for_itself_alone),
         TEST(a_program_that_leaves_before_code_begins_is_not_blamed_on_it),
         TEST(code_of_one_process_speaks_for_itself_alone),

@@ -2739,11 +2739,14 @@ static void an_answer_without_memory_is_never_a_part_of_it(void **state)
 {
     mishap_buffer out = { 0 };
     bool whole = false;
+    static char room[4][20000]; /* each is more than a call has room for without memory */
+    for (size_t i = 0; i < 4; i++)
+        memset(room[i], 'a' + (int)i, sizeof room[i] - 1);
     mishap_call answer = { .answer_kind = MISHAP_ANSWER_JSON,
-                           .location = "place://1",
-                           .answer_type = "text/y",
-                           .resumed_by = "thing://7",
-                           .cursor = "at 12" };
+                           .location = room[0],
+                           .answer_type = room[1],
+                           .resumed_by = room[2],
+                           .cursor = room[3] };
     (void)state;
     MISHAP_PUT(&answer.answer, "[");
     for (size_t i = 0; i < 5000; i++)
@@ -2769,7 +2772,10 @@ static void an_answer_without_memory_is_never_a_part_of_it(void **state)
             assert_int_equal(call->answer.length, answer.answer.length);
             assert_int_equal(call->text.length, 5000 * strlen("one \xEF\xBF\xBD"));
             assert_int_equal(call->warnings.length, answer.warnings.length);
-            assert_true(call->location && call->answer_type && call->resumed_by && call->cursor);
+            assert_true(is_text(mishap_text_of(call->location), room[0]) &&
+                        is_text(mishap_text_of(call->answer_type), room[1]) &&
+                        is_text(mishap_text_of(call->resumed_by), room[2]) &&
+                        is_text(mishap_text_of(call->cursor), room[3]));
         }
         mishap_free(failure);
         mishap_call_end(call);
