@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "../worker/abroad.h"
@@ -394,6 +395,27 @@ static void what_it_says_meanwhile_is_passed_on(void **state)
     assert_string_equal(text_of(mishap_buffer_text(&o.run.call->text)), "=> 3");
     let_go(&o);
     end(&loop);
+}
+
+/* … also to a command, which waits for its one call. */
+static void what_it_says_to_a_command_is_passed_on(void **state)
+{
+    const mishap_watcher watcher = { .progress = on_progress, .log = on_log };
+    mishap_call *call;
+    (void)state;
+    reported = 0;
+    logged[0] = told_operator[0] = '\0';
+    assert_null(mishap_call_begin(&abroad_app, mishap_operation_find(&abroad_app, T("pool.do")),
+                                  T("{\"way\":\"talk\"}"), &call));
+    call->watcher = &watcher;
+    call->to_operator = on_line;
+    call->request_id = T("an-id");
+    assert_null(mishap_call_run(call));
+    assert_true(reported == 0.5);
+    assert_string_equal(logged, "3 careful");
+    assert_string_equal(told_operator, "an-id for you");
+    mishap_call_end(call);
+    mishap_app_close();
 }
 
 static void each_call_has_a_process_of_its_own_if_that_is_wanted(void **state)
@@ -1153,6 +1175,52 @@ static void an_idle_session_ends_and_the_next_call_is_warned(void **state)
     abroad_kept.idle_ms = abroad_kept.unnamed_ms = 0;
 }
 
+/* One that does not notice that its connection is closed. */
+static void a_session_that_does_not_end_by_itself_is_killed(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours o;
+    (void)state;
+    abroad_kept.idle_ms = abroad_kept.unnamed_ms = 100;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &o, "kept.do", "{\"way\":\"stay\"}", 1);
+    pid_t pid = (pid_t)member(&o, "n");
+    assert_true(pid > 0);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        turn_both(&loop, &other, 20);
+    assert_int_equal(kill(pid, 0), -1);
+    let_go(&o);
+    end_sessions(&loop, &other);
+    abroad_kept.idle_ms = abroad_kept.unnamed_ms = 0;
+}
+
+/* The step that failed is the end of its output, for the operator. */
+static void a_sandbox_that_cannot_be_entered_says_why(void **state)
+{
+    const mishap_foreign none = { .program = "/none/such", .sandbox = abroad_boxed.sandbox };
+    char output[MISHAP_FOREIGN_LAST_OUTPUT + 1] = "";
+    mishap_spawned spawned;
+    int status = 0, ends[2];
+    mishap *missing = mishap_sandbox_check(MISHAP_SANDBOX_STRICT);
+    (void)state;
+    if (missing) {
+        mishap_free(missing);
+        skip();
+    }
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    assert_true(mishap_spawn(&none, ends[1], &spawned));
+    assert_int_equal(waitpid(spawned.pid, &status, 0), spawned.pid);
+    mishap_spawn_output(&spawned, output);
+    mishap_spawn_remove(&spawned);
+    close(ends[0]);
+    close(ends[1]);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 127);
+    assert_string_equal(output,
+                        "The sandbox cannot be entered: execve: No such file or directory\n");
+}
+
 static void there_are_so_many_sessions_and_of_one_caller_fewer(void **state)
 {
     struct loop loop;
@@ -1522,6 +1590,7 @@ int main(void)
         TEST(an_object_has_so_many_members_and_not_one_more),
         TEST(a_message_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(what_it_says_meanwhile_is_passed_on),
+        TEST(what_it_says_to_a_command_is_passed_on),
         TEST(each_call_has_a_process_of_its_own_if_that_is_wanted),
         TEST(whatever_it_does_the_next_call_works),
         TEST(a_command_is_told_the_same_of_what_it_sends),
@@ -1544,6 +1613,8 @@ int main(void)
         TEST(a_session_whose_process_died_begins_afresh),
         TEST(a_session_that_the_keeper_lost_begins_afresh_and_says_so),
         TEST(an_idle_session_ends_and_the_next_call_is_warned),
+        TEST(a_session_that_does_not_end_by_itself_is_killed),
+        TEST(a_sandbox_that_cannot_be_entered_says_why),
         TEST(there_are_so_many_sessions_and_of_one_caller_fewer),
         TEST(a_session_that_nobody_named_gives_way_to_another),
         TEST(a_hundred_sessions_run_at_once),

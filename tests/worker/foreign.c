@@ -208,6 +208,11 @@ static void misbehave(uint64_t id, const char *way)
             send_packet('-', "x", 1);
         for (;;)
             pause();
+    } else if (strcmp(way, "stay") == 0) {
+        snprintf(head, sizeof head, "{\"n\":%d}", (int)getpid());
+        answer(id, head);
+        for (;;)
+            pause();
     } else if (strcmp(way, "deaf") == 0) {
         shutdown(SOCKET, SHUT_RD);
         usleep(300000);
