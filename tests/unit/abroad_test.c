@@ -127,6 +127,34 @@ static void so_much_is_kept_of_what_a_call_tells_the_operator(void **state)
     close(program);
 }
 
+static void on_progress_lie(const mishap_watcher *watcher, double done, double total,
+                            mishap_text words)
+{
+    (void)watcher, (void)done, (void)total, (void)words;
+    MUST(send(program, "?", 1, MSG_NOSIGNAL) == 1);
+}
+
+/* It may save itself the work. */
+static void a_program_is_told_whether_progress_is_wanted(void **state)
+{
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        struct ours o;
+        unsigned id = 0;
+        open_runner();
+        add(&o, "pool.run", "{}");
+        o.watcher.progress = wanted ? on_progress_lie : NULL;
+        start(MISHAP_KEEPER_START);
+        const char *call = heard();
+        assert_int_equal(strstr(call, ",\"progress\":true") != NULL, wanted);
+        assert_int_equal(sscanf(call, "={\"id\":%u", &id), 1);
+        say_of(id, "\"answer\":{}");
+        is_answered(&o);
+        close_runner();
+        close(program);
+    }
+}
+
 /* -- the end of a program ---------------------------------------------------------------------- */
 
 /* What became of the call is decided already. */
@@ -147,13 +175,6 @@ static void an_answer_of_a_program_that_is_being_killed_does_not_count(void **st
     expect_words(&o, MISHAP_CODE_TIMEOUT, "while it had the call");
     let_go(&o);
     close_runner();
-}
-
-static void on_progress_lie(const mishap_watcher *watcher, double done, double total,
-                            mishap_text words)
-{
-    (void)watcher, (void)done, (void)total, (void)words;
-    MUST(send(program, "?", 1, MSG_NOSIGNAL) == 1);
 }
 
 /* Nothing more of it is waited for: neither its connection nor the keeper has another word. */
@@ -456,6 +477,7 @@ int main(void)
         TEST(the_end_of_an_idle_program_is_a_line_of_the_log),
         TEST(the_time_that_a_call_asked_for_is_kept_for_the_program),
         TEST(the_shorter_of_two_times_counts),
+        TEST(a_program_is_told_whether_progress_is_wanted),
         TEST(the_words_for_the_time_of_code_are_the_servers),
         TEST(the_process_of_code_ends_after_the_operation_that_ends_it),
         TEST(what_looks_like_a_report_in_the_text_of_code_is_escaped),
