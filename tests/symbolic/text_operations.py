@@ -11,6 +11,8 @@ def add_quoted(row):
     row("repr of a str", "str str", "repr(a) == repr(b)", "f'{a!r}{b!r}'", "repr(a) + repr(b) == repr(a + b)", "f'{a}={b!r}'", "repr(a) == b", "b in repr(a)", "repr((a, b))")
     for made in ("[a]", "(a,)", "(a, 1)", "{a: 1}", "{1: a}", "{a}", "[a, [a]]", "[]", "()", "{}", "[None, a]", "{a: [a]}", "frozenset([a])", "[{a}]"):
         row("repr of what has a str", "str", "repr(%s)" % made, "str(%s)" % made, "f'{%s}'" % made.replace("{", "({").replace("}", "})") if "{" in made else "f'{%s}'" % made, "ascii(%s)" % made)
+    row("ascii", "str", "ascii(a)", "ascii(a) == repr(a)", "ascii(a)[1:-1]", "ascii([a])", "len(ascii(a))")
+    row("ascii", "int", "ascii(a)", "ascii()", "ascii(a, a)", "ascii(None)", "ascii('\\xe9') + str(a)")
     row("repr of what has a str", "strs", "repr(a)", "str(a)", "str(tuple(a))", "ascii(a)", "len(str(a))", "str(a) == '[]'")
     row("repr of what has a str", "names", "repr(a)", "str(a)", "str(list(a.items()))", "f'{a}'", "ascii(a)")
     row("repr of what has a str", "dict", "repr(a)", "str(a)", "f'{a}'", "'%s' % a", "str([a])", "str({1: a})")
@@ -57,6 +59,10 @@ def add_fromkeys(row):
         row("dict.fromkeys", kind, "dict.fromkeys(a)", "dict.fromkeys(a, 1)", "{}.fromkeys(a, 0)", "list(dict.fromkeys(a))", "len(dict.fromkeys(a))", "dict.fromkeys(x for x in a)")
     row("dict.fromkeys", "list", "d = dict.fromkeys(a, [])\nfor x in d:\n    d[x].append(x)\nreturn d", "dict.fromkeys()", "dict.fromkeys(a, 1, 2)", "dict.fromkeys(a, value=1)", "dict.fromkeys(iterable=a)", "{5: 6}.fromkeys(a)", "dict.fromkeys(zip(a, a))", "dict.fromkeys(reversed(a))", "dict.fromkeys(a, a)",
         "f = dict.fromkeys\nreturn f(a)", "list(map(dict.fromkeys, [a]))", "dict.fromkeys(range(len(a)))", "dict.fromkeys(a) == dict.fromkeys(set(a))", "a == list(dict.fromkeys(a))", "dict.fromkeys(a).get(1, 7)", "dict.fromkeys([a])", "list(dict.fromkeys(a)).count(1)", "dict.fromkeys(10 // x for x in a)")
+    for name in ("OrderedDict", "defaultdict", "Counter"):
+        row("collections." + name, "list", "collections.%s.fromkeys(a)" % name, "collections.%s().fromkeys(a, 5)" % name, "type(collections.%s.fromkeys(a)) is collections.%s" % (name, name), "len(collections.%s.fromkeys(a))" % name, "collections.%s.fromkeys()" % name,
+            "list(collections.%s.fromkeys(a, 1).items())" % name, "collections.%s.fromkeys(a, value=2)" % name, "collections.%s.fromkeys(5)" % name, "collections.%s.fromkeys(a)[99]" % name)
+    row("collections.defaultdict", "list", "collections.defaultdict(int).fromkeys(a).default_factory")
     row("dict.fromkeys", "dict list", "a.fromkeys(b)", "a.fromkeys(b, a)")
     row("dict.fromkeys", "int", "dict.fromkeys(a)", "dict.fromkeys([a, 1, True])", "dict.fromkeys([a, 1.0], a)")
 

@@ -184,10 +184,11 @@ value *kin_attribute(machine *m, value *v, const char *name, int line)
     bool builtin = v->kind == V_LIST && is_listed(deque_methods, name);
     if (!function && !builtin)
         return v->kind == V_LIST && name[0] != '_' ? throw(m, "AttributeError", line) : NULL;
+    bool of_class = function && function->kind == V_WRAPPER; /* fromkeys() */
     value *method = value_new(m, V_METHOD);
-    method->builtin.self = v;
+    method->builtin.self = of_class ? v->of_class : v;
     method->builtin.name = name;
-    method->builtin.call = function;
+    method->builtin.call = of_class ? function->wrapper.get : function;
     return method;
 }
 

@@ -49,6 +49,10 @@ class Counter(dict):
     def copy(self):
         return Counter(self)
 
+    @classmethod
+    def fromkeys(cls, iterable, v=None):
+        raise NotImplementedError("Counter.fromkeys() is undefined.  Use Counter(iterable) instead.")
+
     def __delitem__(self, elem):
         if elem in self:
             self.pop(elem)
@@ -194,6 +198,10 @@ class defaultdict(dict):
     def copy(self):
         return defaultdict(self.default_factory, self)
 
+    @classmethod
+    def fromkeys(cls, iterable, value=None, /):
+        return defaultdict(None, dict.fromkeys(iterable, value))
+
     def __repr__(self):
         return "defaultdict(" + factory_words(self) + ", " + repr(dict(self)) + ")"
 
@@ -204,6 +212,10 @@ class OrderedDict(dict):
 
     def copy(self):
         return OrderedDict(self)
+
+    @classmethod
+    def fromkeys(cls, iterable, value=None):
+        return OrderedDict(dict.fromkeys(iterable, value))
 
     def popitem(self, last=True):
         keys = list(self)

@@ -230,9 +230,9 @@ value *text_ascii(machine *m, value *v, int line)
     if (v->kind == V_STR && !v->known)
         return text_quoted(m, v, true);
     value *made = text_of(m, v, true, line);
-    made = made ? text_settled(m, made) : NULL;
-    if (!made)
-        return NULL;
+    if (!made || value_is_number(v)) /* that is ASCII */
+        return made;
+    made = text_settled(m, made);
     if (made->known) {
         values given = { &made, 1, 1 };
         return bridge(m, "a.encode('ascii', 'backslashreplace').decode('ascii')", &given, line);
