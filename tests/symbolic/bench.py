@@ -34,7 +34,7 @@ CALL_MS, COMMAND_MS, FOUND_MS, FIRST_MS, JOINED_MS, IN_VAIN_MS = 15, 80, 10, 15,
 # What the paths do not settle, and a typical input does: a construct that is not modelled, and questions that no solver answers soon.
 FOUND = {
     "not modelled": ("ValueError", "def f(n: int, m: int) -> int:\n    if n.as_integer_ratio()[0] > 3 and m == 0:\n        raise ValueError\n    return n\n"),
-    "a constant": ("ValueError", "def f(s: str) -> bytes:\n    if s.encode() == b'' or s == 'per cent':\n        raise ValueError\n    return s.encode()\n"),
+    "a constant": ("ValueError", "def f(s: str) -> bytes:\n    if s.encode('utf-16') == b'' or s == 'per cent':\n        raise ValueError\n    return s.encode('utf-16')\n"),
     "cubes": ("ZeroDivisionError", "def f(a: int, b: int, c: int) -> int:\n    if a ** 3 + b ** 3 + c ** 3 == 33 and a * b * c != 0:\n        return 1\n"
               "    return 1 // (a - 4711)\n"),
     "a loop": ("IndexError", "def f(xs: list[int], n: int) -> int:\n    n = n.as_integer_ratio()[0]\n    while n > 1:\n"

@@ -37,6 +37,8 @@ def add_functions(row):
         "[a, b].index(b)", "a[:1] == b[:1]", "a + b == b + a", "(a + b)[1]", "(a + b)[1:3]", "len(a + b)", "b'-'.join([a, b])", "{a, b} == {a}", "{a: 1, b: 2}[a]",
         "x = a if len(a) > len(b) else b\nreturn x", "(a, b) < (b, a)", "a.startswith(b) and a[:len(b)] == b")
     row("bytes items", "bytes str", "a == b", "a < b", "a in b", "b in a", "a + b", "b + a", "a.find(b)", "a.startswith(b)", "a.split(b)", "a.replace(b, a)", "b.join([a])", "a.join([b])")
+    row("ascii", "bytes", "ascii(a)", "ascii([a])", "f'{a!a}'")
+    row("ascii", "str", "ascii(a)")
     row("bytes and re", "bytes", "re.match(b'a', a) is None", "re.match('a', a)", "re.sub(b'a', b'b', a)", "re.compile(b'a').match(a) is None", "re.split(b'a', a)", "re.fullmatch(a, 'a')",
         "re.findall('a', a)", "try:\n    return re.match(b'a', a) is None\nexcept TypeError:\n    return 5")
     row("bytes and others", "bytes", "dict([a])", "collections.Counter(a)[97]", "list(itertools.chain(a, a))", "math.prod(a)", "{1}.union(a) == {1}", "[1] + a", "x = [1]\nx += a\nreturn x", "x = [1]\nx.extend(a)\nreturn x",

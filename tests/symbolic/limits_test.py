@@ -86,7 +86,7 @@ def a_witness_can_be_replayed_where_there_are_no_children():
     assert answer["counterexamples"][0]["args"] == {"x": 7}, answer
     begun = time.monotonic()
     answer = here.call("check", code="def g():\n    while True:\n        try:\n            h()\n        except Exception:\n            pass\n\n"
-                       "def h():\n    return 'a'.encode()\n\ndef f(x: int):\n    return g()\n", function_name="f", timeout_seconds=5)
+                       "def h():\n    return 'a'.encode('utf-16')\n\ndef f(x: int):\n    return g()\n", function_name="f", timeout_seconds=5)
     assert answer["status"] in ("error", "timeout") and time.monotonic() - begun < 5 + SLOW, answer
     assert here.call("find", code="def f(x: int):\n    return 1 // x\n", function_name="f", exception_type="ArithmeticError")["status"] == "found"
     here.close()

@@ -241,7 +241,7 @@ def a_call_of_typical_inputs_finds_what_the_solver_does_not_get_to():
 
 
 def constants_of_the_code_are_among_the_inputs():
-    for code, args in (("def f(s: str):\n    if s.encode() == b'x' or s == 'per cent':\n        raise ValueError\n", {"s": "per cent"}),
+    for code, args in (("def f(s: str):\n    if s.encode('utf-16') == b'x' or s == 'per cent':\n        raise ValueError\n", {"s": "per cent"}),
                        ("def f(xs: list[int]):\n    if f'{sum(xs):d}' == '12':\n        raise ValueError\n    return 12\n", {"xs": [12]}),
                        ("def f(x: float):\n    if x.hex() == (3.0).hex():\n        return 1 // 0\n    return 2\n", {"x": "float(3)"})):
         answer = asked("check", code)
