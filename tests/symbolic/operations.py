@@ -107,6 +107,7 @@ KINDS = {
     "bool": Kind("bool", ["False", "True"]),
     "float": Kind("float", ["0.0", "-0.0", "1.0", "-1.0", "0.5", "-2.5", "1e16", "2.0**53", "2.0**63", "1e308", "5e-324", "1e999", "-1e999",
                             "(1e999 - 1e999)"]),
+    "angle": Kind("float", ["0.0", "-0.0", "359.9", "360.0", "-360.0", "720.5", "-90.0", "-1e-20", "1e-320", "1e16", "-1e300", "0.3", "2.5", "3.5", "0.125", "1e999", "(1e999 - 1e999)"]),
     "str": Kind("str", ODD),
     "letters": Kind("str", ["''", "'a'", "'A'", "':'", "'aB'", "'a b'", "'\\xe9'", "'\\xc9z'", "'\\xdf'", "'a\\xdf'", "'\\xdfa'", "'\\xdf\\xdf'", "'\\u0130'", "'i\\u0130'", "'\\u0131'", "'\\u017f'", "'\\u0178'", "'\\u212a'", "'\\u212b.'",
                             "'\\u1e9e'", "'\\u03a3'", "'a\\u03a3'", "'\\u03a3a'", "'a\\u03a3a'", "'a\\u03a3\\u0307'", "'\\u03c2'", "'\\u01c4'", "'\\u01c5'", "'\\u01c6x'", "'\\u0149'", "'a\\u0149'", "'\\ufb01'", "'a\\ufb03'", "'\\ufb03b'", "'\\u1f80'", "'a\\u1f80'",
@@ -323,6 +324,19 @@ row("round", "int", "round(a)")
 row("round", "int small", "round(a, b)")
 row("round", "float", "round(a)")
 row("round", "float small", "round(a, b)")
+row("round", "float", "round(a, 2)", "round(a, 1)", "round(a, 0)", "round(a, 0) == a", "round(a, 22)")
+row("round", "angle", "round(a, 1)", "round(a, 0)", "0 <= round(a, 2) <= 1")
+row("rest of floats", "angle", "a % 360.0", "a % 360", "a % -360.0", "a % 1.0", "a % 0.25", "a % 0.1", "a % -0.5", "0 <= a % 360 < 360", "a % 1 == 0", "720.5 % a", "a % (1e999)", "a % (-1e999)", "a % 7")
+row("floor of floats", "angle", "a // 360.0", "a // 360", "a // -360.0", "a // 1.0", "a // 0.25", "a // 0.1", "a // -0.5", "a // 90 < 4", "720.5 // a", "a // (1e999)", "a // (-1e999)", "a // 7")
+row("divmod", "angle", "divmod(a, 360.0)", "divmod(a, 2)", "divmod(a, -1.0)", "divmod(a, 0.1)")
+row("divmod", "float float", "divmod(a, b)")
+row("rest of floats", "int", "a % 2.0", "a % -3.0", "a // 2.0", "a // -3.0", "float(a) % 7", "float(a) // 7", "a % 2.5", "a // 2.5", "a / 4 % 1", "a / 4 // 1", "7.0 % a", "7.0 // a", "2.5 % a", "-0.0 // a")
+row("rest of floats", "small small", "float(a) % b", "a // float(b)", "float(a) % float(b)", "divmod(float(a), b)", "a / 2 % b")
+row("power of floats", "float", "a ** 2", "a ** 0", "a ** 1", "a ** 3", "a ** 4.0", "a ** -1", "a ** 0.5", "a ** 2 >= 0", "pow(a, 2)", "pow(a, 3) < 0")
+row("power of floats", "angle", "a ** 2", "a ** 3", "a ** 2 == a * a", "a ** 3 > 0")
+row("power of floats", "small", "1.5 ** a", "0.0 ** a", "(-2.0) ** a", "2 ** -a", "(a / 2) ** 2")
+row("float.is_integer", "angle", "a.is_integer()", "a.is_integer() == (a % 1 == 0)", "(a / 2).is_integer()", "a.is_integer(1)")
+row("float.is_integer", "int", "(a / 2).is_integer()", "(a / 1).is_integer()", "float(a).is_integer()", "(a / 3).is_integer()")
 row("round", "bool", "round(a)")
 row("sorted", "list", "sorted(a, reverse=True)", "sorted(a, key=lambda x: -x)", "sorted(a, key=lambda x: x % 2, reverse=True)")
 row("sorted", "strs", "sorted(a)", "sorted(a, key=len)")
@@ -552,6 +566,11 @@ for name in MATH_TWO:
     row("math." + name, "float float", "math.%s(a, b)" % name)
     row("math." + name, "small small", "math.%s(a, b)" % name)
     row("math." + name, "", "math.%s(3, 2)" % name)
+row("math.isclose", "float float", "math.isclose(a, b, rel_tol=0.5)", "math.isclose(a, b, abs_tol=1.0)", "math.isclose(a, 1.0, rel_tol=b)", "math.isclose(a, 1, abs_tol=0.25)")
+row("math.fmod", "float", "math.fmod(a, 2.0)", "math.fmod(a, -0.75)", "math.fmod(a, 360)", "math.fmod(7.5, a)")
+row("math.fmod", "angle", "math.fmod(a, 360.0)", "math.fmod(a, 0.1)")
+row("math.fmod", "int float", "math.fmod(a, b)", "math.fmod(b, a)")
+row("math.copysign", "float int", "math.copysign(b, a)", "math.copysign(2.5, a)", "math.copysign(a, b)")
 row("math.factorial", "small", "math.factorial(a)")
 row("math.comb", "small small", "math.comb(a, b)")
 row("math.perm", "small small", "math.perm(a, b)")

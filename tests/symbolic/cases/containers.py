@@ -409,3 +409,11 @@ def f(x: int) -> bool:
     post: _ == (x > 3)
     """
     return any(x > y for y in [3, 4, 5])
+
+#: check f = verified
+def f(hours: dict[str, int]) -> int:
+    """
+    pre: len(hours) <= 3 and all(n >= 0 for n in hours.values())
+    post: _ >= 0
+    """
+    return sum(hours.values())

@@ -161,3 +161,103 @@ def f(x: float) -> bool:
 #: check f = error Unsupported
 def f(x: int) -> bool:
     return x ** 123456789012345678901234567890 > 0
+
+#: check f = verified
+def f(x: float) -> float:
+    """
+    pre: 0.0 <= x <= 1e9
+    post: 0 <= _ < 360
+    """
+    return x % 360.0
+
+#: check f = counterexample
+def f(x: float) -> float:
+    """
+    pre: -1000.0 <= x <= 1000.0
+    post: _ != 360.0
+    """
+    return x % 360.0
+
+#: check f = counterexample ZeroDivisionError
+def f(x: float, y: float) -> float:
+    return x % y
+
+#: check f = counterexample nan
+def f(x: float) -> float:
+    """
+    post: _ == _
+    """
+    return x // 2.0
+
+#: check f = verified
+def f(x: float) -> float:
+    """
+    pre: -1e300 < x < 1e300
+    post: -0.5 <= _ <= 0
+    """
+    return x % -0.5
+
+#: check f = verified
+def f(n: int) -> float:
+    """
+    pre: -1000000 <= n <= 1000000
+    post: _ == n % 7
+    """
+    return float(n) % 7
+
+#: check f = counterexample
+def f(n: int) -> float:
+    """
+    pre: -1000000 <= n <= 1000000
+    post: _ == int(n / 2)
+    """
+    return n // 2.0
+
+#: find f ValueError = found
+import math
+
+def f(x: float) -> float:
+    return math.fmod(x, 10.0)
+
+#: check f = verified
+import math
+
+def f(x: float) -> bool:
+    """
+    pre: x == x
+    post: _
+    """
+    return math.isclose(x, x)
+
+#: check f = counterexample ValueError
+import math
+
+def f(x: float, t: float) -> bool:
+    return math.isclose(x, x, abs_tol=t)
+
+#: check f = verified
+def f(x: float) -> float:
+    """
+    pre: 0.0 <= x <= 99.5
+    post: 0 <= _ <= 100
+    """
+    return round(x, 2)
+
+#: check f = counterexample OverflowError
+def f(x: float) -> float:
+    return x ** 2
+
+#: check f = verified
+def f(x: float) -> float:
+    """
+    pre: -1e6 < x < 1e6
+    post: _ >= 0
+    """
+    return x ** 2
+
+#: check f = counterexample
+def f(x: float) -> bool:
+    """
+    post: not _
+    """
+    return x.is_integer() and x > 3.0

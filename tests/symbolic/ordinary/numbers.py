@@ -435,7 +435,6 @@ def mean(numbers: list[int]) -> float:
 
 
 #: check celsius = verified
-#: not yet The time was over
 #: from floats()
 def celsius(fahrenheit: float) -> float:
     """

@@ -120,7 +120,6 @@ def parse_color(text: str) -> int:
 
 
 #: check parse_ipv4 = verified
-#: not yet The time was over
 #: from texts("0123456789.", 7, 8)
 def parse_ipv4(text: str):
     """
@@ -520,7 +519,6 @@ def csv_fields_again(line: str) -> list[str]:
 
 
 #: check parse_ini = verified
-#: not yet The time was over
 #: from lists(texts("a=;", 0, 3), 0, 3)
 def parse_ini(lines: list[str]) -> dict[str, str]:
     """

@@ -1,4 +1,5 @@
 /* See pool.h. */
+#include <math.h>
 #include <string.h>
 
 #include "inputs/domain.h"
@@ -37,6 +38,13 @@ static void add_number(tree *t, int64_t n, pool *out)
         add(out, arena_print(t->arena, "%lld", (long long)-n));
 }
 
+static void add_real(tree *t, double n, pool *out)
+{
+    const double near[] = { n, nextafter(n, INFINITY), nextafter(n, -INFINITY), -n, n / 2 };
+    for (size_t i = 0; isfinite(n) && i < sizeof near / sizeof *near; i++)
+        add(out, arena_print(t->arena, "float(%.17g)", near[i]));
+}
+
 void hints_of(tree *t, const node *n, hints *out)
 {
     const constant *k = n->kind == N_CONSTANT ? n->constant : NULL;
@@ -45,6 +53,8 @@ void hints_of(tree *t, const node *n, hints *out)
     if (k && k->kind == C_INT && k->small && k->number > -(INT64_C(1) << 60) &&
         k->number < INT64_C(1) << 60)
         add_number(t, k->number, &out->ints);
+    if (k && k->kind == C_FLOAT)
+        add_real(t, k->real, &out->floats);
     if (k && k->kind == C_STR && k->count < 40)
         add(&out->strs, str_words(t->arena, k));
     if (k && k->kind == C_BYTES && k->count < 40)
@@ -206,8 +216,8 @@ static void add_records(tree *t, const type *of, const hints *near, int depth, c
 void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
 {
     static const char *const ints[] = { "0", "1", "-1", "2", "-2", "3", "10", "100", NULL };
-    static const char *const floats[] = { "0.0",   "1.0",          "-1.0",         "0.5", "-0.0",
-                                          "1e308", "float('nan')", "float('inf')", NULL };
+    static const char *const floats[] = { "0.0",   "1.0",          "-1.0",         "0.5",    "-0.0",
+                                          "1e308", "float('nan')", "float('inf')", "-1e-20", NULL };
     static const char *const strs[] = { "''",    "'a'",  "' '",   "'0'", "'ab'",
                                         "'A b'", "'-1'", "'a,b'", NULL };
     /* Digits that int() does not take, and others that are not ASCII; a letter that changes its
@@ -234,6 +244,7 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
         return;
     case T_FLOAT:
         add_words(out, floats);
+        add_all(out, &near->floats, 25);
         for (size_t i = 0; i < near->ints.count && i < 9; i++)
             add(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
         return;

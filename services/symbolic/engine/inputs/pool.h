@@ -16,7 +16,7 @@ typedef struct pool {
 
 /* Constants of the code, as Python writes them. */
 typedef struct hints {
-    pool ints, strs, bytes;
+    pool ints, floats, strs, bytes;
 } hints;
 
 void hints_of(tree *t, const node *n, hints *out);

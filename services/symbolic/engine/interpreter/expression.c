@@ -389,6 +389,8 @@ value *eval(machine *m, scope *s, const node *n)
         return eval_call(m, s, n);
     case N_ATTRIBUTE: {
         value *of = n->a->kind == N_NAME ? scope_get(m, s, n->a->name) : eval(m, s, n->a);
+        if (of && of->kind == V_HUGE)
+            path_bound(m, "the number of items of a parameter");
         return of ? get_attribute(m, of, n->name, n->line) : NULL;
     }
     case N_SUBSCRIPT:

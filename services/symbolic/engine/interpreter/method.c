@@ -415,6 +415,8 @@ static value *number_method(machine *m, value *self, const char *name, arguments
         return int_to_bytes(m, self, given, line);
     if (plain && is(name, "conjugate"))
         return value_of_int(m, value_int_term(m, self));
+    if (self->kind == V_FLOAT && is(name, "is_integer"))
+        return arguments_fit(m, given, 0, 0, line) ? float_is_integer(m, self, line) : NULL;
     path_unsupported(m, line, "write it out", "the method %s.%s", value_type(self), name);
 }
 

@@ -233,6 +233,13 @@ value *rounded_to(machine *m, value *v, value *digits, int line);
 Z3_ast quotient_rounded(machine *m, Z3_ast above, Z3_ast below, int64_t places, int line);
 value *power_modulo(machine *m, value *base, value *exponent, value *modulus, int line);
 value *float_binary(machine *m, operator_kind op, value *l, value *r, int line); /* floating.c */
+value *float_divide(machine *m, operator_kind op, value *l, value *r, int line); /* remainder.c */
+value *float_fmod(machine *m, value *l, value *r, int line);
+value *float_power(machine *m, value *l, value *r, int line); /* float_maths.c */
+value *float_rounded(machine *m, value *v, int64_t places, int line);
+value *float_is_integer(machine *m, value *v, int line);
+/* A function of the module math; NULL without `raised`: it is none of these. */
+value *float_math(machine *m, const char *name, arguments *given, int line);
 /* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
  */
 value *settled_int(machine *m, value *v);

@@ -69,10 +69,9 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line)
         return value_of_float(m, Z3_mk_fpa_div(z, nearest, of[0], of[1]));
     case OP_FLOORDIV:
     case OP_MOD:
-        path_unsupported(m, line, "use ints, or / with math.isclose()",
-                         "%s on floats that are not known", tree_sign(op));
+        return float_divide(m, op, l, r, line);
     case OP_POW:
-        path_unsupported(m, line, "multiply", "** on floats that are not known");
+        return float_power(m, l, r, line);
     default:
         return throw(m, "TypeError", line);
     }

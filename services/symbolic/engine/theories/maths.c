@@ -113,6 +113,9 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
             return value_of_float(m, Z3_mk_fpa_sqrt(z, m->solver->nearest, value_term(m, first)));
         }
     }
+    value *result = float_math(m, name, given, line);
+    if (result || m->raised)
+        return result;
     path_unsupported(m, line, "write it out in plain Python",
                      "math.%s() of a value that is not known", name);
 }

@@ -138,8 +138,10 @@ value *rounded_to(machine *m, value *v, value *digits, int line)
                          "round() to a number of digits that is not known");
     if (v->kind != V_FLOAT)
         return whole_rounded(m, v, places);
-    if (!value_is_quotient(v) || places < 0)
+    if (places < 0)
         path_unsupported(m, line, "use ints, or a quotient of ints", "round() of a float");
+    if (!value_is_quotient(v))
+        return float_rounded(m, v, places, line);
     Z3_ast whole = quotient_rounded(m, v->above, v->below, places, line);
     value *made = value_quotient(m, whole, power_of_ten(m, places));
     made->flipped = true; /* -0.0, of a small negative one */
