@@ -417,3 +417,40 @@ def f(hours: dict[str, int]) -> int:
     post: _ >= 0
     """
     return sum(hours.values())
+
+#: check f = counterexample
+from collections import Counter
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    try:
+        return len({1: n}.keys() - Counter()) == 5
+    except TypeError:
+        return True
+
+#: check f = counterexample
+from itertools import islice
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    try:
+        return len(islice([1, 2], 2) & {1: n}.keys()) == 5
+    except TypeError:
+        return True
+
+#: check f = counterexample
+class A:
+    pass
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    try:
+        return (None | A) is None
+    except TypeError:
+        return True

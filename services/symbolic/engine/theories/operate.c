@@ -205,6 +205,10 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     if (l->kind == V_STR && op == OP_MOD && !value_is_concrete(m, r))
         return text_binary(m, op, l, r, line);
+    /* With a view these make a set of anything that can be iterated. */
+    bool of_sets = op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR || op == OP_SUB;
+    if (of_sets && (l->kind == V_VIEW || r->kind == V_VIEW))
+        path_unsupported(m, line, "make a set or list of it", "an operator on a view of a dict");
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return object_binary(m, op, l, r, line);
     if (l->kind == V_DATE || l->kind == V_DELTA || r->kind == V_DATE || r->kind == V_DELTA)
@@ -234,10 +238,10 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
         return set_binary(m, op, l, r, line);
     if (op == OP_BITOR && l->kind == V_DICT && r->kind == V_DICT)
         return merged(m, l, r, line);
-    if (op == OP_BITOR && (l->kind == V_BUILTIN || l->kind == V_CLASS))
+    bool has_type = l->kind == V_BUILTIN || l->kind == V_CLASS || r->kind == V_BUILTIN ||
+                    r->kind == V_CLASS;
+    if (op == OP_BITOR && has_type)
         path_unsupported(m, line, "use typing.Union", "a union of types as a value");
-    if (l->kind == V_VIEW || r->kind == V_VIEW)
-        path_unsupported(m, line, "make a set or list of it", "an operator on a view of a dict");
     return throw(m, "TypeError", line);
 }
 
