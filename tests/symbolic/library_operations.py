@@ -114,6 +114,8 @@ def add_functions(row):
         row("bisect." + name, "dict int", "bisect.%s(a, b)" % name)
         row("bisect." + name, "floats float", "bisect.%s(a, b)" % name)
         row("bisect." + name, "list", "bisect.%s(a)" % name, "bisect.%s(a, 1, 1.5)" % name, "bisect.%s(a, 1, None)" % name, "bisect.%s(a=a, x=1)" % name)
+    row("insort of what is no list", "int int", "bisect.insort(a, b)", "bisect.insort_left(a, b)")
+    row("insort of what is no list", "dict int", "bisect.insort(a, b)")
     for name in ("insort_left", "insort_right", "insort"):
         row("bisect." + name, "list int", "(bisect.%s(a, b), a)" % name, "(bisect.%s(a, b, key=lambda x: -x), a)" % name)
         row("bisect." + name, "tuples int", "(bisect.%s(a, b), a)" % name)

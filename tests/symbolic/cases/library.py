@@ -475,3 +475,19 @@ def f(n: int) -> int:
     post: _ == n
     """
     return pow(Three(), n, 5)
+
+#: check f = error islice() of a number that is a member of an Enum
+from enum import IntEnum
+from itertools import islice
+
+class Size(IntEnum):
+    SMALL = 1
+
+def f(n: int) -> bool:
+    """
+    post: _
+    """
+    try:
+        return len(list(islice([n, 2], Size.SMALL))) == 1
+    except ValueError:
+        return True

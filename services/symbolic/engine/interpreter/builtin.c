@@ -83,6 +83,9 @@ static value *to_int(machine *m, arguments *given, int line)
     if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_BYTES || v->kind == V_OBJECT)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));
+    if (given->places.count == 2 && value_is_integral(given->places.at[1]) &&
+        !is_base(m, given, &base, line)) /* which Python looks at first */
+        return NULL;
     return throw(m, "TypeError", line);
 }
 

@@ -191,8 +191,8 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
         *items = (values){ 0 };
         return value_none(m);
     }
-    if (is(name, "index") && given->places.count == 1) {
-        long place = place_of(m, self, first, line);
+    if (is(name, "index") && (given->places.count == 1 || given->names.count)) {
+        long place = count_is(m, given, 1, 1, line) ? place_of(m, self, first, line) : -2;
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
     if (is(name, "count") && count_is(m, given, 1, 1, line))
@@ -204,8 +204,9 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
 
 static value *tuple_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
-    if (is(name, "index") && given->places.count == 1) {
-        long place = place_of(m, self, given->places.at[0], line);
+    if (is(name, "index") && (given->places.count == 1 || given->names.count)) {
+        long place = count_is(m, given, 1, 1, line) ? place_of(m, self, given->places.at[0], line)
+                                                    : -2;
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
     if (is(name, "count"))

@@ -75,6 +75,8 @@ class islice:
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
         for n in (start, stop, step):
             if n is not None and kind(n) not in ("int", "bool"):
+                if isinstance(n, int):
+                    refuse("islice() of a number that is a member of an Enum", "take its value")
                 raise ValueError
         start = 0 if start is None else start
         step = 1 if step is None else step
