@@ -3,7 +3,7 @@
 
     domains_fuzz.py [--programs 150] [--seed 1]
 
-A function has parameters with random preconditions, and a body that only CPython can run, so that calling all inputs is the one way
+A function has parameters with random preconditions, and a body that only CPython can run (the engine has no model of `copy`), so that calling all inputs is the one way
 to an answer. CPython finds an input that satisfies the preconditions. A postcondition that denies this input must have a
 counterexample wherever the engine has called all inputs; one that holds must have none, and no more inputs may satisfy the
 preconditions than the engine has called. The last lines are TAP.
@@ -48,7 +48,7 @@ KINDS = [
     ("tuple[int, ...]", [tuple(each) for each in rows([-1, 0, 1, 2], 3)], [SIZES, ITEMS]),
     ("Literal[1, 'a', None]", [1, "a", None], []),
 ]
-CODE = "from typing import Literal\ndef f(%s):\n    r'''\n%s    post: %s\n    '''\n    return ascii([%s])\n"
+CODE = "import copy\nfrom typing import Literal\ndef f(%s):\n    r'''\n%s    post: %s\n    '''\n    return copy.copy([%s])\n"
 
 
 def program(picker):
