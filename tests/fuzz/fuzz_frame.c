@@ -14,6 +14,7 @@
 #include "../unit/fake_keeper.h"
 #include "mishap/carry.h"
 #include "operation/changes.h"
+#include "worker/keeper/keeper.h"
 
 enum { CALLS = 4, MOST_PARSED = 64 * 1024, LARGEST = 128 * 1024 };
 
@@ -321,7 +322,7 @@ static void read_as_server(const uint8_t *data, size_t size)
     EXPECT(send(ends[1], data, size, MSG_NOSIGNAL) == (ssize_t)size, "not sent");
     shutdown(ends[1], SHUT_WR);
     char identity[MISHAP_IDENTITY_LIMIT];
-    bool opened = mishap_link_open_service(ends[0], 1000, identity, &failure);
+    bool opened = mishap_keeper_open_service(ends[0], 1000, identity, &failure);
     EXPECT(opened || !failure, "a failure of what was refused");
     mishap_free(failure);
     close(ends[0]);

@@ -5,7 +5,7 @@
 Bytes that are changed at random seldom stay JSON. These documents do: they are those of tests/golden/NAME and
 tests/broken/NAME with members left out, renamed, added and given other values, and, for `canonical`, ones that
 are made up as a whole. Values are taken from a list of what parsers trip over. For `carry` and `frame` it is the bytes of
-src/mishap/carry.c and src/worker/frame.c, with a slip now and then.
+src/mishap/carry.c and src/worker/wire/frame.c, with a slip now and then.
 """
 import json
 import os

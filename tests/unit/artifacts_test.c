@@ -10,7 +10,7 @@
 #include "mishap/invoke.h"
 #include "operation/call.h"
 #include "testing.h"
-#include "worker/worker.h"
+#include "worker/plan/plan.h"
 
 static const mishap_app app = {
     .name = "world", .version = "1", .summary = "Artifacts", .operations = artifacts_operations

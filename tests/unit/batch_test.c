@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "mishap/inside.h"
-#include "worker/batch.h"
-#include "worker/reports.h"
+#include "worker/child/batch.h"
+#include "worker/child/reports.h"
 
 enum { USERS = 4 };
 

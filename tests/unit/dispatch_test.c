@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "fake_keeper.h"
-#include "worker/inside.h"
+#include "worker/loop/inside.h"
 
 enum { ADA = 1, BOB, CLEO, DAN, MOST = 8 };
 

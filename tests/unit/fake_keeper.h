@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "worker/keeper.h"
-#include "worker/link.h"
+#include "worker/loop/link.h"
+#include "worker/wire/keeper_messages.h"
 
 #define MUST(condition)                                                                            \
     do {                                                                                           \

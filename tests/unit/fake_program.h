@@ -13,7 +13,7 @@
 #include "fake_keeper.h"
 #include "mishap/inside.h"
 #include "mishap/worker.h"
-#include "worker/inside.h"
+#include "worker/loop/inside.h"
 
 static mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .type = "Error" };
 static mishap_foreign pool = { .program = "/none", .grace_ms = 1 },

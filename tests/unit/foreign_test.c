@@ -14,9 +14,9 @@
 #include "../worker/abroad.h"
 #include "base/priority.h"
 #include "mishap/invoke.h"
-#include "worker/foreign.h"
-#include "worker/session.h"
-#include "worker/spawn.h"
+#include "worker/spawn/spawn.h"
+#include "worker/wire/packets.h"
+#include "worker/wire/session_handles.h"
 #include "worker_set_up.h"
 
 static void begin(struct loop *loop)

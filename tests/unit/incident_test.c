@@ -16,7 +16,7 @@
 #include "incident/file.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
-#include "worker/children.h"
+#include "worker/spawn/children.h"
 
 #define ID "0192f7a0-0000-7000-8000-000000000000"
 

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "mishap/inside.h"
-#include "worker/kept.h"
-#include "worker/stack.h"
+#include "worker/keeper/processes.h"
+#include "worker/keeper/stack.h"
 
 enum { NOBODY = 65534, PATIENCE_MS = 120000, LOWEST = 4096 };
 

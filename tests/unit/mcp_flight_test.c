@@ -15,6 +15,7 @@
 
 #include "mcp_runner.h"
 #include "mcp_set_up.h"
+#include "worker/keeper/keeper.h"
 
 /* -- handlers ---------------------------------------------------------------------------------- */
 

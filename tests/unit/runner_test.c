@@ -10,7 +10,7 @@
 #include "fake_keeper.h"
 #include "mishap/inside.h"
 #include "operation/changes.h"
-#include "worker/inside.h"
+#include "worker/loop/inside.h"
 
 mishap *do_run(mishap_call *call);
 

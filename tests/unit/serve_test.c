@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/inside.h"
-#include "worker/threads.h"
-#include "worker/words.h"
+#include "worker/child/last_words.h"
+#include "worker/child/threads.h"
+#include "worker/loop/inside.h"
 #include "worker_set_up.h"
 
 enum {

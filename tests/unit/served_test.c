@@ -4,11 +4,11 @@
 
 #include "mishap/inside.h"
 #include "mishap/invoke.h"
-#include "worker/crowd.h"
-#include "worker/inside.h"
-#include "worker/permits.h"
-#include "worker/served.h"
-#include "worker/trials.h"
+#include "worker/loop/crowd.h"
+#include "worker/loop/inside.h"
+#include "worker/loop/permits.h"
+#include "worker/serving/served.h"
+#include "worker/serving/trials.h"
 
 static mishap *do_nothing(mishap_call *call)
 {

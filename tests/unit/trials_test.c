@@ -1,6 +1,6 @@
 /* Which services work: when a trial is run, and what is told of it. The runner runs it in this
  * process, and time is what the test says. */
-#include "worker/trials.h"
+#include "worker/serving/trials.h"
 
 #include "testing.h"
 

@@ -2,7 +2,7 @@
  */
 #include "testing.h"
 
-#include "worker/turns.h"
+#include "worker/loop/turns.h"
 
 enum { ADA = 1, BOB, CLEO };
 

@@ -10,8 +10,9 @@
 
 #include "mishap/inside.h"
 #include "testing.h"
-#include "worker/keeper.h"
-#include "worker/link.h"
+#include "worker/keeper/keeper.h"
+#include "worker/loop/link.h"
+#include "worker/wire/keeper_messages.h"
 
 struct loop {
     mishap_keeper_plan plan;

@@ -18,7 +18,7 @@
 #include "../dying.h"
 #include "base/shared.h"
 #include "operation/changes.h"
-#include "worker/standing.h"
+#include "worker/loop/standing.h"
 #include "worker_set_up.h"
 
 /* -- handlers ---------------------------------------------------------------------------------- */

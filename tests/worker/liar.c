@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "mishap/carry.h"
-#include "worker/frame.h"
-#include "worker/page.h"
+#include "worker/wire/frame.h"
+#include "worker/wire/page.h"
 
 enum { SOCKET = 16, PAGE = 17, MS = 1000 };
 

@@ -11,7 +11,7 @@
 #include "operation/caller.h"
 #include "operation/hide.h"
 #include "operation/media.h"
-#include "worker/foreign.h"
+#include "worker/wire/packets.h"
 
 enum {
     BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */

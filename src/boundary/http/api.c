@@ -6,9 +6,9 @@
 
 #include "base/memory.h"
 #include "boundary/http/http.h"
-#include "operation/caller.h"
 #include "incident/incident.h"
-#include "worker/trials.h"
+#include "operation/caller.h"
+#include "worker/serving/trials.h"
 
 static const char own_field[] = "X-Api-Key";
 

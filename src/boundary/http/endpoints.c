@@ -1,6 +1,6 @@
 /* The built-in endpoints of every server. */
 #include "boundary/http/http.h"
-#include "worker/trials.h"
+#include "worker/serving/trials.h"
 
 /* What the reply has in its body, if there was memory for all of it. */
 static void answer_with(const mishap_http_server *server, const mishap_http_request *request,

@@ -25,7 +25,7 @@
 #include "mishap/dialect.h"
 #include "mishap/http.h"
 #include "server/server.h"
-#include "worker/served.h"
+#include "worker/serving/served.h"
 
 /* -- the extension ----------------------------------------------------------------------------- */
 

@@ -33,7 +33,7 @@
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/dialect.h"
-#include "worker/runner.h"
+#include "worker/loop/runner.h"
 
 /* -- revisions --------------------------------------------------------------------------------- */
 

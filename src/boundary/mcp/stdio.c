@@ -19,7 +19,7 @@
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
 #include "operation/caller.h"
-#include "worker/served.h"
+#include "worker/serving/served.h"
 
 enum {
     MOST_FLIGHTS = 256, /* while so many run, no further call is taken … */

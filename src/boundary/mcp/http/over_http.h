@@ -15,7 +15,7 @@
 
 #include "boundary/mcp/watch.h"
 #include "server/server.h"
-#include "worker/served.h"
+#include "worker/serving/served.h"
 
 typedef struct mishap_mcp_post mishap_mcp_post;
 typedef struct mishap_mcp_stream mishap_mcp_stream;

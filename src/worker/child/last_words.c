@@ -1,0 +1,108 @@
+#include "operation/operation.h"
+#include "worker/child/last_words.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "operation/contain.h"
+
+enum { LEAST_FRAMES = 2 }; /* of a stack that is worth reading */
+
+/* Written by the thread that runs calls, read by signal handlers of any: `handler` before `current`
+ * (a release), and after it (the exchange of take_page() is an acquire). */
+static _Atomic(mishap_worker_page *) current;
+static _Atomic(uintptr_t) handler;
+static pid_t process, keeper;
+
+void mishap_words_for(mishap_worker_page *page, uintptr_t entry)
+{
+    atomic_store_explicit(&handler, entry, memory_order_relaxed);
+    atomic_store_explicit(&current, page, memory_order_release);
+}
+
+/* Of several threads that crash at once, the first leaves its words. A child process that the
+ * handler has forked has the page, too, but is not the worker: its end is no end of the call. */
+static mishap_worker_page *take_page(void)
+{
+    return getpid() == process ? atomic_exchange(&current, NULL) : NULL;
+}
+
+static void leave(mishap_worker_page *page, mishap_last_words kind, int number, uint64_t address,
+                  const mishap_trace *trace)
+{
+    page->number = number;
+    page->address = address;
+    page->aside = gettid() != process; /* which is the id of its first thread */
+    page->trace = *trace;
+    if (page->trace.count < LEAST_FRAMES) /* a wild jump leaves no registers to start from */
+        page->trace.addresses[page->trace.count++] = (void *)(atomic_load_explicit(
+                                                                  &handler, memory_order_relaxed) +
+                                                              1);
+    atomic_store_explicit(&page->last_words, kind, memory_order_release);
+}
+
+/* The process ends right behind this, by the same signal: so that a core is dumped where the limits
+ * allow one. */
+static void on_crash(const mishap_crash *crash)
+{
+    mishap_worker_page *page = take_page();
+    if (page)
+        leave(page, MISHAP_WORDS_CRASH, crash->signal, (uint64_t)(uintptr_t)crash->address,
+              &crash->trace);
+}
+
+/* The keeper asks, or the worker's own timer. The same signal from anybody else means nothing. */
+static bool is_asked(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER || (info->si_code == SI_TKILL && info->si_pid == keeper);
+}
+
+/* It does not block its own signal: by that the keeper sees who cannot answer (mishap_kept_look).
+ */
+static void on_asked(int signal, siginfo_t *info, void *context)
+{
+    static volatile sig_atomic_t telling;
+    mishap_trace trace;
+    (void)signal;
+    if (!is_asked(info) || telling)
+        return;
+    telling = 1;
+    mishap_worker_page *page = take_page();
+    if (page) {
+        mishap_trace_at(&trace, context);
+        leave(page, MISHAP_WORDS_STACK, 0, 0, &trace);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void on_exit_called(int status, void *unused)
+{
+    mishap_trace trace = { 0 };
+    (void)unused;
+    mishap_worker_page *page = take_page();
+    if (!page)
+        return;
+    mishap_trace_unwind(&trace, __builtin_return_address(0));
+    leave(page, MISHAP_WORDS_EXIT, status, 0, &trace);
+    _exit(status); /* what else wanted to run at the end belongs to the handler's mistake */
+}
+
+static void on_quick_exit(void)
+{
+    on_exit_called(MISHAP_WORDS_QUICK, NULL);
+}
+
+void mishap_words_begin(void)
+{
+    struct sigaction action = { .sa_sigaction = on_asked,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
+    sigfillset(&action.sa_mask);
+    sigdelset(&action.sa_mask, mishap_words_signal());
+    process = getpid();
+    keeper = getppid();
+    mishap_contain_report_to(on_crash);
+    sigaction(mishap_words_signal(), &action, NULL);
+    on_exit(on_exit_called, NULL);
+    at_quick_exit(on_quick_exit);
+}

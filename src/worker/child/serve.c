@@ -1,0 +1,634 @@
+/*
+ * The process of a worker.
+ *
+ * It has one thread of its own, which reads calls and runs them. An answer leaves before the next
+ * handler begins, so whatever that does, the answer counts. Only where a service settles several
+ * calls at once (batch.h), the answers leave together. reports.c sends what a call says while it
+ * runs.
+ */
+#include "worker/child/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "mishap/carry.h"
+#include "operation/changes.h"
+#include "worker/child/batch.h"
+#include "worker/child/last_words.h"
+#include "worker/child/reports.h"
+#include "worker/child/threads.h"
+#include "worker/wire/keeper_messages.h"
+
+enum {
+    ROOM = 64 * 1024,  /* for what is read at once */
+    KEPT = 256 * 1024, /* bytes of a buffer that stay for the next call */
+    SPARE_MS = 2000,   /* beyond a handler's time, for the loop to end it in order */
+    SETTLE_MS = 10000, /* for a settlement: as long as a loop waits for it */
+};
+
+/* There is one in a process. */
+static struct {
+    const mishap_keeper_plan *plan;
+    const mishap_worker_group *group;
+    const mishap_settlement *settlement; /* of its service; NULL: each call is answered at once */
+    mishap_batch batch;                  /* calls that wait for it */
+    size_t most_of_batch;
+    mishap_worker_user users[MISHAP_KEEPER_LOOPS];
+    size_t user_count, next; /* whose turn it is */
+    int control;             /* -1: none */
+    bool ending;             /* no call is taken any more */
+    bool has_begun;          /* a call, ever */
+    unsigned left_by;        /* as every page has it */
+    size_t threads;          /* that it has without any of a handler; 0: not known */
+    bool left_thread;        /* a handler has left one behind: it was the last */
+    bool is_copy;            /* this is a process that a handler forked, and not the worker */
+    mishap_buffer out;       /* the outcome of a call */
+    timer_t timer;           /* of one that several loops use: see guard_time() */
+    bool has_timer;
+} w = { .control = -1 };
+
+/* -- connections ------------------------------------------------------------------------------- */
+
+static void add_user(int socket, int page_file)
+{
+    void *page = mmap(NULL, sizeof(mishap_worker_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+                      page_file, 0);
+    close(page_file);
+    if (page == MAP_FAILED || w.user_count == MISHAP_KEEPER_LOOPS) {
+        close(socket);
+        return;
+    }
+    w.users[w.user_count++] = (mishap_worker_user){ .socket = socket, .page = page };
+    atomic_store(&w.users[w.user_count - 1].page->has_begun, w.has_begun);
+    atomic_store(&w.users[w.user_count - 1].page->left_by, w.left_by);
+}
+
+/* Every loop learns that this worker could be started: what it dies of is a call. */
+static void note_begun(void)
+{
+    if (w.has_begun)
+        return;
+    w.has_begun = true;
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->has_begun, true);
+}
+
+static void remove_user(mishap_worker_user *user)
+{
+    close(user->socket);
+    munmap(user->page, sizeof *user->page);
+    mishap_buffer_release(&user->in);
+    mishap_buffer_release(&user->held);
+    mishap_batch_leave(&w.batch, user, &w.users[w.user_count - 1]);
+    *user = w.users[--w.user_count];
+}
+
+/* A loop that is gone is no matter for the others. But if this is no socket any more, a handler has
+ * closed what is not its own: the loop at the other end has this worker killed, and no call of
+ * another loop may run then. */
+static void mind_broken(void)
+{
+    w.ending = w.ending || errno == EBADF || errno == ENOTSOCK;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+/* A loop that is killed can no longer end a call of its own here. Where others use the same worker,
+ * the worker then has to do it itself. */
+static void guard_time(int64_t limit_ms)
+{
+    struct itimerspec when = { 0 };
+    if (!w.has_timer)
+        return;
+    when.it_value.tv_sec = limit_ms / 1000;
+    when.it_value.tv_nsec = limit_ms % 1000 * 1000000;
+    timer_settime(w.timer, 0, &when, NULL);
+}
+
+static void begin_guard(void)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = mishap_words_signal() };
+    w.has_timer = timer_create(CLOCK_MONOTONIC, &event, &w.timer) == 0;
+}
+
+static _Noreturn void leave(void)
+{
+    mishap_service_close_all();
+    exit(0);
+}
+
+/* A child of a handler has nothing to say to anybody: not while it runs, and not if it returns from
+ * the handler, too. What it would write would stand in the middle of what the worker writes. */
+static void become_copy(void)
+{
+    w.is_copy = true;
+    mishap_reports_forget();
+    for (size_t i = 0; i < w.user_count; i++)
+        close(w.users[i].socket);
+    w.user_count = 0;
+    if (w.control >= 0)
+        close(w.control);
+    mishap_words_for(NULL, 0);
+}
+
+/* Of calls that are settled together the answers come together, too: only this process knows what
+ * each of them took. */
+static void tell_time(mishap_worker_page *page, unsigned slot)
+{
+    int64_t us = (mishap_clock_monotonic_ns() - atomic_load(&page->begun_ns)) / 1000;
+    atomic_store(&page->ran_us[slot], us < 1 ? 1U : us < INT32_MAX ? (unsigned)us : INT32_MAX);
+}
+
+/* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
+static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, mishap_slot_state to)
+{
+    if (to == MISHAP_SLOT_RAN)
+        tell_time(user->page, slot);
+    mishap_words_for(NULL, 0);
+    mishap_reports_end();
+    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, to))
+        for (;;)
+            pause();
+}
+
+/* An outcome that there is no memory for, or that is too large, becomes a small one. */
+static void put_outcome(unsigned slot, const mishap_call *call, const mishap *failure)
+{
+    mishap_buffer_reset_within(&w.out, KEPT);
+    if (call)
+        mishap_frame_put_outcome(&w.out, slot, call, failure);
+    if (call && !w.out.failed)
+        return;
+    mishap *instead = call && call->answer.length > MISHAP_FRAME_LIMIT / 2
+                          ? mishap_raise(INTERNAL_ERROR, "The answer of %s is too large.",
+                                         call->operation->name)
+                          : mishap_out_of_memory();
+    mishap_buffer_release(&w.out);
+    mishap_frame_put_failure(&w.out, slot, failure && !call ? failure : instead);
+    mishap_free(instead);
+}
+
+static const char *copy_text(mishap_call *call, mishap_text text)
+{
+    return text.data ? mishap_arena_copy(&call->arena, text).data : NULL;
+}
+
+static void prepare(mishap_call *call, const mishap_frame_call *asked,
+                    const mishap_worker_user *user, unsigned slot)
+{
+    call->watcher = mishap_reports_watcher(asked);
+    call->verbose = asked->verbose;
+    call->caller = copy_text(call, asked->caller);
+    call->cursor = copy_text(call, asked->cursor);
+    call->boundary = asked->boundary;
+    call->request_id =
+        asked->request_id; /* these stay where they were read until the call is over */
+    call->remote = asked->remote;
+    call->headers = asked->headers;
+    call->to_operator = mishap_reports_operator;
+    call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
+    call->repeated = asked->repeated;
+    call->caller_is_free = asked->caller_is_free;
+    call->batched = w.settlement;
+    call->body = asked->body;
+    call->body_type = copy_text(call, asked->body_type);
+    call->cancelled_by = &user->page->cancelled[slot];
+    call->deadline_ns = mishap_clock_monotonic_ns() + asked->limit_ms * INT64_C(1000000);
+}
+
+/* -- calls that are settled together ----------------------------------------------------------- */
+
+static void send_held(mishap_worker_user *user)
+{
+    if (user->held.length && !mishap_worker_send(user->socket, &user->held)) {
+        mind_broken();
+        user->broken = true; /* and is removed where nobody has it at hand */
+    }
+    mishap_buffer_reset_within(&user->held, KEPT);
+}
+
+static void note_settling(int64_t since_ns)
+{
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->settling_ns, since_ns);
+}
+
+/* Nothing of it is settled, and nothing answered: the loops have its calls run elsewhere. */
+static void abandon_batch(void)
+{
+    w.batch.count = 0;
+    w.ending = true;
+}
+
+static void settle_batch(void)
+{
+    void *state = NULL;
+    if (!w.batch.count)
+        return;
+    mishap_worker_user *first = w.batch.calls[0].user;
+    note_settling(mishap_clock_monotonic_ns());
+    guard_time(SETTLE_MS + SPARE_MS);
+    mishap_words_for(first ? first->page : NULL, (uintptr_t)w.settlement->settle);
+    mishap *failure = mishap_service_open(w.plan->app, w.group->service, &state);
+    if (!failure)
+        failure = w.settlement->settle(state);
+    if (w.is_copy)
+        _exit(0);
+    mishap_words_for(NULL, 0);
+    guard_time(0);
+    note_settling(0);
+    bool whole = mishap_batch_conclude(&w.batch, w.plan->app, failure);
+    mishap_free(failure);
+    if (!whole) {
+        abandon_batch();
+        return;
+    }
+    for (size_t i = 0; i < w.user_count; i++)
+        send_held(&w.users[i]);
+}
+
+/* What a call has said counts only if it worked. */
+static void hold_outcome(mishap_worker_user *user, unsigned slot, const mishap_call *call,
+                         const mishap *failure)
+{
+    if (failure)
+        mishap_reports_take_back(user);
+    put_outcome(slot, call, failure);
+    mishap_buffer_put_text(&user->held, mishap_buffer_text(&w.out));
+}
+
+/* A handler that was ended by a jump, or has found its service of no use, is answered. But nothing
+ * of its batch is settled: what the service has open may be locked, or damaged. */
+static void finish_batched(mishap_worker_user *user, unsigned slot, uint32_t number,
+                           const mishap_call *call, const mishap *failure)
+{
+    bool over = call->ended || call->lost;
+    end_call(user, slot, number, over ? MISHAP_SLOT_DONE : MISHAP_SLOT_RAN);
+    if (over) {
+        put_outcome(slot, call, failure);
+        mishap_worker_send(user->socket, &w.out);
+        abandon_batch();
+        return;
+    }
+    hold_outcome(user, slot, call, failure);
+    if (user->held.failed)
+        abandon_batch();
+    else
+        mishap_batch_add(&w.batch, user, slot, number, call->operation);
+}
+
+static void begin_batched(bool repeated)
+{
+    if (!w.batch.count)
+        w.batch.since_ns = mishap_clock_monotonic_ns();
+    w.batch.alone = repeated;
+}
+
+/* -- threads ----------------------------------------------------------------------------------- */
+
+/* The loops no longer give this worker a call, and run elsewhere what it has not begun. Then it may
+ * take its time: a thread that goes on may hold a lock that the end waits for. */
+static void part_with_loops(void)
+{
+    for (size_t i = 0; i < w.user_count; i++)
+        shutdown(w.users[i].socket, SHUT_RDWR);
+}
+
+static void note_left(const mishap_operation *operation)
+{
+    const mishap_operation *operations = w.plan->app->operations;
+    unsigned at = 0;
+    while (operations[at].name && &operations[at] != operation)
+        at++;
+    w.left_by = operations[at].name ? at + 1 : 0;
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->left_by, w.left_by);
+}
+
+/* A thread that a handler leaves behind may crash in the middle of somebody else's call. So this
+ * was the last one, unless the service says that it knows. The log tells who did it. */
+static void look_for_threads(const mishap_call *call)
+{
+    const mishap_service *service = w.group->service;
+    size_t count = w.threads ? mishap_threads_count(w.threads) : 0;
+    char words[300];
+    if (count <= w.threads)
+        return;
+    note_left(call->operation);
+    if (service && service->threads) {
+        w.threads = count;
+        return;
+    }
+    int length = snprintf(words, sizeof words,
+                          "The handler of %.100s has left a thread behind. Its process takes no "
+                          "further call%s. A service whose handlers do so on purpose says it with "
+                          ".threads.",
+                          call->operation->name,
+                          w.group->alone && !w.settlement ? ", and what it had in memory is lost"
+                                                          : "");
+    mishap_reports_operator(NULL, NULL, NULL, (mishap_text){ words, (size_t)length }, false);
+    w.left_thread = true;
+}
+
+/* -- one call ---------------------------------------------------------------------------------- */
+
+/* Run it, and have the answer ready, or held. */
+static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked,
+                           mishap_call *call)
+{
+    prepare(call, asked, user, slot);
+    if (w.settlement)
+        begin_batched(asked->repeated);
+    guard_time(asked->limit_ms + SPARE_MS);
+    mishap_reports_begin(user, slot, w.settlement ? call : NULL);
+    mishap_words_for(user->page, (uintptr_t)call->operation->run);
+    mishap *failure = mishap_call_run(call);
+    if (w.is_copy)
+        _exit(0);
+    look_for_threads(call);
+    if (w.settlement)
+        finish_batched(user, slot, asked->number, call, failure);
+    else
+        end_call(user, slot, asked->number, MISHAP_SLOT_DONE);
+    fflush(stdout); /* what it printed is for the operator, now and not at the end */
+    guard_time(0);
+    w.ending = w.ending || call->ended || call->lost;
+    return failure;
+}
+
+/* NULL: there is none of this number. */
+static const mishap_operation *find_operation(uint32_t number)
+{
+    const mishap_operation *operations = w.plan->app->operations;
+    const mishap_service *service = w.group->service;
+    if (number == MISHAP_FRAME_TRIAL)
+        return service && service->trial ? service->trial->operation : NULL;
+    for (uint32_t i = 0; operations[i].name; i++)
+        if (i == number)
+            return &operations[i];
+    return NULL;
+}
+
+/* What was checked by the loop is not checked again. A call that was ended by a jump may have left
+ * anything locked: this worker has run its last. One that may have run before is settled alone. */
+static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked)
+{
+    const mishap_operation *operation = find_operation(asked->operation);
+    mishap_call *call = NULL;
+    uint32_t number = asked->number;
+    bool sent = true;
+    if (asked->repeated && w.settlement)
+        settle_batch();
+    if (w.ending)
+        return true;
+    atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
+    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
+        return true; /* it was taken back */
+    note_begun();
+    mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
+    if (call)
+        failure = run_and_end(user, slot, asked, call);
+    else
+        mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    if (!call || !w.settlement) {
+        put_outcome(slot, call, failure);
+        sent = mishap_worker_send(user->socket, &w.out);
+        if (!sent)
+            mind_broken();
+    }
+    mishap_free(failure);
+    mishap_call_end(call);
+    return sent;
+}
+
+/* A worker that cannot open its service is of no use, and ends. Whether it is tried again, by
+ * another process, is for the loops to say. */
+static bool open_service(const mishap_worker_user *user, const mishap_framed *frame)
+{
+    const mishap_service *service = w.group->service;
+    char room[MISHAP_IDENTITY_LIMIT];
+    const char *identity;
+    void *state;
+    if (!mishap_frame_take_open(frame->payload, room, &identity))
+        return false;
+    if (service && identity)
+        mishap_service_expect(service, identity);
+    mishap *failure = service ? mishap_service_open(w.plan->app, service, &state) : NULL;
+    mishap_buffer_reset(&w.out);
+    mishap_frame_put_opened(&w.out, failure || !service ? "" : mishap_service_identity(service),
+                            failure);
+    w.ending = w.ending || failure;
+    if (!w.has_begun)
+        w.threads = mishap_threads_count(0);
+    mishap_free(failure);
+    return mishap_worker_send(user->socket, &w.out);
+}
+
+/* -- frames ------------------------------------------------------------------------------------ */
+
+/* False: the connection is of no more use. */
+static bool take(mishap_worker_user *user, const mishap_framed *frame)
+{
+    mishap_frame_call asked;
+    if (frame->type == MISHAP_FRAME_OPEN)
+        return open_service(user, frame);
+    return frame->type == MISHAP_FRAME_CALL && frame->slot < MISHAP_SLOTS &&
+           mishap_frame_take_call(frame->payload, &asked) && find_operation(asked.operation) &&
+           run_call(user, frame->slot, &asked);
+}
+
+/* Run the first call that has come from a loop. False: there is none that is whole. *gone: the
+ * connection is of no more use. */
+static bool take_next(mishap_worker_user *user, bool *gone)
+{
+    mishap_framed frame;
+    size_t size;
+    *gone = false;
+    if (user->in.length == user->taken)
+        return false; /* and there may be no memory yet, to which nothing may be added */
+    mishap_text rest = { user->in.data + user->taken, user->in.length - user->taken };
+    switch (mishap_frame_read(rest, &frame, &size)) {
+    case MISHAP_FRAME_MORE:
+        return false;
+    case MISHAP_FRAME_BAD:
+        *gone = true;
+        return false;
+    case MISHAP_FRAME_WHOLE:
+        break;
+    }
+    *gone = !take(user, &frame);
+    user->taken += size;
+    return !*gone;
+}
+
+/* Read what is there, or wait for it. False: the loop is gone. */
+static bool read_more(mishap_worker_user *user, bool wait)
+{
+    mishap_buffer *in = &user->in;
+    if (user->taken == in->length) {
+        mishap_buffer_reset_within(in, KEPT);
+    } else if (user->taken) {
+        memmove(in->data, in->data + user->taken, in->length - user->taken);
+        in->length -= user->taken;
+    }
+    user->taken = 0;
+    if (!mishap_buffer_reserve(in, ROOM))
+        return false;
+    ssize_t count = recv(user->socket, in->data + in->length, in->capacity - in->length,
+                         wait ? 0 : MSG_DONTWAIT);
+    if (count > 0)
+        in->length += (size_t)count;
+    else if (count < 0)
+        mind_broken();
+    return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* -- several loops ----------------------------------------------------------------------------- */
+
+static void hear_keeper(void)
+{
+    mishap_keeper_message message;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    int got = mishap_keeper_receive(w.control, &message, files, &count, 0);
+    if (got > 0 && message.word == MISHAP_KEEPER_ADMIT && count == MISHAP_KEEPER_FILES)
+        add_user(files[0], files[1]);
+    else if (got < 0)
+        leave(); /* without a keeper there is no worker */
+}
+
+/* False: nothing came. */
+static bool wait_for_any(int wait_ms)
+{
+    struct pollfd files[MISHAP_KEEPER_LOOPS + 1];
+    size_t count = w.user_count;
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pollfd){ .fd = w.users[i].socket, .events = POLLIN };
+    files[count] = (struct pollfd){ .fd = w.control, .events = POLLIN };
+    if (poll(files, count + 1, wait_ms) <= 0)
+        return false;
+    for (size_t i = count; i-- > 0;)
+        if (files[i].revents && !read_more(&w.users[i], false))
+            remove_user(&w.users[i]);
+    if (files[count].revents)
+        hear_keeper();
+    return true;
+}
+
+/* A handler may have closed the socket of another loop than its own: see mind_broken(). */
+static void look_for_broken(void)
+{
+    struct pollfd files[MISHAP_KEEPER_LOOPS];
+    size_t count = w.user_count;
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pollfd){ .fd = w.users[i].socket };
+    if (count > 1 && poll(files, count, 0) > 0)
+        for (size_t i = 0; i < count; i++)
+            w.ending = w.ending || files[i].revents & POLLNVAL;
+}
+
+static bool takes_calls(void)
+{
+    return !w.ending && !w.left_thread;
+}
+
+/* One call of each loop in turn. False: none has any. */
+static bool take_turns(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < w.user_count && takes_calls(); i++) {
+        mishap_worker_user *user = &w.users[w.next++ % w.user_count];
+        bool gone;
+        bool taken = take_next(user, &gone);
+        any = taken || any;
+        if (gone)
+            remove_user(user);
+        if (taken)
+            look_for_broken();
+        if (w.settlement && mishap_batch_is_due(&w.batch, w.most_of_batch) && !w.ending)
+            settle_batch();
+    }
+    for (size_t i = w.settlement ? w.user_count : 0; i-- > 0;)
+        if (w.users[i].broken)
+            remove_user(&w.users[i]);
+    return any;
+}
+
+/* Calls that have come meanwhile belong to the batch as well. */
+static void settle_or_wait(void)
+{
+    if (!w.batch.count)
+        wait_for_any(-1);
+    else if (!wait_for_any(0))
+        settle_batch();
+}
+
+static void wait_for_one(void)
+{
+    if (!w.user_count || !read_more(&w.users[0], true))
+        leave();
+}
+
+/* -- another program --------------------------------------------------------------------------- */
+
+/* It finds its socket at descriptor 16 and its page at 17. */
+static _Noreturn void execute(const char *const *program, const int *files)
+{
+    union {
+        const char *const *given;
+        char *const *base; /* execve() does not write to them */
+    } arguments = { program };
+    char *environment[] = { NULL };
+    for (size_t i = 0; i < MISHAP_KEEPER_FILES; i++)
+        if (fcntl(files[i], F_SETFD, 0) != 0) /* they stay open */
+            _exit(127);
+    execve(program[0], arguments.base, environment);
+    _exit(127);
+}
+
+_Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group, const int *files,
+                                   size_t count)
+{
+    w.plan = plan;
+    w.group = &plan->groups.groups[group];
+    w.settlement = w.group->settled ? w.group->service->settlement : NULL;
+    w.most_of_batch = plan->batch > 0 && plan->batch < MISHAP_BATCH ? (size_t)plan->batch
+                                                                    : (size_t)MISHAP_BATCH;
+    if (w.group->program)
+        execute(w.group->program, files);
+    mishap_words_begin();
+    pthread_atfork(NULL, NULL, become_copy);
+    if (plan->setup)
+        mishap_service_use(plan->setup);
+    mishap_changes_heard_by(NULL,
+                            NULL); /* the functions of the process that this was forked from */
+    mishap_changes_heard_by(mishap_reports_change, NULL);
+    w.threads = mishap_threads_count(0);
+    add_user(files[0], files[1]);
+    if (count > MISHAP_KEEPER_FILES) {
+        w.control = files[2];
+        begin_guard();
+    }
+    while (takes_calls())
+        if (!take_turns() && takes_calls()) {
+            if (w.control >= 0)
+                settle_or_wait();
+            else
+                wait_for_one();
+        }
+    if (!w.ending)
+        settle_batch();
+    if (w.left_thread)
+        part_with_loops();
+    leave();
+}

@@ -1,0 +1,81 @@
+/* Which operations share a process. */
+#include "operation/call.h"
+#include "worker/plan/plan.h"
+#include "worker/wire/packets.h"
+
+static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
+{
+    return a->service == b->service && a->alone == b->alone && a->foreign == b->foreign &&
+           a->apart == b->apart;
+}
+
+/* What a C programmer expects of `static` state holds without a word: one process, one call at a
+ * time. Whoever keeps none says so, and gets more processes. `apart`: calls of the operation that
+ * no other call is to wait for; but a service that is alone has one process for all. */
+static mishap_worker_group group_of(const mishap_operation *operation, bool apart)
+{
+    const mishap_service *service = operation->service;
+    const mishap_foreign *foreign = mishap_foreign_of(operation);
+    bool settled = !foreign && service && service->settlement && service->settlement->settle &&
+                   !apart;
+    return (mishap_worker_group){ .service = service,
+                                  .foreign = foreign,
+                                  .settled = settled,
+                                  .apart = apart && service && !service->alone,
+                                  .alone = foreign   ? false
+                                           : service ? service->alone || settled
+                                                     : !operation->stateless };
+}
+
+static bool may_be_apart(const mishap_operation *operation)
+{
+    const mishap_service *service = operation->service;
+    return service && service->settlement && service->settlement->apart;
+}
+
+static size_t find(const mishap_worker_groups *groups, const mishap_worker_group *wanted)
+{
+    size_t i = 0;
+    while (i < groups->count && !same(&groups->groups[i], wanted))
+        i++;
+    return i;
+}
+
+size_t mishap_worker_group_of(const mishap_worker_groups *groups, const mishap_operation *operation)
+{
+    mishap_worker_group wanted = group_of(operation, false);
+    return find(groups, &wanted);
+}
+
+size_t mishap_worker_group_of_call(const mishap_worker_groups *groups, const mishap_call *call)
+{
+    const mishap_operation *operation = call->operation;
+    bool apart = may_be_apart(operation) && operation->service->settlement->apart(call);
+    mishap_worker_group wanted = group_of(operation, apart);
+    return find(groups, &wanted);
+}
+
+static mishap *add(mishap_worker_groups *groups, mishap_worker_group group)
+{
+    if (find(groups, &group) < groups->count)
+        return NULL;
+    if (groups->count == MISHAP_WORKER_GROUPS)
+        return mishap_raise(NOT_CONFIGURED, "There are more than %d services.",
+                            MISHAP_WORKER_GROUPS - 2);
+    groups->groups[groups->count++] = group;
+    return NULL;
+}
+
+mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *groups)
+{
+    mishap *failure = NULL;
+    groups->count = 0;
+    for (const mishap_operation *o = app->operations; o && o->name && !failure; o++) {
+        if (o->local || o->resident)
+            continue;
+        failure = add(groups, group_of(o, false));
+        if (!failure && may_be_apart(o))
+            failure = add(groups, group_of(o, true));
+    }
+    return failure;
+}

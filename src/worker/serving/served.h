@@ -1,0 +1,126 @@
+/*
+ * src/worker: child processes that run calls, one at a time, and can be killed at any moment
+ * without harm to others. A folder for each process says where a line runs:
+ *
+ *     supervisor: owns the listening sockets; restarts keeper and loops
+ *         keeper: forks workers on request, reaps them, kills them, reads their stacks
+ *             worker, worker, …: one call at a time; each opens its service for itself
+ *         loop, loop, …: read requests, check them, hand calls over, answer
+ *
+ * Each of these processes has one thread.
+ *
+ *     wire/     both sides of a connection: messages, and the page that a loop and a worker share
+ *     spawn/    whatever starts a process: how it begins, and why it could not
+ *     command/  a command without a server: a foreign program for one call
+ *     plan/     all processes of a server: which operations share a process, and the limits
+ *     child/    inside of a worker: from frames to calls, and back; its last words
+ *     keeper/   the keeper, and parent.c: the keeper as its parent sees it
+ *     loop/     a loop: calls that wait, run and end; which worker is next; sessions; time
+ *     serving/  supervisor and loops: what the boundaries of one server share
+ *
+ * Arrows between them point up in this list, from a folder to those above it (tests/house).
+ *
+ * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
+ * connection between a worker and a loop, a socket and a page, belongs to the two of them. A call
+ * is the loop's; the worker has a copy of its arguments.
+ *
+ * This header is what the boundaries that share one server have in common, though they do not know
+ * each other: the program whose operations they call, how it was started, and the runner of its
+ * calls.
+ */
+#ifndef MISHAP_WORKER_SERVING_SERVED_H
+#define MISHAP_WORKER_SERVING_SERVED_H
+
+#include "operation/news.h"
+#include "worker/keeper/keeper.h"
+#include "worker/loop/runner.h"
+#include "worker/loop/standing.h"
+#include "worker/wire/session_handles.h"
+
+enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
+
+typedef struct mishap_served {
+    const mishap_app *app;
+    uint64_t log_bytes;   /* at which the log of incidents is moved away; 0: never */
+    mishap_setup setup;   /* the data folder */
+    const char *only;     /* the name of the one service that is wanted; NULL: all */
+    bool chaos;           /* with the operations that fail on purpose */
+    bool verbose;         /* the private side of a failure on stderr, too */
+    int call_ms;          /* how long any handler may take; 0: as its operation says */
+    size_t message_limit; /* bytes of a message to /mcp */
+    size_t most_calls;    /* that may wait or run at once; 0: by the number of handlers */
+    int caller_share;     /* percent of these that one caller may have, if all want some; 0: all */
+    int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
+
+    mishap_buffer health; /* what services say in /health, as JSON, from the start on */
+    mishap_keeper_plan plan;
+    mishap_keeper keeper;           /* of the supervisor */
+    mishap_news *news;              /* what has changed, for all loops */
+    mishap_standing *standing;      /* which services can be opened, for all loops */
+    struct mishap_trials *trials;   /* which services work, for all loops */
+    struct mishap_trying *trying;   /* … in each process that serves: the trials that it runs */
+    mishap_sessions *sessions;      /* of foreign programs, for all loops */
+    struct mishap_permits *permits; /* to compute, for callers with many long calls */
+    struct mishap_crowd *crowd;     /* which callers there were lately, for all loops */
+    int connection;                 /* of the loop that is forked next: its end */
+    mishap_runner *runner;          /* in each process that serves, on the thread of its loop */
+} mishap_served;
+
+/* The parameters of a command that serves, for where handlers run and for the log; and what they
+ * say, into `handlers`, `log_bytes` and the limits of the plan. */
+/* clang-format off */
+#define MISHAP_SERVED_PARAMS                                                                       \
+    { "sandbox", MISHAP_ENUM, .choices = mishap_sandbox_words, .help =                             \
+      "weak: run foreign programs also where the machine does not offer the sandbox for them; "    \
+      "else their operations are refused there" },                                                 \
+    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
+      .help = "Most processes that run handlers, for each service and loop; 0: handlers run in "   \
+              "the server itself, for a debugger" },                                               \
+    { "handler_batch", MISHAP_INTEGER, .range = { 1, 64 }, .initial = "64", .placeholder = "N",    \
+      .help = "Most calls that a service settles together, if it settles calls in batches" },      \
+    { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
+      .placeholder = "N", .help = "Memory that a process of handlers may take, in MB; 0: any" },   \
+    { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                    \
+      .placeholder = "N", .help = "Files that a process of handlers may have open; 0: any" },      \
+    { "handler_file_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                  \
+      .placeholder = "N", .help = "Size of a file that a handler may write, in MB; 0: any" },      \
+    { "handler_cpu_seconds", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "0",              \
+      .placeholder = "N",                                                                          \
+      .help = "Processor time that a process of handlers may use, all of its calls together; 0: "  \
+              "any" },                                                                             \
+    { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
+      .placeholder = "N",                                                                          \
+      .help = "Processes that the user may have on this machine for a handler to start one more; " \
+              "0: any" },                                                                          \
+    { "log_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "64", .placeholder = "N",  \
+      .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }
+/* clang-format on */
+extern const char *const mishap_sandbox_words[];
+void mishap_served_read(mishap_served *served, mishap_call *call);
+
+/*
+ * In the process that starts everything: make the plan, fork the keeper, and try each service in a
+ * worker. Nothing of it is done if handlers run in the loop, apart from trying the services. The
+ * failure is one that can be told to whoever starts the server.
+ */
+mishap *mishap_served_begin(mishap_served *served);
+void mishap_served_end(mishap_served *served);
+
+/* How many files a loop needs for its workers, the keeper, and stores of `.quick` handlers. */
+size_t mishap_served_files(const mishap_served *served);
+
+/* In a process that serves: the runner, over a connection to the keeper. `connection` becomes the
+ * runner's. Changes that this process hears of become news from now on. */
+mishap *mishap_served_open(mishap_served *served, int connection);
+void mishap_served_close(mishap_served *served);
+
+/* The names of the services that cannot be opened now, one after the other, then NULL. *at is 0 at
+ * first. Any process that serves may ask. */
+const char *mishap_served_unavailable(const mishap_served *served, size_t *at);
+
+/* Ask each service what it has to say in /health: an object with a member for each that has a word
+ * to say; empty if none has. `only` is the name of the one service that counts; NULL: all. */
+void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setup *setup,
+                           const char *only, mishap_buffer *json);
+
+#endif

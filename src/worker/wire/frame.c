@@ -1,0 +1,432 @@
+#include "worker/wire/frame.h"
+
+#include "mishap/carry.h"
+
+enum {
+    VERBOSE = 1, /* flags of a call */
+    WANTS_PROGRESS = 2,
+    WANTS_LOG = 4,
+    HAS_CALLER = 8,
+    HAS_BODY = 16,
+    HAS_CURSOR = 32,
+    WANTS_PIECES = 64,
+    HAS_ID = 128,
+
+    REPEATED = 1, /* more flags of a call */
+    FREE_CALLER = 2,
+    ALL_OF_MORE = 3,
+
+    CONTENT = 1, /* flags of an outcome */
+    HAS_LOCATION = 2,
+    HAS_TYPE = 4,
+    HAS_CHANGES = 8,
+    HAS_TEXT = 16,
+    ALL_OF_OUTCOME = 31,
+
+    WORKED = 0, /* how a call came out */
+    FAILED = 1,
+    ENDED = 2, /* it failed, because its handler was ended */
+    LOST = 3,  /* it failed, because what its service opened is of no more use */
+
+    MOST_PARSED = 64 * 1024, /* bytes of an answer that is read once more by the loop */
+};
+
+/* -- frames ------------------------------------------------------------------------------------ */
+
+static uint32_t read_u32(const char *at)
+{
+    const unsigned char *b = (const unsigned char *)at;
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static void write_u32(char *at, uint32_t number)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (char)(number >> (8 * i) & 0xFF);
+}
+
+mishap_frame_state mishap_frame_read(mishap_text bytes, mishap_framed *frame, size_t *size)
+{
+    *size = 0;
+    if (bytes.length < MISHAP_FRAME_HEAD)
+        return MISHAP_FRAME_MORE;
+    uint32_t length = read_u32(bytes.data), kind = read_u32(bytes.data + 4);
+    frame->type = (mishap_frame_type)(kind & 0xFF);
+    frame->slot = kind >> 16;
+    if (length > MISHAP_FRAME_LIMIT || (kind >> 8 & 0xFF) != 0 || frame->type < MISHAP_FRAME_CALL ||
+        frame->type > MISHAP_FRAME_OPENED)
+        return MISHAP_FRAME_BAD;
+    *size = MISHAP_FRAME_HEAD + (size_t)length;
+    frame->payload = (mishap_text){ bytes.data + MISHAP_FRAME_HEAD, length };
+    return bytes.length < *size ? MISHAP_FRAME_MORE : MISHAP_FRAME_WHOLE;
+}
+
+size_t mishap_frame_begin(mishap_buffer *out, mishap_frame_type type, unsigned slot)
+{
+    size_t begun = out->length;
+    mishap_pack_u32(out, 0);
+    mishap_pack_u32(out, (uint32_t)type | (uint32_t)slot << 16);
+    return begun;
+}
+
+/* One that has no room, or is too long, is not there at all. */
+void mishap_frame_end(mishap_buffer *out, size_t begun)
+{
+    size_t length = out->length - begun;
+    if (out->failed || length > MISHAP_FRAME_LIMIT + (size_t)MISHAP_FRAME_HEAD) {
+        out->failed = true;
+        out->length = begun;
+        return;
+    }
+    write_u32(out->data + begun, (uint32_t)(length - MISHAP_FRAME_HEAD));
+}
+
+/* Text that becomes a string of C is all of it, or there is none. */
+static bool is_string(mishap_text text)
+{
+    return !text.data || !memchr(text.data, '\0', text.length);
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static uint32_t number_of(const mishap_call *call)
+{
+    const mishap_service *service = call->operation->service;
+    return service && service->trial && service->trial->operation == call->operation
+               ? MISHAP_FRAME_TRIAL
+               : (uint32_t)(call->operation - call->app->operations);
+}
+
+void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
+                           const mishap_call *call, uint32_t limit_ms)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
+    bool body = call->body.data != NULL;
+    mishap_pack_u32(out, number);
+    mishap_pack_u32(out, number_of(call));
+    mishap_pack_u32(out, limit_ms);
+    mishap_pack_u8(out, (uint8_t)((call->verbose ? VERBOSE : 0) |
+                                  (call->watcher && call->watcher->progress && !call->repeated
+                                       ? WANTS_PROGRESS
+                                       : 0) | /* which grows: it was perhaps told already */
+                                  (call->watcher && call->watcher->log ? WANTS_LOG : 0) |
+                                  (call->watcher && call->watcher->piece ? WANTS_PIECES : 0) |
+                                  (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
+                                  (call->cursor ? HAS_CURSOR : 0) | (call->id.data ? HAS_ID : 0)));
+    mishap_pack_u8(
+        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0)));
+    mishap_pack_u8(out, (uint8_t)call->boundary);
+    mishap_pack_text(out, call->request_id);
+    mishap_pack_text(out, call->remote);
+    mishap_pack_text(out, call->headers);
+    if (call->caller)
+        mishap_pack_text(out, mishap_text_of(call->caller));
+    if (body) {
+        mishap_pack_text(out, mishap_text_of(call->body_type));
+        mishap_pack_text(out, call->body);
+    }
+    if (call->cursor)
+        mishap_pack_text(out, mishap_text_of(call->cursor));
+    if (call->id.data)
+        mishap_pack_text(out, call->id);
+    /* The rest is the arguments. Behind a colon the writer of JSON puts no comma. */
+    mishap_pack_u8(out, ':');
+    mishap_json_copy(out, call->reader.root);
+    mishap_frame_end(out, begun);
+}
+
+bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    *call = (mishap_frame_call){ 0 };
+    call->number = mishap_unpack_u32(&in);
+    call->operation = mishap_unpack_u32(&in);
+    call->limit_ms = mishap_unpack_u32(&in);
+    uint8_t flags = mishap_unpack_u8(&in);
+    uint8_t more = mishap_unpack_u8(&in);
+    call->verbose = flags & VERBOSE;
+    call->wants_progress = flags & WANTS_PROGRESS;
+    call->wants_log = flags & WANTS_LOG;
+    call->wants_pieces = flags & WANTS_PIECES;
+    call->repeated = more & REPEATED;
+    call->caller_is_free = more & FREE_CALLER;
+    call->boundary = (mishap_boundary_kind)mishap_unpack_u8(&in);
+    call->request_id = mishap_unpack_text(&in);
+    call->remote = mishap_unpack_text(&in);
+    call->headers = mishap_unpack_text(&in);
+    if (flags & HAS_CALLER)
+        call->caller = mishap_unpack_text(&in);
+    if (flags & HAS_BODY) {
+        call->body_type = mishap_unpack_text(&in);
+        call->body = mishap_unpack_text(&in);
+    }
+    if (flags & HAS_CURSOR)
+        call->cursor = mishap_unpack_text(&in);
+    if (flags & HAS_ID)
+        call->id = mishap_unpack_text(&in);
+    bool colon = mishap_unpack_u8(&in) == ':';
+    call->arguments = (mishap_text){ in.data, in.left };
+    return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
+           is_string(call->request_id) && is_string(call->remote) && is_string(call->headers) &&
+           is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor) &&
+           is_string(call->id);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+void mishap_frame_put_open(mishap_buffer *out, const char *identity)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_OPEN, 0);
+    mishap_pack_u8(out, identity != NULL);
+    mishap_pack_text(out, mishap_text_of(identity ? identity : ""));
+    mishap_frame_end(out, begun);
+}
+
+static bool take_identity(mishap_text text, char room[MISHAP_IDENTITY_LIMIT])
+{
+    room[0] = '\0';
+    if (!is_string(text) || text.length >= MISHAP_IDENTITY_LIMIT)
+        return false;
+    if (text.length)
+        memcpy(room, text.data, text.length);
+    room[text.length] = '\0';
+    return true;
+}
+
+bool mishap_frame_take_open(mishap_text payload, char room[MISHAP_IDENTITY_LIMIT],
+                            const char **identity)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    uint8_t has = mishap_unpack_u8(&in);
+    mishap_text text = mishap_unpack_text(&in);
+    *identity = has ? room : NULL;
+    return mishap_unpack_ended(&in) && has <= 1 && take_identity(text, room);
+}
+
+void mishap_frame_put_opened(mishap_buffer *out, const char *identity, const mishap *failure)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_OPENED, 0);
+    mishap_pack_text(out, mishap_text_of(identity ? identity : ""));
+    mishap_carry_put(out, failure);
+    mishap_frame_end(out, begun);
+}
+
+bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY_LIMIT],
+                              mishap **failure)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    mishap_text text = mishap_unpack_text(&in);
+    *failure = NULL;
+    return !in.failed && take_identity(text, identity) &&
+           mishap_carry_take((mishap_text){ in.data, in.left }, failure);
+}
+
+/* -- outcomes ---------------------------------------------------------------------------------- */
+
+void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
+                              const mishap *failure)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
+    mishap_pack_u8(out, !failure ? WORKED : call->ended ? ENDED : call->lost ? LOST : FAILED);
+    if (failure) {
+        mishap_carry_put(out, failure);
+        mishap_frame_end(out, begun);
+        return;
+    }
+    mishap_pack_u8(out, (uint8_t)call->answer_kind);
+    mishap_pack_u8(
+        out, (uint8_t)((call->content ? CONTENT : 0) | (call->location ? HAS_LOCATION : 0) |
+                       (call->answer_type ? HAS_TYPE : 0) | (call->resumed_by ? HAS_CHANGES : 0) |
+                       (call->text.length ? HAS_TEXT : 0)));
+    mishap_pack_u32(out, (uint32_t)call->status);
+    mishap_pack_u64(out, call->listed);
+    mishap_pack_u64(out, call->total);
+    if (call->location)
+        mishap_pack_text(out, mishap_text_of(call->location));
+    if (call->answer_type)
+        mishap_pack_text(out, mishap_text_of(call->answer_type));
+    if (call->resumed_by) {
+        mishap_pack_text(out, mishap_text_of(call->resumed_by));
+        mishap_pack_text(out, mishap_text_of(call->cursor));
+    }
+    if (call->text.length)
+        mishap_pack_text(out, mishap_buffer_text(&call->text));
+    mishap_pack_text(out, mishap_buffer_text(&call->warnings));
+    mishap_pack_text(out, mishap_buffer_text(&call->answer));
+    mishap_frame_end(out, begun);
+}
+
+void mishap_frame_put_failure(mishap_buffer *out, unsigned slot, const mishap *failure)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
+    mishap_pack_u8(out, FAILED);
+    mishap_carry_put(out, failure);
+    mishap_frame_end(out, begun);
+}
+
+/* JSON that a worker wrote has no white space but spaces: nothing in it can break out of the line
+ * or the event that it is put into. A long one is not parsed once more, for that would hold the
+ * loop up. */
+static bool is_sound_json(mishap_text text)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    for (size_t i = 0; i < text.length; i++)
+        if ((unsigned char)text.data[i] < ' ')
+            return false;
+    if (text.length > MOST_PARSED)
+        return true;
+    bool sound = mishap_json_read(&reader, text) && yyjson_is_ctn(reader.root);
+    mishap_json_reader_release(&reader);
+    return sound;
+}
+
+static bool are_sound_warnings(mishap_text warnings)
+{
+    mishap_buffer list = { 0 };
+    if (!warnings.length)
+        return true;
+    MISHAP_PUT(&list, "[");
+    mishap_buffer_put_text(&list, warnings);
+    MISHAP_PUT(&list, "]");
+    bool sound = !list.failed && is_sound_json(mishap_buffer_text(&list));
+    mishap_buffer_release(&list);
+    return sound;
+}
+
+/* What a handler may have answered, as the loop's call takes it. */
+struct answer {
+    uint8_t kind, flags;
+    uint32_t status;
+    uint64_t listed, total;
+    mishap_text location, type, resumed_by, cursor, for_readers, warnings, text;
+};
+
+static bool read_answer(mishap_unpack *in, struct answer *a)
+{
+    *a = (struct answer){ 0 };
+    a->kind = mishap_unpack_u8(in);
+    a->flags = mishap_unpack_u8(in);
+    a->status = mishap_unpack_u32(in);
+    a->listed = mishap_unpack_u64(in);
+    a->total = mishap_unpack_u64(in);
+    if (a->flags & HAS_LOCATION)
+        a->location = mishap_unpack_text(in);
+    if (a->flags & HAS_TYPE)
+        a->type = mishap_unpack_text(in);
+    if (a->flags & HAS_CHANGES) {
+        a->resumed_by = mishap_unpack_text(in);
+        a->cursor = mishap_unpack_text(in);
+    }
+    if (a->flags & HAS_TEXT)
+        a->for_readers = mishap_unpack_text(in);
+    a->warnings = mishap_unpack_text(in);
+    a->text = mishap_unpack_text(in);
+    if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_WRITTEN ||
+        a->kind > MISHAP_ANSWER_STREAM || a->flags > ALL_OF_OUTCOME ||
+        (a->status && (a->status < 200 || a->status > 599)))
+        return false;
+    /* What is no JSON has a media type. */
+    if ((a->kind == MISHAP_ANSWER_BYTES || a->kind == MISHAP_ANSWER_STREAM) && !a->type.data)
+        return false;
+    if (!is_string(a->location) || !is_string(a->type) || !is_string(a->resumed_by) ||
+        !is_string(a->cursor))
+        return false;
+    return (a->kind != MISHAP_ANSWER_JSON || is_sound_json(a->text)) &&
+           are_sound_warnings(a->warnings);
+}
+
+static const char *keep(mishap_call *call, mishap_text text, bool *failed)
+{
+    mishap_text kept = { NULL, 0 };
+    if (!text.data)
+        return NULL;
+    kept = mishap_arena_copy(&call->arena, text);
+    *failed = *failed || !kept.data;
+    return kept.data;
+}
+
+bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **failure)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    struct answer a;
+    bool failed = false;
+    *failure = NULL;
+    uint8_t how = mishap_unpack_u8(&in);
+    if (how) {
+        bool sound = how <= LOST && mishap_carry_take((mishap_text){ in.data, in.left }, failure) &&
+                     *failure;
+        call->ended = sound ? how == ENDED : call->ended;
+        call->lost = sound ? how == LOST : call->lost;
+        return sound;
+    }
+    if (!read_answer(&in, &a))
+        return false;
+    call->ended = call->lost = false;
+    call->answer_kind = (mishap_answer_kind)a.kind;
+    call->content = a.flags & CONTENT;
+    call->status = (int)a.status;
+    call->listed = (size_t)a.listed;
+    call->total = (size_t)a.total;
+    call->location = keep(call, a.location, &failed);
+    call->answer_type = keep(call, a.type, &failed);
+    call->resumed_by = keep(call, a.resumed_by, &failed);
+    call->cursor = keep(call, a.cursor, &failed);
+    mishap_buffer_reset(&call->answer);
+    mishap_buffer_put_text(&call->answer, a.text);
+    mishap_buffer_reset(&call->text);
+    if (a.for_readers.length) {
+        mishap_text clean = mishap_utf8_clean(&call->arena, a.for_readers);
+        failed = failed || !clean.data;
+        mishap_buffer_put_text(&call->text, clean);
+        failed = failed || call->text.failed;
+    }
+    mishap_buffer_reset(&call->warnings);
+    mishap_buffer_put_text(&call->warnings, a.warnings);
+    if (failed || call->answer.failed || call->warnings.failed)
+        *failure = mishap_out_of_memory();
+    return true;
+}
+
+/* -- what a call says while it runs ------------------------------------------------------------ */
+
+void mishap_frame_put_progress(mishap_buffer *out, unsigned slot, double done, double total,
+                               mishap_text words)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_PROGRESS, slot);
+    mishap_pack_f64(out, done);
+    mishap_pack_f64(out, total);
+    mishap_pack_u8(out, words.data != NULL);
+    if (words.data)
+        mishap_pack_text(out, words);
+    mishap_frame_end(out, begun);
+}
+
+bool mishap_frame_take_progress(mishap_text payload, double *done, double *total,
+                                mishap_text *words)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    *done = mishap_unpack_f64(&in);
+    *total = mishap_unpack_f64(&in);
+    *words = (mishap_text){ NULL, 0 };
+    uint8_t has_words = mishap_unpack_u8(&in);
+    if (has_words)
+        *words = mishap_unpack_text(&in);
+    return mishap_unpack_ended(&in) && has_words <= 1;
+}
+
+void mishap_frame_put_log(mishap_buffer *out, unsigned slot, mishap_level level, mishap_text words)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_LOG, slot);
+    mishap_pack_u8(out, (uint8_t)level);
+    mishap_pack_text(out, words);
+    mishap_frame_end(out, begun);
+}
+
+bool mishap_frame_take_log(mishap_text payload, mishap_level *level, mishap_text *words)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    uint8_t number = mishap_unpack_u8(&in);
+    *level = (mishap_level)number;
+    *words = mishap_unpack_text(&in);
+    return mishap_unpack_ended(&in) && number <= MISHAP_FOR_OPERATOR;
+}

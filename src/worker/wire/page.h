@@ -1,0 +1,105 @@
+/*
+ * The page of memory that one loop and one worker share: the state of each call between them, and
+ * what the worker has to say when it dies.
+ *
+ * A call that is handed over has a slot. Its state changes by compare-and-swap, so both sides agree
+ * on what became of it:
+ *
+ *     HANDED → BEGUN   the worker begins it
+ *     HANDED → TAKEN   the loop takes it back: the worker leaves it out
+ *     BEGUN → DONE     its handler has returned: the answer follows
+ *     BEGUN → KILLED   the loop decides to kill: no answer follows
+ *     BEGUN → RAN      its handler has returned, and what it did is to be settled with others
+ *     RAN → DONE       it was settled, or could not be: the answer follows
+ *
+ * A slot is used again and again, and a call that was taken back may still be on its way to the
+ * worker. So the state has the number of its call beside it: the worker begins the call that is
+ * meant, and no other.
+ *
+ * Memory order: all atomics here are sequentially consistent. The worker writes `begun_ns` before
+ * the slot becomes BEGUN, and the loop reads it after it has seen BEGUN; so with `ran_us` and the
+ * answer. What last_words tells of
+ * is written before last_words (a release), and read after it (an acquire). A frame that travels
+ * over the socket is ordered by the kernel: the slot is HANDED before the call is sent, and DONE
+ * before the answer is.
+ *
+ * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
+ * nothing from it but states, and clamps the times.
+ */
+#ifndef MISHAP_WORKER_WIRE_PAGE_H
+#define MISHAP_WORKER_WIRE_PAGE_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mishap/trace.h"
+
+enum { MISHAP_SLOTS = 64 }; /* calls that one worker has of one loop */
+
+typedef enum mishap_slot_state {
+    MISHAP_SLOT_FREE,
+    MISHAP_SLOT_HANDED,
+    MISHAP_SLOT_TAKEN,
+    MISHAP_SLOT_BEGUN,
+    MISHAP_SLOT_DONE,
+    MISHAP_SLOT_KILLED,
+    MISHAP_SLOT_RAN,
+} mishap_slot_state;
+
+/* In which way a worker died, as far as it could say so itself. */
+typedef enum mishap_last_words {
+    MISHAP_WORDS_NONE,
+    MISHAP_WORDS_CRASH, /* a fatal signal: base/signals.h */
+    MISHAP_WORDS_EXIT,  /* its handler called exit() */
+    MISHAP_WORDS_STACK, /* it was asked for its stack */
+} mishap_last_words;
+
+/* The signal that asks a worker for its stack, after which it ends. */
+static inline int mishap_words_signal(void)
+{
+    return SIGRTMIN + 3;
+}
+
+enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exit() */
+
+typedef struct mishap_worker_page {
+    atomic_uint slots[MISHAP_SLOTS];      /* see mishap_slot_word() */
+    atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
+    atomic_uint ran_us[MISHAP_SLOTS];     /* what its handler took; 0: it has not returned */
+    atomic_int_least64_t begun_ns;        /* when the handler that runs began */
+    atomic_int_least64_t settling_ns;     /* when it began to settle calls; 0: it does not */
+    atomic_uint has_begun;                /* the worker has begun a call of anybody */
+    atomic_uint left_by;                  /* a thread was left behind: by the operation of this
+                                             number, counted from 1; 0: none was */
+    atomic_uint last_words;               /* written last, after what it tells of */
+    int number;                           /* the signal, or the status of exit() */
+    uint64_t address;                     /* that could not be reached */
+    int aside;                            /* it was not the thread that runs handlers */
+    mishap_trace trace;                   /* of the handler */
+} mishap_worker_page;
+
+/* The state of call `number`, and what the slot of that call says: FREE if it is another's. */
+static inline unsigned mishap_slot_word(uint32_t number, mishap_slot_state state)
+{
+    return number << 3 | (unsigned)state;
+}
+
+static inline mishap_slot_state mishap_slot_state_of(const mishap_worker_page *page, unsigned slot,
+                                                     uint32_t number)
+{
+    unsigned word = atomic_load(&page->slots[slot]);
+    return word >> 3 == (number << 3) >> 3 ? (mishap_slot_state)(word & 7) : MISHAP_SLOT_FREE;
+}
+
+static inline bool mishap_slot_change(mishap_worker_page *page, unsigned slot, uint32_t number,
+                                      mishap_slot_state from, mishap_slot_state to)
+{
+    unsigned expected = mishap_slot_word(number, from);
+    return atomic_compare_exchange_strong(&page->slots[slot], &expected,
+                                          mishap_slot_word(number, to));
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* Handles of sessions. */
+#include <stdio.h>
+
+#include "base/shared.h"
+#include "base/system.h"
+#include "worker/wire/session_handles.h"
+
+enum { HANDLE = 'h', CONVERSATION = 'c', ROOM = 512 };
+
+mishap *mishap_sessions_make(mishap_sessions **out)
+{
+    mishap_sessions *sessions = mishap_shared_map(sizeof *sessions);
+    *out = sessions;
+    if (!sessions)
+        return mishap_out_of_memory();
+    if (mishap_system_random(sessions->secret, sizeof sessions->secret))
+        return NULL;
+    mishap_sessions_free(sessions);
+    *out = NULL;
+    return mishap_raise(UNAVAILABLE, "The system gives no random numbers.");
+}
+
+void mishap_sessions_free(mishap_sessions *sessions)
+{
+    if (sessions)
+        mishap_shared_unmap(sessions, sizeof *sessions);
+}
+
+/* The parts have a NUL or a length of their own between them: no two lists of parts look the same.
+ */
+static void make_key(const mishap_sessions *sessions, char kind, const mishap_service *service,
+                     uint64_t owner, mishap_text rest, uint8_t key[MISHAP_SESSION_KEY])
+{
+    char room[ROOM];
+    mishap_buffer message;
+    unsigned char mac[MISHAP_MAC];
+    mishap_buffer_init(&message, room, sizeof room);
+    mishap_buffer_put_char(&message, kind);
+    mishap_buffer_put(&message, (const char *)&owner, sizeof owner);
+    mishap_buffer_put(&message, service->name, strlen(service->name) + 1);
+    mishap_buffer_put_text(&message, rest);
+    mishap_mac(sessions->secret, mishap_buffer_text(&message), mac);
+    mishap_buffer_release(&message);
+    memcpy(key, mac, MISHAP_SESSION_KEY);
+}
+
+void mishap_session_of(const mishap_sessions *sessions, const mishap_service *service,
+                       uint64_t owner, mishap_text conversation, uint8_t key[MISHAP_SESSION_KEY])
+{
+    make_key(sessions, CONVERSATION, service, owner, conversation, key);
+}
+
+static void put_digits(char *to, const uint8_t *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        to[2 * i] = digits[bytes[i] >> 4];
+        to[2 * i + 1] = digits[bytes[i] & 15];
+    }
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool mishap_session_mint(const mishap_sessions *sessions, const mishap_service *service,
+                         uint64_t owner, char handle[MISHAP_SESSION_HANDLE + 1],
+                         uint8_t key[MISHAP_SESSION_KEY])
+{
+    uint8_t number[MISHAP_SESSION_NUMBER];
+    if (!mishap_system_random(number, sizeof number))
+        return false;
+    make_key(sessions, HANDLE, service, owner, (mishap_text){ (const char *)number, sizeof number },
+             key);
+    put_digits(handle, number, sizeof number);
+    put_digits(handle + 2 * sizeof number, key, MISHAP_SESSION_KEY);
+    handle[MISHAP_SESSION_HANDLE] = '\0';
+    return true;
+}
+
+bool mishap_session_prove(const mishap_sessions *sessions, const mishap_service *service,
+                          uint64_t owner, mishap_text handle, uint8_t key[MISHAP_SESSION_KEY])
+{
+    uint8_t bytes[MISHAP_SESSION_NUMBER + MISHAP_SESSION_KEY];
+    uint8_t wrong = 0;
+    if (handle.length != MISHAP_SESSION_HANDLE)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        int high = digit(handle.data[2 * i]), low = digit(handle.data[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    make_key(sessions, HANDLE, service, owner,
+             (mishap_text){ (const char *)bytes, MISHAP_SESSION_NUMBER }, key);
+    for (size_t i = 0; i < MISHAP_SESSION_KEY; i++) /* takes as long wherever they differ */
+        wrong |= (uint8_t)(key[i] ^ bytes[MISHAP_SESSION_NUMBER + i]);
+    return !wrong;
+}
+
+bool mishap_session_note(mishap_sessions *sessions, const uint8_t key[MISHAP_SESSION_KEY])
+{
+    uint64_t part;
+    memcpy(&part, key, sizeof part);
+    return part && atomic_exchange(&sessions->begun[part % MISHAP_SESSIONS_BEGUN], part) == part;
+}
