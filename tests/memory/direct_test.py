@@ -33,7 +33,7 @@ EXCEPTIONS = {
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
     "src_boundary_cli_remote.c.o": {"getaddrinfo"},
     "src_sandbox_remove.c.o": {"fdopendir"},               # lists the folder of a program that has ended
-    "src_worker_threads.c.o": {"opendir"},                 # lists a worker's threads, where there are more than it should have
+    "src_worker_child_threads.c.o": {"opendir"},                 # lists a worker's threads, where there are more than it should have
     "src_sandbox_place.c.o": {"opendir"},                  # lists the temporary folder, once, for what killed processes have left
     "lisp_line.c.o": {"dlopen", "newlocale"},              # libedit and the locale it reads by, once, for a person's terminal
 }
