@@ -33,8 +33,8 @@ def newline(s: str) -> str:
 
 #: check surrogate = counterexample
 def surrogate(s: str) -> str:
-    """
-    pre: len(s) == 1
+    r"""
+    pre: len(s) == 1 and "\ud800" <= s <= "\udfff"
     post: len(_) != 8
     """
     return repr(s)
@@ -108,7 +108,7 @@ def sharp(s: str) -> str:
 #: check sharp_in_a_word = counterexample
 def sharp_in_a_word(s: str) -> str:
     """
-    pre: len(s) == 2 and s[1] == "\xdf"
+    pre: len(s) == 2 and s[0] in "abc" and s[1] == "\xdf"
     post: len(_) == 3
     """
     return s.title()

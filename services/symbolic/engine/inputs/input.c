@@ -269,21 +269,27 @@ static void add_wish(machine *m, Z3_ast *all, Z3_ast wish)
     *all = *all ? Z3_mk_and(m->solver->z, 2, (Z3_ast[]){ *all, wish }) : wish;
 }
 
-static void wish(machine *m, const value *v, Z3_ast *all)
+static void wish(machine *m, const value *v, bool latin, Z3_ast *all)
 {
+    enum { SHORT = 12 };
     Z3_context z = m->solver->z;
     if (value_is_lazy(v))
         add_wish(m, all, Z3_mk_le(z, v->lazy.length, number(m, 3)));
     else if (v->kind == V_STR && v->str.codes && !v->known) {
         for (size_t i = 0; i < v->str.count; i++) {
-            add_wish(m, all, Z3_mk_ge(z, v->str.codes[i], number(m, ' ')));
-            add_wish(m, all, Z3_mk_le(z, v->str.codes[i], number(m, '~')));
+            add_wish(m, all, Z3_mk_ge(z, v->str.codes[i], number(m, latin ? 0 : ' ')));
+            add_wish(m, all, Z3_mk_le(z, v->str.codes[i], number(m, latin ? 0xff : '~')));
         }
     } else if (v->kind == V_STR && !v->known) {
-        add_wish(m, all, solver_wish_printable(m->solver, v->term));
-        add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, 12)));
+        if (!latin)
+            add_wish(m, all, solver_wish_printable(m->solver, v->term));
+        for (int i = 0; latin && i < SHORT; i++) { /* of "" the code is -1 */
+            Z3_ast letter = Z3_mk_seq_at(z, v->term, number(m, i));
+            add_wish(m, all, Z3_mk_le(z, solver_code(m->solver, letter), number(m, 0xff)));
+        }
+        add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, SHORT)));
     } else if (v->kind == V_BYTES) {
-        wish(m, v->bytes.text, all);
+        wish(m, v->bytes.text, latin, all);
     } else if (v->kind == V_INT && !v->known) {
         add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));
         add_wish(m, all, Z3_mk_ge(z, v->term, number(m, -1000)));
@@ -291,25 +297,25 @@ static void wish(machine *m, const value *v, Z3_ast *all)
         add_wish(m, all, Z3_mk_le(z, value_int_term(m, v->date.year), number(m, 2030)));
         add_wish(m, all, Z3_mk_ge(z, value_int_term(m, v->date.year), number(m, 1970)));
     } else if (v->kind == V_DELTA) {
-        wish(m, v->delta.days, all);
+        wish(m, v->delta.days, latin, all);
     } else if (v->kind == V_OBJECT && v->object.plain) {
-        wish(m, v->object.plain, all);
+        wish(m, v->object.plain, latin, all);
     } else if (v->kind == V_OBJECT) {
         for (size_t i = 0; i < v->object.fields.count; i++)
-            wish(m, v->object.fields.at[i], all);
+            wish(m, v->object.fields.at[i], latin, all);
     } else if (!value_is_scalar(v) && v->kind != V_NONE) {
         for (size_t i = 0; i < v->in.items.count; i++)
-            wish(m, v->in.items.at[i], all);
+            wish(m, v->in.items.at[i], latin, all);
         for (size_t i = 0; i < v->in.others.count; i++)
-            wish(m, v->in.others.at[i], all);
+            wish(m, v->in.others.at[i], latin, all);
     }
 }
 
-Z3_ast input_wishes(machine *m, values inputs)
+Z3_ast input_wishes(machine *m, values inputs, bool latin)
 {
     Z3_ast all = NULL;
     for (size_t i = 0; i < inputs.count; i++)
-        wish(m, inputs.at[i], &all);
+        wish(m, inputs.at[i], latin, &all);
     return all;
 }
 

@@ -61,8 +61,10 @@ bool input_parameters(tree *t, const node *function, const node *other, type_kin
 /* A fresh symbol of a type; it may fork. */
 value *input_make(machine *m, const type *t, const char *name);
 
-/* Wishes that make a witness easier to read, such as short strs: NULL if there are none. */
-Z3_ast input_wishes(machine *m, values inputs);
+/* Wishes that make a witness easier to read, such as short strs: NULL if there are none. The
+ * characters of strs are printable ASCII or, with `latin`, any up to U+FF: beyond that some methods
+ * of str are guesses, and a witness that rests on a wrong guess is none. */
+Z3_ast input_wishes(machine *m, values inputs, bool latin);
 
 /* The value that a model gives; NULL: it gives none that can be written down. */
 value *input_concrete(machine *m, Z3_model model, const value *v);
