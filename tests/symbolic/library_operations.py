@@ -212,6 +212,8 @@ def add_dates(row):
     row("datetime.timedelta", "str", T + "(a)", T + "(hours=a)")
     row("datetime.timedelta", "delta", "a.days", "a.seconds", "a.microseconds", "a.total_seconds()", "bool(a)", "-a", "+a", "abs(a)", "~a", "not a", "a", "str(a)", "a.hours", "{a: 1}[a]", "a == 0", "a // datetime.timedelta(1)", "a / datetime.timedelta(1)", "a % datetime.timedelta(7)",
         "a * 1.5", "a / 2", "divmod(a, datetime.timedelta(1))", "isinstance(a, datetime.timedelta)", "type(a) == datetime.timedelta", "sum([a, a], datetime.timedelta())", "a + 1", "a - datetime.date(2024, 1, 1)", "max([a], default=None)", "a is None")
+    row("datetime.timedelta", "int", "datetime.timedelta(days='x', seconds=a)", "datetime.timedelta(a, 'x')", "datetime.timedelta(days=a, seconds=float('nan'))",
+        "try:\n    return datetime.timedelta(days='x', seconds=float('nan'))\nexcept TypeError:\n    return 1\nexcept ValueError:\n    return 2")
     row("timedelta *", "delta int", "a * b", "b * a", "a // b", "b // a", "a ** b", "a % b")
     row("timedelta //", "delta delta", "a // b", "a / b", "a % b", "a * b", "a & b")
     row("dates in a list", "dates", "sorted(a)", "max(a, default=None)", "len(set(a))", "[d.year for d in a]", "a[0]", "sum((d - datetime.date(2023, 1, 1) for d in a), datetime.timedelta()).days")

@@ -807,6 +807,8 @@ row("super", "int", "class A:\n    def g(self):\n        return 1\nclass B(A):\n
 row("NewType", "newtype", "a + 1", "a", "Id(a) == a", "a > 0", "type(Id(a)) == int")
 row("another name for a type", "alias", "a", "len(a)", "sum(a)")
 row("another name for a type", "aliased", "a", "a is None", "a or 5")
+row("arguments that are unpacked", "int", "return '{}'.format(**{1: a})", "return dict({}, **{1: a})", "def g(**kw):\n    return kw\nreturn g(**{1: a})",
+    "def g(**kw):\n    return kw\nreturn g(**{1: a}, x=1 // a)", "try:\n    return '{}'.format(**{1: a})\nexcept TypeError:\n    return 1\nexcept IndexError:\n    return 2")
 row("arguments that are unpacked", "list int", "def g(*args, **kw):\n    return (args, kw)\nreturn g(*a, b, k=b)", "def g(x, *args, k=2, **kw):\n    return (x, args, k, kw)\nreturn g(*a, **{'k': b})", "def g(x, y=3):\n    return (x, y)\nreturn g(*a)", "def g(**kw):\n    return sorted(kw)\nreturn g(**{'x': 1}, y=b)", "def g(**kw):\n    return kw\nreturn g(**{'x': 1}, x=b)",
     "def g(*args):\n    return sum(args)\nreturn g(*a, *a)", "def g(**kw):\n    kw['n'] = b\n    return kw\nd = {'m': 1}\ng(**d)\nreturn d", "def g(*args):\n    return args\nb = [a]\nreturn g(*b)[0] is a", "def g(a, /, **kw):\n    return (a, kw)\nreturn g(1, a=b)", "def g(**kw):\n    return kw.get('z', b)\nreturn g(z=5)", "def g(*, k):\n    return k\nreturn g(*a, k=b)", "def g(**kw):\n    return kw\nreturn g(**{1: 2})", "def g(**kw):\n    return kw\nreturn g(**a)")
 row("parameter that is a Literal", "literal", "a", "a == 1", "a is None", "type(a) == bool", "[a].count(1)", "a or 7", "{1: 'x'}.get(a)", "str(a)")

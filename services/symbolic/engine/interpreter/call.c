@@ -270,7 +270,9 @@ static bool takes_any_names(const value *callee)
            (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "dict") == 0);
 }
 
-static bool add_keywords(machine *m, const value *callee, arguments *given, value *dict, int line)
+/* `last`: no other argument is evaluated after these. */
+static bool add_keywords(machine *m, const value *callee, arguments *given, value *dict, bool last,
+                         int line)
 {
     refuse_mapping(m, dict, line);
     if (dict->kind != V_DICT)
@@ -278,6 +280,8 @@ static bool add_keywords(machine *m, const value *callee, arguments *given, valu
     settle(m, dict);
     for (size_t i = 0; i < dict->in.items.count; i++) {
         value *name = dict->in.items.at[i];
+        if (name->kind != V_STR && (!last || callee->kind != V_FUNCTION)) /* another may be first */
+            path_unsupported(m, line, "use names as keys", "** with keys that are no strs");
         if (name->kind != V_STR)
             return throw(m, "TypeError", line) != NULL;
         if (!name->known && !takes_any_names(callee))
@@ -334,7 +338,7 @@ value *eval_call(machine *m, scope *s, const node *n)
         if (keyword->name) {
             values_add(m, &given.names, value_ascii(m, keyword->name));
             values_add(m, &given.keywords, v);
-        } else if (!add_keywords(m, callee, &given, v, n->line)) {
+        } else if (!add_keywords(m, callee, &given, v, i + 1 == n->y.count, n->line)) {
             return NULL;
         }
     }

@@ -240,6 +240,15 @@ static value *total_of(machine *m, const value *v)
     return op(m, OP_ADD, op_by(m, OP_MULT, v->delta.days, day_us), v->delta.us);
 }
 
+/* Before any other argument is looked at: NaN is a ValueError, in an order of its own. */
+static void refuse_fractions(machine *m, const values *given, int line)
+{
+    for (size_t i = 0; i < given->count; i++)
+        if (given->at[i]->kind == V_FLOAT || given->at[i]->kind == V_OBJECT)
+            path_unsupported(m, line, "use ints, such as minutes=90", "timedelta() of a %s",
+                             value_type(given->at[i]));
+}
+
 static value *make_delta(machine *m, arguments *given, int line)
 {
     static const struct {
@@ -250,6 +259,8 @@ static value *make_delta(machine *m, arguments *given, int line)
                 { "minutes", 0, 60000000 }, { "hours", 0, 3600000000 },
                 { "weeks", 7, 0 } };
     value *days = number(m, 0), *us = number(m, 0);
+    refuse_fractions(m, &given->places, line);
+    refuse_fractions(m, &given->keywords, line);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         value *v = keyword_argument(given, all[i].name);
         if (v && i < given->places.count)
@@ -258,9 +269,6 @@ static value *make_delta(machine *m, arguments *given, int line)
             v = given->places.at[i];
         if (!v)
             continue;
-        if (v->kind == V_FLOAT || v->kind == V_OBJECT)
-            path_unsupported(m, line, "use ints, such as minutes=90", "timedelta() of a %s",
-                             value_type(v));
         if (!value_is_integral(v))
             return throw(m, "TypeError", line);
         v = as_int(m, v);
