@@ -14,6 +14,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__ /* by gcc; clang says it in another way, and keeps such frames         \
+                               elsewhere */
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "../dying.h"
 #include "base/shared.h"
@@ -643,6 +647,18 @@ static const struct {
     { "close", "closed the connection", true, false },
 };
 
+/* pthread_exit() leaves frames without their return, which the address sanitizer takes for an
+ * overflow of the stack, unless it keeps such frames elsewhere (detect_stack_use_after_return). */
+static bool would_be_a_false_alarm(const char *way)
+{
+#if defined __SANITIZE_ADDRESS__
+    return strcmp(way, "thread") == 0 && !__asan_get_current_fake_stack();
+#else
+    (void)way;
+    return false;
+#endif
+}
+
 static void every_way_to_die_is_told_and_costs_one_call(void **state)
 {
     struct loop loop;
@@ -651,6 +667,8 @@ static void every_way_to_die_is_told_and_costs_one_call(void **state)
     (void)state;
     begin(&loop);
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
+        if (would_be_a_false_alarm(deaths[i].how))
+            continue;
         snprintf(arguments, sizeof arguments, "{\"how\":\"%s\"}", deaths[i].how);
         call(&loop, &o, deaths[i].timeout ? "die" : "die.soon", arguments);
         assert_non_null(o.failure);
