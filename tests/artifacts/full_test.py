@@ -120,7 +120,7 @@ def postgresql_without_room_for_its_log_loses_nothing():
         os.chmod(FOLDER, 0o755)
     names = ("big-%d" % number for number in range(10**6))
     path = genesis(FOLDER, **dict.fromkeys(CALLERS, EACH))
-    with postgres.Cluster(log, min_wal_size="2MB", max_wal_size="2MB") as cluster, World("PostgreSQL", "--genesis", path, address=cluster.address()) as found:
+    with postgres.Cluster(log, min_wal_size="2MB", max_wal_size="64MB") as cluster, World("PostgreSQL", "--genesis", path, address=cluster.address()) as found:
         load = Load()
         load.server = found
         try:
