@@ -213,7 +213,7 @@ bool mishap_keeper_open_service(int socket, int wait_ms, char identity[MISHAP_ID
     mishap_buffer bytes = { 0 };
     mishap_framed frame;
     size_t size;
-    int64_t until = mishap_clock_monotonic_ns() + wait_ms * INT64_C(1000000);
+    int64_t until = mishap_clock_monotonic_ns() + wait_ms * MS;
     mishap_frame_state state = MISHAP_FRAME_MORE;
     mishap_frame_put_open(&bytes, NULL);
     bool open = !bytes.failed &&
@@ -221,7 +221,7 @@ bool mishap_keeper_open_service(int socket, int wait_ms, char identity[MISHAP_ID
     mishap_buffer_reset(&bytes);
     while (open && state == MISHAP_FRAME_MORE && mishap_buffer_reserve(&bytes, READ_AT_ONCE)) {
         struct pollfd file = { .fd = socket, .events = POLLIN };
-        int64_t left_ms = (until - mishap_clock_monotonic_ns()) / 1000000;
+        int64_t left_ms = (until - mishap_clock_monotonic_ns()) / MS;
         ssize_t count = left_ms > 0 && poll(&file, 1, (int)left_ms) > 0
                             ? recv(socket, bytes.data + bytes.length, READ_AT_ONCE, MSG_DONTWAIT)
                             : 0;

@@ -41,8 +41,7 @@ size_t mishap_worker_group_of(const mishap_worker_groups *groups,
                               const mishap_operation *operation);
 size_t mishap_worker_group_of_call(const mishap_worker_groups *groups, const mishap_call *call);
 
-/* -- the plan
- * -------------------------------------------------------------------------------------- */
+/* -- the plan ---------------------------------------------------------------------------------- */
 
 enum { MISHAP_KEEPER_LOOPS = 256 }; /* at most */
 

@@ -109,15 +109,15 @@ bool path_witness(analysis *a, witness *out)
     machine *m = &a->m;
     *out = (witness){ 0 };
     Z3_model model = NULL;
-    Z3_ast wishes = input_wishes(m, a->inputs, false), latin = input_wishes(m, a->inputs, true);
-    Z3_ast names = name_wishes(a, wishes);
+    Z3_ast wishes = input_wishes(m, a->inputs, false), names = name_wishes(a, wishes);
     int most = m->solver->check_ms;
     m->solver->check_ms = 500;
     if (names && path_possible(m, names, &model) != ANSWER_SAT)
         model = NULL;
     if (!model && wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
         model = NULL;
-    if (!model && latin && latin != wishes && path_possible(m, latin, &model) != ANSWER_SAT)
+    Z3_ast latin = model ? NULL : input_wishes(m, a->inputs, true);
+    if (latin && latin != wishes && path_possible(m, latin, &model) != ANSWER_SAT)
         model = NULL;
     m->solver->check_ms = most;
     if (!model)

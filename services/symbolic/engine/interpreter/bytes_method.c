@@ -40,17 +40,6 @@ static const char *const pure[] = {
     "removeprefix", "removesuffix", "hex",     NULL
 };
 
-static value *by_python(machine *m, value *self, const char *name, arguments *given, int line)
-{
-    static const char *const operands[] = { "", "b", "b, c", "b, c, d" };
-    values all = { 0 };
-    values_add(m, &all, self);
-    for (size_t i = 0; i < given->places.count; i++)
-        values_add(m, &all, given->places.at[i]);
-    return bridge(m, arena_print(m->arena, "a.%s(%s)", name, operands[given->places.count]), &all,
-                  line);
-}
-
 /* -- as methods of a str ----------------------------------------------------------------------- */
 
 /* An argument that is bytes, as its str; a byte is an int. NULL: raised. */
@@ -216,7 +205,7 @@ value *bytes_method(machine *m, value *self, const char *name, arguments *given,
     for (size_t i = 0; i < count; i++)
         known = known && value_is_concrete(m, given->places.at[i]);
     if (known && is_listed(pure, name))
-        return by_python(m, self, name, given, line);
+        return bridge_method(m, self, name, given, line);
     if (is(name, "join"))
         return arguments_fit(m, given, 1, 1, line) ? joined(m, self, given->places.at[0], line)
                                                    : NULL;

@@ -26,17 +26,6 @@ static bool is_pure(const char *name)
     return false;
 }
 
-static value *by_python(machine *m, value *self, const char *name, arguments *given, int line)
-{
-    static const char *const operands[] = { "", "b", "b, c", "b, c, d" };
-    values all = { 0 };
-    values_add(m, &all, self);
-    for (size_t i = 0; i < given->places.count; i++)
-        values_add(m, &all, given->places.at[i]);
-    return bridge(m, arena_print(m->arena, "a.%s(%s)", name, operands[given->places.count]), &all,
-                  line);
-}
-
 static value *joined(machine *m, value *self, value *of, int line)
 {
     values items;
@@ -290,7 +279,7 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
             given->places.at[1]->str.count &&
             self->str.count > MOST_CONCRETE_CHARS / given->places.at[1]->str.count)
             path_bound(m, "the size of a str");
-        return by_python(m, self, name, given, line);
+        return bridge_method(m, self, name, given, line);
     }
     if (is(name, "encode"))
         return text_encode(m, self, given, line);

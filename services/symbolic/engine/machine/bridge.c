@@ -263,3 +263,14 @@ value *bridge(machine *m, const char *expression, const values *given, int line)
     Py_DECREF(result);
     return v;
 }
+
+value *bridge_method(machine *m, value *self, const char *name, const arguments *given, int line)
+{
+    static const char *const operands[] = { "", "b", "b, c", "b, c, d" };
+    values all = { 0 };
+    values_add(m, &all, self);
+    for (size_t i = 0; i < given->places.count; i++)
+        values_add(m, &all, given->places.at[i]);
+    return bridge(m, arena_print(m->arena, "a.%s(%s)", name, operands[given->places.count]), &all,
+                  line);
+}

@@ -460,6 +460,9 @@ value *new_exception(machine *m, value *class, values given);
 /* The result of `expression` over known values `a`, `b`, `c`; NULL: raised. */
 value *bridge(machine *m, const char *expression, const values *given, int line);
 
+/* The same for a method of `self`, with up to three arguments by their places. */
+value *bridge_method(machine *m, value *self, const char *name, const arguments *given, int line);
+
 /* Run statements of ours that expressions may use from then on. False: they failed. */
 bool bridge_define(const char *source);
 
