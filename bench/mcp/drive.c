@@ -82,7 +82,7 @@ static void send_bytes(const char *bytes, size_t length)
     while (length) {
         ssize_t count = write(to_server, bytes, length);
         if (count < 0)
-            fail("the server does not read any more");
+            fail(errno == EPIPE ? "the server has ended" : "the server cannot be written to");
         bytes += count;
         length -= (size_t)count;
     }

@@ -7,6 +7,7 @@ Speaks TAP. fakes/ stands in for wrk and for the programs that are measured, so 
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -108,6 +109,16 @@ def a_driver_counts_its_calls_and_the_server_its_cpu():
         for window, calls in ((1, 100), (64, 1000), (64, 10)):
             seen = peer.load(window, calls, "good")
             expect(seen["cpu"] > 0 and seen["wall"] > 0, seen)
+
+
+@tests_of({"as it writes": "<&-", "as it reads": ">&-"})
+def a_driver_sees_that_its_server_has_ended(closed):
+    """A server that closes one of its pipes and says so before the driver is told to call it."""
+    server = ["/bin/sh", "-c", "exec %s; echo closed >&2; exec sleep 600" % closed]
+    with subprocess.Popen([DRIVE, "--bare", *server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as driver:
+        equal(driver.stderr.readline(), b"closed\n")
+        _, errors = driver.communicate(b"1 1 good\n")
+    equal((driver.returncode, errors), (1, b"drive: the server has ended\n"))
 
 
 @tests_of({"the first": 1, "one in the middle": 500, "the last": 1000})
