@@ -100,7 +100,7 @@ fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
 	@scripts/fuzz $(TIME)
 
-fuzz-symbolic: build ## the symbolic engine against Python, by single operations, sequences of them, classes and random programs; MINUTES=60 SEED=1 ONLY=operations
+fuzz-symbolic: build ## the symbolic engine against Python, by single operations, sequences of them, classes, patterns and random programs; MINUTES=60 SEED=1 ONLY=operations
 	@scripts/fuzz-symbolic '$(or $(MINUTES),60)' '$(SEED)' '$(ONLY)'
 
 coverage: ## line coverage of the core, fails below 95 %

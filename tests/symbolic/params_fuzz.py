@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A differential fuzzer of calls: functions with *args and **kwargs, bytes and `with` in random programs.
 
-    params_fuzz.py [--programs 40] [--seed 1] [--seconds 2]
+    params_fuzz.py [--minutes 5 | --programs 40] [--seed 1] [--seconds 2]
 
 A random function is called by CPython on a sample of calls. What it does there is claimed, and denied for one of them, in a contract;
 then all four tools are asked. A proof that a call of the sample breaks is a difference, and so is a witness that CPython does not
@@ -12,6 +12,7 @@ import collections
 import os
 import random
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, called, loaded, maker, named, same  # noqa: E402
@@ -206,23 +207,28 @@ def lines_of(code, words):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float)
     parser.add_argument("--programs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=2)
     options = parser.parse_args()
     engine, found, counts = Engine(None, "--replay", "here"), [], collections.Counter()
-    for number in range(options.programs):
+    number, end = 0, time.monotonic() + 60 * (options.minutes or 0)
+    while time.monotonic() < end if options.minutes else number < options.programs:
         program = Program(random.Random(options.seed * 1000003 + number))
+        number += 1
+        differences = []
         try:
             for wrong, status in questions(engine, program, options.seconds):
                 counts[status] += 1
-                found += [wrong] if wrong else []
+                differences += [wrong] if wrong else []
         except AssertionError as error:
-            found.append(str(error))
+            differences.append(str(error))
+        for wrong in differences:
+            print("\n".join("# " + line for line in wrong.splitlines()), flush=True)
+        found += differences
     engine.close()
-    for wrong in found:
-        print("\n".join("# " + line for line in wrong.splitlines()))
-    print("# %d programs, %d questions: %s" % (options.programs, sum(counts.values()), ", ".join("%s %d" % each for each in sorted(counts.items()))))
+    print("# %d programs, %d questions: %s" % (number, sum(counts.values()), ", ".join("%s %d" % each for each in sorted(counts.items()))))
     print("1..2")
     print("%sok 1 no_verdict_on_a_function_with_any_number_of_arguments_is_one_that_python_breaks" % ("not " if found else ""))
     decided = sum(counts[status] for status in ("verified", "counterexample", "found", "unreachable", "equivalent", "different", "complete"))
