@@ -22,8 +22,8 @@
  */
 mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets);
 
-/* The same for what may have stack traces in it, since they are those of the caller's own code: only
- * secrets are taken out. */
+/* The same for what may have stack traces in it, since they are those of the caller's own code:
+ * only secrets are taken out. */
 void mishap_hide_json_secrets(mishap_buffer *json, const mishap_secrets *secrets);
 
 /* What stands in place of a string with a stack trace in it. */

@@ -5,9 +5,9 @@
 #include "mishap/main.h"
 
 #include "base/memory.h"
-#include "boundary/cli/cli.h"
-#include "boundary/http/http.h"
-#include "boundary/mcp/http/over_http.h"
+#include "cli/cli.h"
+#include "http/http.h"
+#include "mcp/http/over_http.h"
 
 static bool has_route(const mishap_operation *operations)
 {

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "boundary/mcp/mcp.h"
+#include "mcp/mcp.h"
 #include "mishap/dialect.h"
 
 /* -- a program --------------------------------------------------------------------------------- */

@@ -15,28 +15,28 @@ import sys
 # Each folder, and the folders that it may use.
 TABLE = """
 base
-guard             base
-mishap            base guard
-dialect           base guard mishap
-incident          base guard mishap
-sandbox           base mishap
-operation         base guard mishap
-store             base mishap operation
-worker/wire       base mishap dialect operation
-worker/spawn      base mishap operation sandbox worker/wire
-worker/command    base mishap operation worker/wire worker/spawn
-worker/plan       mishap operation worker/wire worker/spawn worker/command
-worker/child      base mishap operation worker/wire worker/plan
-worker/keeper     base mishap incident worker/wire worker/spawn worker/plan worker/child
-worker/loop       base mishap operation incident sandbox worker/wire worker/spawn worker/plan
-worker/serving    base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
-server            base mishap incident
-boundary/c        base mishap operation incident
-boundary/cli      base guard mishap dialect operation incident worker/wire
-boundary/http     base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
-boundary/mcp      base guard mishap dialect operation incident worker/loop worker/serving worker/keeper
-boundary/mcp/http base mishap operation incident worker/loop worker/serving server boundary/mcp
-program           base operation boundary/cli boundary/http boundary/mcp boundary/mcp/http
+guard          base
+mishap         base guard
+dialect        base guard mishap
+incident       base guard mishap
+sandbox        base mishap
+operation      base guard mishap
+store          base mishap operation
+worker/wire    base mishap dialect operation
+worker/spawn   base mishap operation sandbox worker/wire
+worker/command base mishap operation worker/wire worker/spawn
+worker/plan    mishap operation worker/wire worker/spawn worker/command
+worker/child   base mishap operation worker/wire worker/plan
+worker/keeper  base mishap incident worker/wire worker/spawn worker/plan worker/child
+worker/loop    base mishap operation incident sandbox worker/wire worker/spawn worker/plan
+worker/serving base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
+server         base mishap incident
+call           base mishap operation incident
+cli            base guard mishap dialect operation incident worker/wire
+http           base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
+mcp            base guard mishap dialect operation incident worker/loop worker/serving worker/keeper
+mcp/http       base mishap operation incident worker/loop worker/serving server mcp
+program        base operation cli http mcp mcp/http
 """
 
 

@@ -25,13 +25,13 @@ EXCEPTIONS = {
     "src_base_memory.c.o": {"malloc", "realloc", "free"},  # the table's own beginning
     "yyjson.o": {"malloc", "realloc", "free", "fopen"},    # its default, which we never ask for: see memory_test.c
     "src_server_listen.c.o": {"getaddrinfo"},              # at the start; there is no other way to look up a name
-    "src_boundary_http_serve.c.o": {"getaddrinfo"},
+    "src_http_serve.c.o": {"getaddrinfo"},
     "tool_cmd_connect.c.o": {"getaddrinfo"},
     "src_mishap_trace.c.o": {"dlopen"},                    # finds the library that backtrace() has loaded
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
     "src_store_libpq.c.o": {"dlopen"},                     # libpq, whose memory is its own in any case
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
-    "src_boundary_cli_remote.c.o": {"getaddrinfo"},
+    "src_cli_remote.c.o": {"getaddrinfo"},
     "src_sandbox_remove.c.o": {"fdopendir"},               # lists the folder of a program that has ended
     "src_worker_child_threads.c.o": {"opendir"},                 # lists a worker's threads, where there are more than it should have
     "src_sandbox_place.c.o": {"opendir"},                  # lists the temporary folder, once, for what killed processes have left

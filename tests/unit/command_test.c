@@ -1,5 +1,5 @@
 /* Which command is meant, what may have been meant, and which exit codes a command has. */
-#include "boundary/cli/describe.h"
+#include "cli/describe.h"
 #include "operation/operation.h"
 #include "sample_app.h"
 #include "testing.h"

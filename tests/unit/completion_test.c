@@ -1,5 +1,5 @@
 /* Completion scripts do complete: each shell that is installed loads its script and is asked. */
-#include "boundary/cli/describe.h"
+#include "cli/describe.h"
 #include "sample_app.h"
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* Help and the manual page: the bytes of a small program, and what must hold for any. */
-#include "boundary/cli/describe.h"
+#include "cli/describe.h"
 #include "sample_app.h"
 #include "testing.h"
 

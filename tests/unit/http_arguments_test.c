@@ -1,5 +1,5 @@
 /* Path, query and body as one object. */
-#include "boundary/http/http.h"
+#include "http/http.h"
 #include "operation/call.h"
 #include "testing.h"
 

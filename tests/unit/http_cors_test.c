@@ -1,6 +1,6 @@
 /* Which pages of other origins may read a reply, field by field. */
-#include "boundary/http/http.h"
-#include "boundary/mcp/http/over_http.h"
+#include "http/http.h"
+#include "mcp/http/over_http.h"
 #include "testing.h"
 
 enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP_OPTIONS };

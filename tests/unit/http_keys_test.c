@@ -1,5 +1,5 @@
 /* API keys: the file and those who change it, and who a request comes from. */
-#include "boundary/http/keys.h"
+#include "http/keys.h"
 #include "operation/call.h"
 #include "testing.h"
 

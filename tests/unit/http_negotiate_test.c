@@ -1,5 +1,5 @@
 /* Which dialect an Accept field asks for. */
-#include "boundary/http/http.h"
+#include "http/http.h"
 #include "dialect/dialect.h"
 #include "testing.h"
 

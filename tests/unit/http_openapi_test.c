@@ -1,5 +1,5 @@
 /* The OpenAPI document, and the catalog for readers. */
-#include "boundary/http/http.h"
+#include "http/http.h"
 #include "operation/call.h"
 #include "testing.h"
 #include "todo/todo.h"

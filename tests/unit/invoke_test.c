@@ -1,4 +1,4 @@
-/* src/boundary/c: operations as plain C calls, and expectations about them. */
+/* src/call: operations as plain C calls, and expectations about them. */
 #include "testing.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The manifest equals the declarations, value by value, and its etag changes when they do. */
-#include "boundary/cli/describe.h"
+#include "cli/describe.h"
 #include "sample_app.h"
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /*
- * src/boundary/mcp/flight: calls that are run by the runner of calls, what they say meanwhile, and
+ * src/mcp/flight: calls that are run by the runner of calls, what they say meanwhile, and
  * how they end.
  *
  * Where it does not matter who runs a handler, it runs in this process, when the test says so.

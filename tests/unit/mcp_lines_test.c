@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "boundary/mcp/lines.h"
+#include "mcp/lines.h"
 
 struct ends {
     int to, from; /* of the lines: what is written to `to` is read as input, output comes `from` */

@@ -1,4 +1,4 @@
-/* src/boundary/mcp/result: what came of a call, for a model. */
+/* src/mcp/result: what came of a call, for a model. */
 #include <unistd.h>
 
 #include "mcp_set_up.h"

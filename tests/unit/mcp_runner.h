@@ -7,7 +7,7 @@
 
 #include "testing.h"
 
-#include "boundary/mcp/mcp.h"
+#include "mcp/mcp.h"
 
 /* The plan lives as long as the runner. */
 static inline mishap_runner *open_inside(mishap_keeper_plan *plan, const mishap_app *app,

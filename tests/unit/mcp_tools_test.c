@@ -1,4 +1,4 @@
-/* src/boundary/mcp/tools: which operations are tools, how they are listed, how one is called. */
+/* src/mcp/tools: which operations are tools, how they are listed, how one is called. */
 #include "mcp_wire.h"
 
 #include "todo/todo.h"

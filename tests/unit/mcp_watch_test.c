@@ -1,6 +1,6 @@
 /* Who watches what, in memory that all loops share; and how handlers say what has changed. */
-#include "boundary/mcp/watch.h"
-#include "boundary/mcp/shared.h"
+#include "mcp/watch.h"
+#include "mcp/shared.h"
 #include "operation/call.h"
 #include "testing.h"
 

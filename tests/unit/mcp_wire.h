@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "boundary/mcp/mcp.h"
+#include "mcp/mcp.h"
 
 struct wire {
     mishap_mcp_channel channel; /* the first */

@@ -5,7 +5,7 @@
 #ifndef MISHAP_MEMORY_SERVER_H
 #define MISHAP_MEMORY_SERVER_H
 
-#include "boundary/http/http.h"
+#include "http/http.h"
 #include "server/exchange.h"
 
 typedef struct memory_server {

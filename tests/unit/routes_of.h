@@ -3,7 +3,7 @@
 #define MISHAP_ROUTES_OF_H
 
 #include "base/memory.h"
-#include "boundary/http/http.h"
+#include "http/http.h"
 
 static inline mishap *routes_of(const mishap_app *app, bool chaos,
                                 const mishap_http_endpoint *further, mishap_http_routes **routes)

@@ -6,7 +6,7 @@
 #ifndef MISHAP_SAMPLE_APP_H
 #define MISHAP_SAMPLE_APP_H
 
-#include "boundary/cli/cli.h"
+#include "cli/cli.h"
 
 extern const mishap_app small_app;
 extern const mishap_app large_app;

@@ -1,0 +1,361 @@
+/*
+ * Convert a request to a call of its operation, and the result of the call to a response. The loop
+ * does everything up to the parameter checks, so a refused request never waits for a handler. The
+ * handler runs in a worker, unless it is declared to be quick.
+ */
+#include <stdio.h>
+
+#include "base/media.h"
+#include "http/http.h"
+#include "dialect/dialect.h"
+#include "incident/incident.h"
+#include "operation/caller.h"
+#include "operation/hide.h"
+#include "operation/media.h"
+
+/* -- what came of a call ----------------------------------------------------------------------- */
+
+void mishap_api_record(const mishap_served *served, const mishap_http_request *request,
+                       const mishap_call *call, const mishap_secrets *secrets,
+                       const mishap *failure)
+{
+    char caller[64];
+    /* Who cancelled it knows. */
+    if (!mishap_incident_is_one(failure) ||
+        (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED))
+        return;
+    mishap_http_request_caller(request, caller, sizeof caller);
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = served->app->name,
+        .caller = caller,
+        .operation = call->operation->name,
+        .id = request->id,
+        .failure = failure,
+        .secrets = secrets,
+        .to_stderr = served->verbose,
+    });
+}
+
+/* Warnings are JSON strings with commas between; each becomes a value of its own. What has no place
+ * in a field is shown as a question mark. */
+static void put_warnings(mishap_http_reply *reply, mishap_text warnings)
+{
+    mishap_buffer *b = &reply->fields;
+    bool inside = false;
+    if (!warnings.length)
+        return;
+    MISHAP_PUT(b, "Warning: ");
+    for (size_t i = 0; i < warnings.length; i++) {
+        char c = warnings.data[i];
+        if (c == '"') {
+            inside = !inside;
+            if (inside)
+                MISHAP_PUT(b, "299 - ");
+        }
+        mishap_buffer_put_char(b, c >= ' ' && c <= '~' ? c : '?');
+        if (inside && c == '\\' && i + 1 < warnings.length)
+            mishap_buffer_put_char(b, warnings.data[++i]);
+        if (!inside && c == ',')
+            mishap_buffer_put_char(b, ' ');
+    }
+    MISHAP_PUT(b, "\r\n");
+}
+
+/* What a handler puts into it may come from a caller: a line break would be a field of its own. */
+static void put_location(mishap_http_reply *reply, const char *location)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    mishap_buffer *b = &reply->fields;
+    MISHAP_PUT(b, "Location: ");
+    for (const char *at = location; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        char escape[3] = { '%', hex[c >> 4], hex[c & 15] };
+        if (c > ' ' && c < 127)
+            mishap_buffer_put_char(b, *at);
+        else
+            mishap_buffer_put(b, escape, sizeof escape);
+    }
+    MISHAP_PUT(b, "\r\n");
+}
+
+/* A browser that guesses another type could run as a page what was meant to be looked at. */
+void mishap_api_put_bytes_fields(mishap_http_reply *reply)
+{
+    mishap_http_reply_field(reply, "X-Content-Type-Options", (mishap_text)MISHAP_TEXT("nosniff"));
+}
+
+/* The reply may outlive the call. */
+static const char *keep_type(mishap_http_reply *reply, const char *type)
+{
+    mishap_buffer_put_text(&reply->type, mishap_text_of(type));
+    mishap_buffer_put_char(&reply->type, '\0');
+    return reply->type.failed ? mishap_media_bytes : reply->type.data;
+}
+
+/* A stream whose pieces nobody asked for is the whole of them. */
+static const char *media_type_of(mishap_http_reply *reply, const mishap_call *call,
+                                 mishap_answer_kind kind)
+{
+    switch (kind) {
+    case MISHAP_ANSWER_BYTES:
+    case MISHAP_ANSWER_STREAM:
+        return keep_type(reply, mishap_media_clean(call->answer_type));
+    case MISHAP_ANSWER_DOCUMENT:
+        return "text/plain; charset=utf-8";
+    default:
+        return "application/json";
+    }
+}
+
+/* Has it asked for text, and for no JSON? */
+static bool wants_text(const mishap_http_request *request)
+{
+    mishap_text accept = request->fields[MISHAP_HTTP_ACCEPT];
+    return accept.data && mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("text/plain")) &&
+           !mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("application/json"));
+}
+
+static const char plain_text[] = "text/plain; charset=utf-8";
+
+/* The answer as its handler wrote it for readers. */
+static void put_text(mishap_http_reply *reply, mishap_call *call)
+{
+    mishap_buffer_release(&reply->body);
+    reply->body = call->text; /* it changes hands */
+    call->text = (mishap_buffer){ 0 };
+    reply->content = mishap_buffer_text(&reply->body);
+    reply->media_type = plain_text;
+}
+
+const char mishap_api_session_field[] = "Mishap-Session";
+
+static void put_session(mishap_http_reply *reply, const mishap_call *call)
+{
+    if (call->session_is)
+        mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
+}
+
+static void put_success(mishap_http_reply *reply, const mishap_http_request *request,
+                        mishap_call *call)
+{
+    mishap_answer_kind kind;
+    mishap_call_answer(call, &kind);
+    reply->status = mishap_call_status(call);
+    reply->vary_accept = call->text.length != 0;
+    if (call->text.length && wants_text(request)) {
+        put_text(reply, call);
+    } else if (kind != MISHAP_ANSWER_NOTHING) {
+        reply->media_type = media_type_of(reply, call, kind);
+        if (kind == MISHAP_ANSWER_BYTES || kind == MISHAP_ANSWER_STREAM)
+            mishap_api_put_bytes_fields(reply);
+        mishap_buffer_release(&reply->body);
+        reply->body = call->answer; /* it changes hands */
+        call->answer = (mishap_buffer){ 0 };
+        reply->content = mishap_buffer_text(&reply->body);
+    }
+    if (call->location)
+        put_location(reply, call->location);
+    put_session(reply, call);
+    put_warnings(reply, mishap_call_warnings(call));
+}
+
+/* A failure tells what its handler told, and every dialect spells it as JSON. */
+static mishap *refuse_call(const mishap_http_settings *settings, const mishap_http_request *request,
+                           const mishap_secrets *secrets, mishap **failure,
+                           mishap_http_reply *reply)
+{
+    mishap_api_refuse(reply, settings, request, *failure);
+    if (reply->body.failed)
+        return NULL; /* then it is answered with words that are constant */
+    mishap *removed = mishap_hide_json(&reply->body, secrets);
+    if (reply->body.failed) {
+        mishap_free(*failure);
+        *failure = mishap_out_of_memory();
+        mishap_buffer_reset(&reply->fields); /* which are of the other one */
+        mishap_api_refuse(reply, settings, request, *failure);
+    } else {
+        reply->content = mishap_buffer_text(&reply->body);
+    }
+    return removed;
+}
+
+/* A service whose failures are reports gives the report itself to a caller that reads text. */
+static bool tell_report(const mishap_http_request *request, const mishap_call *call,
+                        const mishap_secrets *secrets, const mishap *failure,
+                        mishap_http_reply *reply)
+{
+    const mishap_service *service = call->operation->service;
+    mishap_buffer hidden = { 0 };
+    if (!service || !service->dialect || !wants_text(request) ||
+        mishap_dialect_find(service->dialect) != &mishap_condition_report)
+        return false;
+    mishap_buffer_reset(&reply->body);
+    mishap_text text = mishap_render(&mishap_condition_report, failure, &reply->body);
+    if (mishap_secrets_stand_in(secrets, text)) {
+        mishap_secrets_put_hidden(&hidden, secrets, text);
+        mishap_buffer_release(&reply->body);
+        reply->body = hidden;
+        text = hidden.failed ? mishap_condition_report.last_words : mishap_buffer_text(&hidden);
+    }
+    reply->content = text;
+    reply->media_type = plain_text;
+    return true;
+}
+
+/* The failure of a call, without what the call knows to be secret. */
+static void conclude_failure(const mishap_http_settings *settings,
+                             const mishap_http_request *request, mishap_call *call, mishap *failure,
+                             mishap_http_reply *reply)
+{
+    const mishap_secrets *secrets = mishap_call_secrets(call);
+    mishap_hide_failure(failure, call->operation->params, secrets);
+    mishap *removed = refuse_call(settings, request, secrets, &failure, reply);
+    tell_report(request, call, secrets, failure, reply);
+    put_session(reply, call);
+    mishap_api_record(settings->served, request, call, secrets, failure);
+    if (removed)
+        mishap_api_record(settings->served, request, call, secrets, removed);
+    mishap_free(removed);
+    mishap_free(failure);
+}
+
+void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
+                         mishap_call *call, mishap *failure, mishap_http_reply *reply)
+{
+    if (!failure) {
+        mishap_call_clean_document(call);
+        if (call->answer.failed)
+            failure = mishap_out_of_memory();
+    }
+    if (failure)
+        conclude_failure(settings, request, call, failure, reply);
+    else
+        put_success(reply, request, call); /* the program's own: nothing of it is changed */
+}
+
+/* -- before the call --------------------------------------------------------------------------- */
+
+void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
+                               const mishap_http_request *request)
+{
+    mishap_text named = api->caller_field < 0 ? (mishap_text){ NULL, 0 }
+                                              : request->fields[api->caller_field];
+    call->boundary = MISHAP_BY_HTTP;
+    mishap_call_set_caller(call, request->caller, named, request->caller_is_free);
+    call->owner = mishap_http_owner_of(request);
+    call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
+    call->remote = request->remote;
+    call->to_operator = mishap_incident_line;
+}
+
+struct asked {
+    const mishap_http_fields *fields;
+    const mishap_http_request *request;
+};
+
+static mishap_text find_header(const void *state, mishap_text name)
+{
+    const struct asked *asked = state;
+    int place = mishap_http_field_find(asked->fields, name);
+    return place < 0 ? (mishap_text){ NULL, 0 } : asked->request->fields[place];
+}
+
+mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *settings,
+                                const mishap_http_request *request)
+{
+    return mishap_call_keep_headers(call, find_header,
+                                    &(struct asked){ settings->fields, request });
+}
+
+/* On the loop: nobody else is served meanwhile. */
+static void call_quickly(mishap_http_server *server, const mishap_api *api,
+                         const mishap_http_request *request, mishap_call *call,
+                         mishap_http_reply *reply)
+{
+    mishap_api_call_come_from(call, api, request);
+    mishap *failure = mishap_call_run(call);
+    if (call->crashed)
+        mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
+    mishap_api_conclude(mishap_http_settings_of(server), request, call, failure, reply);
+    mishap_call_end(call);
+}
+
+/* The call is handed over after the memory of the request is gone: so the body is copied. */
+static mishap *keep_body(mishap_call *call, const mishap_http_request *request)
+{
+    mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
+    call->body = mishap_arena_copy(&call->arena, request->body);
+    call->body_type = mishap_arena_copy(&call->arena, type).data;
+    return call->body.data && call->body_type ? NULL : mishap_out_of_memory();
+}
+
+/* The session that a header field names. */
+static mishap *keep_session(mishap_call *call, const mishap_http_request *request,
+                            const mishap_api *api)
+{
+    mishap_text named = api->session_field < 0 ? (mishap_text){ NULL, 0 }
+                                               : request->fields[api->session_field];
+    if (!named.data)
+        return NULL;
+    call->session = mishap_arena_copy(&call->arena, named);
+    return call->session.data ? NULL : mishap_out_of_memory();
+}
+
+static mishap *call_operation(mishap_http_server *server, const mishap_http_request *request,
+                              const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap_call *call;
+    mishap_buffer object = { 0 };
+    mishap_text arguments;
+    const mishap_operation *operation = match->endpoint->subject;
+    const mishap_served *served = mishap_http_settings_of(server)->served;
+    mishap *m = mishap_http_arguments(operation, match, request, &object, &arguments);
+    if (!m)
+        m = mishap_call_begin(served->app, operation, arguments, &call);
+    mishap_buffer_release(&object);
+    if (m)
+        return m;
+    if (mishap_http_has_bytes(operation, request))
+        m = keep_body(call, request);
+    if (!m && operation->headers)
+        m = mishap_api_keep_headers(call, mishap_http_settings_of(server), request);
+    if (!m && operation->service && operation->service->worker)
+        m = keep_session(call, request, match->state);
+    if (m) {
+        mishap_call_end(call);
+        return m;
+    }
+    mishap_call_limit(call, served->call_ms);
+    call->verbose = served->verbose;
+    if (operation->quick) {
+        call_quickly(server, match->state, request, call, reply);
+        return NULL;
+    }
+    m = mishap_api_call_begin(match->state, request, call);
+    if (m)
+        mishap_call_end(call);
+    return m;
+}
+
+bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *request,
+                       const mishap_http_match *match, mishap_http_reply *reply)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    mishap *m = mishap_http_has_form(request)
+                    ? mishap_http_check_form(match->endpoint->subject, request)
+                    : NULL;
+    if (!m)
+        return false;
+    mishap_api_refuse(reply, settings, request, m);
+    mishap_free(m);
+    return true;
+}
+
+void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
+                       const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap *m = call_operation(server, request, match, reply);
+    if (m)
+        mishap_api_refuse(reply, mishap_http_settings_of(server), request, m);
+    mishap_free(m);
+}

@@ -1,0 +1,302 @@
+/*
+ * The server extension for operations: its state in each loop, its endpoints, and the check of API
+ * keys.
+ */
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "http/http.h"
+#include "incident/incident.h"
+#include "operation/caller.h"
+#include "worker/serving/trials.h"
+
+static const char own_field[] = "X-Api-Key";
+
+static const mishap_http_wish fields[] = { { own_field, .from_pages = true }, { 0 } };
+
+/* -- endpoints --------------------------------------------------------------------------------- */
+
+static bool is_served(const mishap_operation *operation, bool chaos)
+{
+    return operation->route && (chaos || !operation->chaos);
+}
+
+const mishap_operation *mishap_api_operation_of(const mishap_http_request *request)
+{
+    const mishap_http_endpoint *endpoint = request->endpoint;
+    return endpoint && endpoint->answer == mishap_api_answer ? endpoint->subject : NULL;
+}
+
+mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
+                             mishap_http_endpoint **out)
+{
+    size_t count = 1;
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        count += is_served(o, chaos);
+    for (size_t i = 0; further && further[i].route; i++)
+        count++;
+    mishap_http_endpoint *to = *out = mishap_allocate(count * sizeof **out);
+    if (!to)
+        return mishap_out_of_memory();
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (is_served(o, chaos))
+            *to++ = (mishap_http_endpoint){ .route = o->route,
+                                            .name = o->name,
+                                            .answer = mishap_api_answer,
+                                            .screen = mishap_api_screen,
+                                            .subject = o };
+    for (size_t i = 0; further && further[i].route; i++)
+        *to++ = further[i];
+    *to = (mishap_http_endpoint){ 0 };
+    return NULL;
+}
+
+static mishap *list(const mishap_http_settings *settings, mishap_http_endpoint **out)
+{
+    const mishap_served *served = settings->served;
+    return mishap_api_endpoints(served->app, served->chaos, mishap_http_endpoints, out);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+/* A caller with a key is who the key says. One that is free to name itself may do so. What it says
+ * is not repeated: it may be anything. */
+static mishap *check_name(const mishap_http_request *request, mishap_text named)
+{
+    if (!named.data)
+        return NULL;
+    if (!mishap_caller_is_name(named))
+        return mishap_raise(BAD_REQUEST, "The X-Caller header is not a name, such as %s.",
+                            MISHAP_CALLER_LOOKS);
+    if (request->caller)
+        return mishap_text_equal(named, mishap_text_of(request->caller))
+                   ? NULL
+                   : mishap_raise(FORBIDDEN, "The API key is not that of the caller that the "
+                                             "X-Caller header names.");
+    return request->caller_is_free
+               ? NULL
+               : mishap_suggest(
+                     mishap_raise(AUTH_REQUIRED, "Callers of this server are named by API keys."),
+                     "Send an API key as `Authorization: Bearer KEY`, and no X-Caller header.");
+}
+
+mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
+{
+    const mishap_api *api = mishap_http_state_of(server, &mishap_api_over_http);
+    bool required = mishap_http_settings_of(server)->key_required;
+    mishap *refused = mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
+                                             required && !open);
+    if (refused || open || api->caller_field < 0)
+        return refused;
+    /* A proxy may hide the address of its client, and is itself on this machine. */
+    request->caller_is_free = !required && !request->caller && !request->forwarded &&
+                              mishap_http_keys_are_unused(api->keys) &&
+                              mishap_http_is_loopback(request->remote);
+    return check_name(request, request->fields[api->caller_field]);
+}
+
+/* Nobody waits for an answer here: that keys cannot be read is for the operator alone. */
+static void refresh_keys(mishap_api *api)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap *failure = mishap_http_keys_refresh(api->keys);
+    if (!failure)
+        return;
+    mishap_id_make(id);
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = api->served->app->name,
+        .operation = "serve",
+        .id = id,
+        .failure = failure,
+        .to_stderr = api->served->verbose,
+    });
+    mishap_free(failure);
+}
+
+static void on_removed(void *context, uint64_t key)
+{
+    const mishap_api *api = context;
+    mishap_http_revoke(api->server, key);
+}
+
+/* -- one loop ---------------------------------------------------------------------------------- */
+
+mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    *api = (mishap_api){
+        .server = server,
+        .served = settings->served,
+        .news_seen = mishap_news_count(settings->served->news),
+        .key_field = mishap_http_field_find(settings->fields, mishap_text_of(own_field)),
+        .caller_field = mishap_http_field_find(settings->fields,
+                                               (mishap_text)MISHAP_TEXT("X-Caller")),
+        .session_field = mishap_http_field_find(settings->fields,
+                                                mishap_text_of(mishap_api_session_field)),
+    };
+    mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
+    if (failure)
+        return failure;
+    mishap_http_put_openapi(&api->openapi, settings);
+    if (api->openapi.failed)
+        return mishap_out_of_memory();
+    refresh_keys(api);
+    mishap_http_keys_watch(api->keys, on_removed, api);
+    return NULL;
+}
+
+void mishap_api_release(mishap_api *api)
+{
+    mishap_http_keys_close(api->keys);
+    mishap_buffer_release(&api->openapi);
+    api->keys = NULL;
+}
+
+/* -- the runner of calls ----------------------------------------------------------------------- */
+
+static void on_turn(uv_poll_t *poll, int status, int events)
+{
+    mishap_api *api = poll->data;
+    (void)status, (void)events;
+    mishap_runner_turn(api->served->runner);
+}
+
+static void on_flush(uv_prepare_t *prepare)
+{
+    mishap_api *api = prepare->data;
+    mishap_api_tails_look(api);
+    mishap_runner_flush(api->served->runner);
+}
+
+static mishap *open_runner(mishap_api *api)
+{
+    mishap_served *served = api->served;
+    uv_loop_t *loop = mishap_http_uv(api->server);
+    mishap_keeper_leave(&served->keeper);
+    mishap *failure = mishap_served_open(served, served->connection);
+    if (failure)
+        return failure;
+    api->turn.data = api->flush.data = api;
+    int error = uv_poll_init(loop, &api->turn, mishap_runner_file(served->runner));
+    if (error == 0)
+        error = uv_poll_start(&api->turn, UV_READABLE, on_turn);
+    if (error == 0)
+        error = uv_prepare_init(loop, &api->flush);
+    if (error == 0)
+        error = uv_prepare_start(&api->flush, on_flush);
+    if (error == 0)
+        return NULL;
+    return mishap_raise(INTERNAL_ERROR, "The server process cannot wait for calls: %s.",
+                        uv_strerror(error));
+}
+
+/* -- the supervisor ---------------------------------------------------------------------------- */
+
+/* What the services need is tried here, where a failure can be told. */
+static mishap *prepare(const mishap_http_settings *settings, void **shared)
+{
+    *shared = settings->served;
+    return mishap_served_begin(settings->served);
+}
+
+static void dismiss(void *shared)
+{
+    mishap_served_end(shared);
+}
+
+/* A loop is about to be forked: its end of a new connection to the keeper waits for it. */
+static int before_loop(void *shared)
+{
+    mishap_served *served = shared;
+    int kept = -1;
+    served->connection = -1;
+    if (served->handlers && !mishap_keeper_connect(&served->keeper, &served->connection, &kept))
+        kept = -1;
+    return kept;
+}
+
+static void loop_forked(void *shared)
+{
+    mishap_served *served = shared;
+    if (served->connection >= 0)
+        close(served->connection);
+    served->connection = -1;
+}
+
+static void loop_ended(void *shared, int kept)
+{
+    mishap_served *served = shared;
+    if (kept >= 0)
+        mishap_keeper_disconnect(&served->keeper, kept);
+}
+
+static bool child_ended(void *shared, int pid, int status)
+{
+    mishap_served *served = shared;
+    return served->handlers && mishap_keeper_ended(&served->keeper, pid, status);
+}
+
+static size_t files(void *shared)
+{
+    return mishap_served_files(shared);
+}
+
+static void look(void *shared)
+{
+    mishap_served *served = shared;
+    if (served->handlers)
+        mishap_keeper_look(&served->keeper);
+}
+
+/* -- the extension ----------------------------------------------------------------------------- */
+
+static mishap *open_api(mishap_http_server *server, void *shared, void **state)
+{
+    static mishap_api api; /* there is one in a process */
+    (void)shared;
+    *state = &api;
+    mishap *failure = mishap_api_make(&api, server);
+    return failure ? failure : open_runner(&api);
+}
+
+static void tick(void *state)
+{
+    const mishap_api *api = state;
+    refresh_keys(state);
+    mishap_runner_tend(api->served->runner);
+    mishap_trials_tend(api->served);
+    mishap_api_tails_tick(state);
+}
+
+static void drain(void *state)
+{
+    mishap_api_tails_drain(state);
+}
+
+/* Calls that nobody waits for are left to themselves: their workers end with this process. */
+static void close_api(void *state)
+{
+    mishap_api *api = state;
+    uv_close((uv_handle_t *)&api->turn, NULL);
+    uv_close((uv_handle_t *)&api->flush, NULL);
+    mishap_served_close(api->served);
+    mishap_api_release(api);
+}
+
+const mishap_http_extension mishap_api_over_http = {
+    .name = "api",
+    .list = list,
+    .fields = fields,
+    .prepare = prepare,
+    .dismiss = dismiss,
+    .before_loop = before_loop,
+    .loop_forked = loop_forked,
+    .loop_ended = loop_ended,
+    .child_ended = child_ended,
+    .look = look,
+    .files = files,
+    .open = open_api,
+    .tick = tick,
+    .drain = drain,
+    .close = close_api,
+};

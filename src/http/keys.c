@@ -1,0 +1,335 @@
+/*
+ * The API keys of a server: identify the caller of a request.
+ *
+ * All keys are in memory, sorted by hash. A request costs one SHA-256 and a binary search. The time
+ * of the search depends only on the hash of the key that was sent, which reveals nothing about
+ * stored hashes. The final comparison takes constant time.
+ */
+#include "http/keys.h"
+
+#include <endian.h>
+#include <strings.h>
+
+/* -- the keys of a server ---------------------------------------------------------------------- */
+
+struct known {
+    unsigned char hash[MISHAP_KEY_HASH];
+    const char *name;
+};
+
+/* What tells a key from any other, also from one that goes by the same name. Never 0. */
+static uint64_t number_of(const unsigned char hash[MISHAP_KEY_HASH])
+{
+    uint64_t word;
+    memcpy(&word, hash + MISHAP_KEY_HASH - sizeof word, sizeof word);
+    return be64toh(word) | UINT64_C(1) << 63;
+}
+
+/*
+ * The names are kept apart, for as long as the server lives: a request may still run when its key
+ * is removed. A name that was there before is not kept again, so this grows only by names that are
+ * new.
+ */
+struct mishap_http_keys {
+    struct known *known;  /* sorted by hash */
+    mishap_text *by_name; /* the names alone, sorted; in the same block */
+    size_t count;
+    mishap_arena names;
+    mishap_key_stamp stamp; /* of the file that they are from */
+    bool seen;    /* there was a key since the server began, and nobody has disabled keys since */
+    bool used;    /* nobody names itself: there is a key, or there was one at some time … */
+    bool gone;    /* … and there is none any more */
+    bool unsound; /* the file cannot be read as it is now: no key is taken … */
+    mishap_key_stamp tried; /* … and this is the one that was complained of */
+    void (*removed)(void *context, uint64_t key); /* NULL: nobody asks */
+    void *context;
+    const char *folder; /* behind the path */
+    char path[];
+};
+
+/* The text of a name that lives as long as the keys: the one they have, else a copy. `*from` is how
+ * far the old names are done. */
+static mishap_text keep_name(mishap_http_keys *keys, mishap_text name, size_t *from)
+{
+    while (*from < keys->count && mishap_key_order(keys->by_name[*from], name) < 0)
+        ++*from;
+    if (*from < keys->count && mishap_text_equal(keys->by_name[*from], name))
+        return keys->by_name[*from];
+    return mishap_arena_copy(&keys->names, name);
+}
+
+/* Tell of the keys in a list that the server does not have any more. Both are sorted by hash. */
+static void tell_removed(const mishap_http_keys *keys, const struct known *old, size_t count)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        int order = -1;
+        while (at < keys->count &&
+               (order = memcmp(keys->known[at].hash, old[i].hash, MISHAP_KEY_HASH)) < 0)
+            at++;
+        if (at == keys->count || order > 0)
+            keys->removed(keys->context, number_of(old[i].hash));
+    }
+}
+
+/* Remember in the data folder that keys are used, also for a file that was not made by `keys add`.
+ * A file without any key counts as one whose keys were lost. */
+static void keep_in_mind(mishap_http_keys *keys, const mishap_key_file *file)
+{
+    bool remembered = mishap_caller_keys_were_used(keys->folder);
+    if (file->count && !remembered)
+        mishap_caller_keys_remember(keys->folder);
+    keys->seen = file->count || (keys->seen && !file->disabled.data);
+    keys->used = keys->seen || (!file->disabled.data && (file->is_there || remembered));
+    keys->gone = keys->used && !file->count;
+}
+
+/* Take over what a file has, all of it or nothing. */
+static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
+{
+    struct known *known = NULL;
+    mishap_text *by_name = NULL;
+    size_t from = 0;
+    if (file->count) {
+        known = mishap_allocate(file->count * (sizeof *known + sizeof *by_name));
+        if (!known)
+            return mishap_out_of_memory();
+        by_name = (mishap_text *)(known + file->count);
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        by_name[i] = keep_name(keys, file->lines[i].name, &from);
+        if (!by_name[i].data) {
+            mishap_release(known);
+            return mishap_out_of_memory();
+        }
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        const mishap_key_line *line = file->by_hash[i];
+        memcpy(known[i].hash, line->hash, MISHAP_KEY_HASH);
+        known[i].name = by_name[line - file->lines].data;
+    }
+    struct known *old = keys->known;
+    size_t count = keys->count;
+    keys->known = known;
+    keys->by_name = by_name;
+    keys->count = file->count;
+    keys->stamp = file->stamp;
+    keys->unsound = false;
+    keep_in_mind(keys, file);
+    if (keys->removed)
+        tell_removed(keys, old, count);
+    mishap_release(old);
+    return NULL;
+}
+
+static mishap *load(mishap_http_keys *keys)
+{
+    mishap_key_file file;
+    mishap *failure = mishap_key_file_read(keys->path, &file);
+    if (!failure)
+        failure = adopt(keys, &file);
+    mishap_key_file_release(&file);
+    return failure;
+}
+
+mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out)
+{
+    size_t length = strlen(data);
+    size_t path = length + sizeof "/keys";
+    mishap_http_keys *keys = mishap_allocate(sizeof *keys + path + length + 1);
+    *out = keys;
+    if (!keys)
+        return mishap_out_of_memory();
+    *keys = (mishap_http_keys){ .unsound = true, .tried = { .size = -1 } };
+    mishap_arena_init(&keys->names, NULL, 0);
+    memcpy(keys->path, data, length);
+    memcpy(keys->path + length, "/keys", sizeof "/keys");
+    memcpy(keys->path + path, data, length + 1);
+    keys->folder = keys->path + path;
+    return NULL;
+}
+
+mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
+{
+    mishap *failure = mishap_http_keys_make(data, out);
+    if (!failure)
+        failure = load(*out);
+    if (failure) {
+        mishap_http_keys_close(*out);
+        *out = NULL;
+    }
+    return failure;
+}
+
+void mishap_http_keys_close(mishap_http_keys *keys)
+{
+    if (!keys)
+        return;
+    mishap_release(keys->known);
+    mishap_arena_release(&keys->names);
+    mishap_release(keys);
+}
+
+static bool is_same_file(const mishap_key_stamp *a, const mishap_key_stamp *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
+static mishap *are_gone(void)
+{
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED,
+                     "API keys were used with this data folder, and there is none any more. "
+                     "Callers that name themselves are refused."),
+        MISHAP_CALLER_KEYS_ADVICE);
+}
+
+/* A file that could not be read is tried again even if it seems to be the same: that it may be
+ * read now, or that there is memory again, does not show in it. */
+mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
+{
+    mishap_key_stamp now = mishap_key_file_stamp(keys->path);
+    if (!keys->unsound && is_same_file(&now, &keys->stamp))
+        return NULL;
+    bool known = keys->unsound && is_same_file(&now, &keys->tried), were_gone = keys->gone;
+    mishap *failure = load(keys);
+    if (!failure)
+        return keys->gone && !were_gone ? are_gone() : NULL;
+    keys->unsound = true;
+    keys->tried = now;
+    if (!known)
+        return mishap_because(
+            mishap_suggest(mishap_raise(UNAVAILABLE,
+                                        "The file of API keys cannot be read. All keys are "
+                                        "refused until the file can be read."),
+                           "Correct the file. The server checks it once a second."),
+            failure);
+    mishap_free(failure);
+    return NULL;
+}
+
+void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
+                            void *context)
+{
+    keys->removed = removed;
+    keys->context = context;
+}
+
+size_t mishap_http_keys_count(const mishap_http_keys *keys)
+{
+    return keys->count;
+}
+
+bool mishap_http_keys_are_unused(const mishap_http_keys *keys)
+{
+    return !keys->unsound && !keys->used;
+}
+
+bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
+{
+    return !keys->unsound && keys->gone;
+}
+
+/* -- who calls --------------------------------------------------------------------------------- */
+
+/* Is this what `keys add` gives out? Anything else need not be hashed. */
+static bool is_key(mishap_text key)
+{
+    if (key.length != MISHAP_KEY_LENGTH || memcmp(key.data, "mk_", 3) != 0)
+        return false;
+    for (size_t i = 3; i < MISHAP_KEY_LENGTH; i++) {
+        char c = key.data[i], lower = (char)(c | 32);
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+            return false;
+    }
+    return true;
+}
+
+/* What stands behind `Bearer`, which may be nothing; no data under another scheme, which is none of
+ * our business. */
+static mishap_text bearer_of(mishap_text field)
+{
+    static const char scheme[] = "bearer";
+    const size_t length = sizeof scheme - 1;
+    if (field.length < length || strncasecmp(field.data, scheme, length) != 0 ||
+        (field.length > length && field.data[length] != ' '))
+        return (mishap_text){ NULL, 0 };
+    mishap_text key = { field.data + length, field.length - length };
+    while (key.length && key.data[0] == ' ') {
+        key.data++;
+        key.length--;
+    }
+    return key;
+}
+
+/* The same work whatever the bytes are. */
+static bool same_hash(const unsigned char *a, const unsigned char *b)
+{
+    unsigned difference = 0;
+    for (size_t i = 0; i < MISHAP_KEY_HASH; i++)
+        difference |= (unsigned)(a[i] ^ b[i]);
+    return difference == 0;
+}
+
+static uint64_t beginning(const unsigned char *hash)
+{
+    uint64_t word;
+    memcpy(&word, hash, sizeof word);
+    return be64toh(word);
+}
+
+/* NULL: it is none of them. */
+static const struct known *find_key(const mishap_http_keys *keys, mishap_text key)
+{
+    unsigned char hash[MISHAP_KEY_HASH];
+    const struct known *found = NULL;
+    size_t low = 0, high = keys ? keys->count : 0;
+    if (high == 0 || !is_key(key))
+        return NULL;
+    mishap_key_hash(key, hash);
+    uint64_t wanted = beginning(hash);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (beginning(keys->known[middle].hash) < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < keys->count && beginning(keys->known[low].hash) == wanted; low++)
+        if (same_hash(keys->known[low].hash, hash))
+            found = &keys->known[low];
+    return found;
+}
+
+/* No word about whether it was no key at all, one that was removed, or one that never was. */
+static mishap *unauthorized(const char *what)
+{
+    return mishap_suggest(mishap_raise(UNAUTHORIZED, "%s", what),
+                          "Check the key, or ask the operator of this server for a new key.");
+}
+
+mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
+                               mishap_text own, bool required)
+{
+    mishap_text bearer = bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
+    request->caller = NULL;
+    request->caller_key = 0;
+    if (!bearer.data && !own.data)
+        return required
+                   ? mishap_suggest(
+                         mishap_raise(AUTH_REQUIRED, "An API key is required."),
+                         "Send an API key as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
+                   : NULL;
+    if (keys && keys->unsound)
+        return mishap_retry_after(
+            mishap_raise(UNAVAILABLE, "The server cannot check API keys at the moment."), 1000);
+    if (bearer.data && own.data && !mishap_text_equal(bearer, own))
+        return unauthorized("The request has two different API keys.");
+    const struct known *key = find_key(keys, bearer.data ? bearer : own);
+    if (!key)
+        return unauthorized("The API key is not valid.");
+    request->caller = key->name;
+    request->caller_key = number_of(key->hash);
+    return NULL;
+}

@@ -1,0 +1,90 @@
+/*
+ * The file of API keys, for the server that looks keys up and the commands that change them.
+ *
+ *     # a comment
+ *     deploy 1f3c…(64 digits) 2026-02-09T10:20:30.123Z
+ *
+ * One line a key: its name, the SHA-256 of the key, when it was made. Without any key, the line
+ * `disabled` says that keys are not used any more; a file that has neither is taken for a mistake
+ * (operation/caller.h). The key itself is stored
+ * nowhere. It is 32 random bytes, so a brute-force search is impossible even with a fast hash. A
+ * slow hash, as for passwords, would only make every request slower.
+ */
+#ifndef MISHAP_HTTP_KEYS_H
+#define MISHAP_HTTP_KEYS_H
+
+#include <sys/stat.h>
+
+#include "http/http.h"
+#include "operation/caller.h"
+
+enum {
+    MISHAP_KEY_RANDOM = 32,  /* bytes */
+    MISHAP_KEY_LENGTH = 46,  /* "mk_" and those bytes in base64url */
+    MISHAP_KEY_HASH = 32,    /* bytes */
+    MISHAP_KEY_CREATED = 24, /* characters of a time */
+    MISHAP_KEY_LONGEST_NAME = MISHAP_CALLER_LONGEST,
+};
+
+/* What names look like, for people and for the checks. */
+#define MISHAP_KEY_NAME_PATTERN MISHAP_CALLER_PATTERN
+#define MISHAP_KEY_NAME_LOOKS   MISHAP_CALLER_LOOKS
+
+/* One key as the file has it. All text points into that of the file. */
+typedef struct mishap_key_line {
+    mishap_text whole; /* the line, with its line feed if it has one */
+    mishap_text name;
+    mishap_text created;
+    unsigned char hash[MISHAP_KEY_HASH];
+    size_t number; /* of the line, from 1 */
+} mishap_key_line;
+
+/* What tells one state of the file from another; all zero: there is no file. */
+typedef struct mishap_key_stamp {
+    ino_t inode;
+    off_t size;
+    int64_t seconds, nanoseconds; /* of its last change */
+} mishap_key_stamp;
+
+typedef struct mishap_key_file {
+    mishap_buffer text;
+    mishap_key_line *lines;    /* sorted by name */
+    mishap_key_line **by_hash; /* the same, sorted by hash */
+    size_t count;
+    bool is_there;
+    mishap_text disabled; /* the line that says so, with its line feed; no data: there is none */
+    mishap_key_stamp stamp;
+} mishap_key_file;
+
+/*
+ * Read the file at a path. One that is not there has no keys. INPUT_UNREADABLE if it cannot be
+ * read; NOT_CONFIGURED, with the number of the line and never what stands in it, if a line is no
+ * key or has a name or a key that an earlier line has. Release it whatever happened.
+ */
+mishap *mishap_key_file_read(const char *path, mishap_key_file *file);
+void mishap_key_file_release(mishap_key_file *file);
+
+/* The state in which the file is now. */
+mishap_key_stamp mishap_key_file_stamp(const char *path);
+
+/* The key of this name, NULL if there is none. */
+const mishap_key_line *mishap_key_file_find(const mishap_key_file *file, mishap_text name);
+
+/*
+ * Is the file safe from other users? If not, write a line that says what to do and return true. It
+ * is not if its mode lets others read or write it, or if it belongs to somebody else; where there
+ * is no file there is nothing to say. `name` is what the line calls it.
+ */
+bool mishap_key_file_advise(const char *folder, const char *path, const char *name, char *line,
+                            size_t size);
+
+/* The order of names: negative, 0 or positive, as of memcmp(). */
+int mishap_key_order(mishap_text a, mishap_text b);
+
+/* The SHA-256 of a key. */
+void mishap_key_hash(mishap_text key, unsigned char hash[MISHAP_KEY_HASH]);
+
+/* Add what the system says to a mishap: the reason for the caller, the path for the operator. */
+mishap *mishap_key_blame(mishap *m, int error, const char *path);
+
+#endif

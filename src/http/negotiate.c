@@ -1,0 +1,167 @@
+/*
+ * Which dialect does an Accept field ask for (RFC 9110, 12.5.1)?
+ *
+ * Every dialect of JSON has its media type; several share application/json, which stands for
+ * http-api here, or for the dialect of the service that is asked. Each media type has the quality
+ * of the range that fits it most closely, and the best one wins. Among equals the one that was
+ * asked for by name does, and before application/json: a client that sends `Accept:
+ * application/json, application/problem+json` wants the first for answers and the second for
+ * failures. A malformed Accept header is ignored.
+ */
+#include "http/http.h"
+#include "dialect/dialect.h"
+#include "base/media.h"
+
+enum { MOST_TYPES = 16 };
+
+struct wish {
+    const mishap_dialect *dialect;
+    mishap_text type;
+    mishap_http_fit fit;
+    int quality; /* in thousandths */
+    size_t rank; /* the place of its range in the field */
+};
+
+struct wishes {
+    struct wish all[MOST_TYPES];
+    size_t count;
+};
+
+static void hold_against(struct wishes *wishes, const mishap_http_media *range, size_t rank)
+{
+    for (size_t i = 0; i < wishes->count; i++) {
+        struct wish *wish = &wishes->all[i];
+        mishap_http_fit fit = mishap_http_media_fit(range, wish->type);
+        if (fit > wish->fit || (fit && fit == wish->fit && range->quality > wish->quality)) {
+            wish->fit = fit;
+            wish->quality = range->quality;
+            wish->rank = rank;
+        }
+    }
+}
+
+/* application/json: what a client wants for answers, too. */
+static bool is_plain(const struct wish *wish)
+{
+    return mishap_text_equal(wish->type, mishap_text_of(mishap_http_api.media_type));
+}
+
+/* True if `a` is to be taken before `b`. */
+static bool is_better(const struct wish *a, const struct wish *b)
+{
+    bool a_named = a->fit == MISHAP_HTTP_FITS_NAME, b_named = b->fit == MISHAP_HTTP_FITS_NAME;
+    if (a->quality != b->quality)
+        return a->quality > b->quality;
+    if (a_named != b_named)
+        return a_named;
+    if (!a_named) /* both are as good as anything else: the first of the list */
+        return false;
+    if (is_plain(a) != is_plain(b))
+        return is_plain(b);
+    return a->rank < b->rank;
+}
+
+/* The usual one, then what application/json means, then every other dialect whose documents are
+ * JSON of a type of their own. */
+static void list_types(struct wishes *wishes, const mishap_dialect *usual)
+{
+    const mishap_dialect *const *dialects = mishap_dialects();
+    mishap_text plain = mishap_text_of(mishap_http_api.media_type);
+    mishap_text first = mishap_text_of(usual->media_type);
+    wishes->all[0] = (struct wish){ .dialect = usual, .type = first };
+    wishes->count = 1;
+    if (!mishap_text_equal(first, plain))
+        wishes->all[wishes->count++] = (struct wish){ .dialect = &mishap_http_api, .type = plain };
+    for (size_t i = 0; dialects[i] && wishes->count < MOST_TYPES; i++) {
+        mishap_text type = mishap_text_of(dialects[i]->media_type);
+        if (!mishap_text_equal(type, plain) && !mishap_text_equal(type, first) &&
+            !dialects[i]->read_text)
+            wishes->all[wishes->count++] = (struct wish){ .dialect = dialects[i], .type = type };
+    }
+}
+
+/* The field is a list of ranges; false if it is not. */
+static bool read_ranges(struct wishes *wishes, mishap_text accept)
+{
+    mishap_http_media range;
+    for (size_t rank = 0; mishap_http_media_next(&accept, &range); rank++)
+        hold_against(wishes, &range, rank);
+    return accept.data;
+}
+
+const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dialect *usual)
+{
+    /* What nearly all callers send. */
+    if (accept.length == 0 || mishap_text_equal(accept, (mishap_text)MISHAP_TEXT("*/*")) ||
+        mishap_text_equal(accept, mishap_text_of(usual->media_type)))
+        return usual;
+
+    struct wishes wishes;
+    list_types(&wishes, usual);
+    if (!read_ranges(&wishes, accept))
+        return usual;
+    const struct wish *best = &wishes.all[0];
+    for (size_t i = 1; i < wishes.count; i++)
+        if (is_better(&wishes.all[i], best))
+            best = &wishes.all[i];
+    return best->quality ? best->dialect : usual;
+}
+
+/* -- the dialect of a path --------------------------------------------------------------------- */
+
+const mishap_dialect *mishap_http_dialect_by(const mishap_service *service)
+{
+    const mishap_dialect *named = service ? mishap_dialect_find(service->http_dialect) : NULL;
+    return named ? named : &mishap_http_api;
+}
+
+static bool any_declares(const mishap_app *app)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (o->service && o->service->http_dialect)
+            return true;
+    return false;
+}
+
+/* How many fixed segments of a route, from its beginning, the path has; 0: it is not below it. */
+static int segments_below(const char *route, mishap_text path)
+{
+    const char *at = strchr(route, '/');
+    mishap_route_part part;
+    int count = 0;
+    while (at && mishap_route_next(&at, &part) && !part.param && part.text.length) {
+        if (path.length < part.text.length + 1 || path.data[0] != '/' ||
+            memcmp(path.data + 1, part.text.data, part.text.length) != 0)
+            return 0;
+        path.data += part.text.length + 1;
+        path.length -= part.text.length + 1;
+        if (path.length && path.data[0] != '/')
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+/* Most programs have no such service, and are asked for each failure: so that is remembered. */
+const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path)
+{
+    static const mishap_app *known; /* a loop has one thread */
+    static bool any;
+    const mishap_service *found = NULL;
+    int most = 0;
+    if (known != app) {
+        any = any_declares(app);
+        known = app;
+    }
+    if (!any || !path.length)
+        return &mishap_http_api;
+    for (const mishap_operation *o = app->operations; o->name; o++) {
+        int count = o->route ? segments_below(o->route, path) : 0;
+        bool declares = o->service && o->service->http_dialect;
+        if (count > most || (count && count == most && declares && !found)) {
+            most = count;
+            found = declares ? o->service : NULL;
+        }
+    }
+    return mishap_http_dialect_by(found);
+}

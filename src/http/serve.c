@@ -1,0 +1,405 @@
+/* `serve`: flags into settings. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "http/keys.h"
+#include "incident/incident.h"
+#include "mishap/worker.h"
+#include "operation/call.h"
+#include "operation/declare.h"
+
+enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
+
+static const mishap_param params[] = {
+    { "listen", MISHAP_STRING, .initial = "\"127.0.0.1:8080\"", .length = { 1, 300 },
+      .pattern = "^(\\[[0-9a-fA-F:.%]+\\]|[^:\\s/\\[\\]]+):[0-9]{1,5}$", .placeholder = "HOST:PORT",
+      .looks = "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
+      .help = "Address and port to listen on; port 0 selects a free port" },
+    { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR", .environment = NULL,
+      .help = "The folder for persistent data" },
+    { "workers", MISHAP_INTEGER, .range = { 0, MOST_WORKERS }, .initial = "0", .placeholder = "N",
+      .help = "Number of server processes; 0: one for each CPU core" },
+    { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
+      .help = "File for the access log; - is standard error; by default requests are not logged" },
+    { "require_key", MISHAP_BOOLEAN,
+      .help =
+          "Require an API key for every call; always on if the address is not a loopback address" },
+    { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
+      .help = "Requests per second that one caller may send; 0: no limit" },
+    { "caller_share", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "25",
+      .placeholder = "PERCENT",
+      .help = "Share of all streams, sessions, subscriptions and waiting calls that one caller may "
+              "use" },
+    { "cors", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "ORIGINS",
+      .help = "Allowed origins of web pages, separated by commas; * allows all" },
+    { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
+      .looks = "https://api.example.com, without a trailing slash", .placeholder = "URL",
+      .help = "Public base URL of the server, for links in responses" },
+    MISHAP_SERVED_PARAMS,
+    { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
+      .placeholder = "N",
+      .help = "Most connections of each server process; fewer if the limit of open files is too "
+              "small" },
+    { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
+      .placeholder = "BYTES", .help = "Largest body of a request" },
+    { "mcp_body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "10485760",
+      .placeholder = "BYTES", .help = "Largest body of a request to /mcp" },
+    { "max_body_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "256",
+      .placeholder = "N",
+      .help = "Memory for request bodies of all server processes together, in MB; at least one "
+              "body of the largest size; 0: no limit" },
+    { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
+      .placeholder = "N", .help = "Timeout for receiving the head of a request" },
+    { "body_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "30000",
+      .placeholder = "N", .help = "Timeout for receiving the body of a request" },
+    { "idle_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "60000",
+      .placeholder = "N", .help = "Timeout of an idle connection" },
+    { "stop_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
+      .placeholder = "N", .help = "Timeout for requests in progress when the server stops" },
+    { "chaos", MISHAP_BOOLEAN,
+      .help = "Also serve the operations that fail on purpose, for drills" },
+    { 0 },
+};
+
+static const mishap_example examples[] = {
+    { "serve", "Serve only this machine, on port 8080" },
+    { "serve --listen 0.0.0.0:80 --workers 4 --access-log access.jsonl",
+      "Serve other machines; API keys are required" },
+    { "serve --listen 127.0.0.1:0 --chaos",
+      "Serve on a free port, with the operations for drills" },
+    { 0 },
+};
+
+/* -- where to listen --------------------------------------------------------------------------- */
+
+/* "[::1]:8080" → "::1" and 8080. */
+static mishap *read_listen(mishap_call *call, mishap_http_settings *settings)
+{
+    const char *listen = mishap_string(call, "listen"), *colon = strrchr(listen, ':');
+    bool brackets = listen[0] == '[';
+    long port = strtol(colon + 1, NULL, 10);
+    settings->host = mishap_call_print(call, "%.*s", (int)(colon - listen) - 2 * brackets,
+                                       listen + brackets);
+    settings->port = (int)port;
+    if (port > 65535)
+        return mishap_field_range(mishap_raise(VALIDATION_ERROR, NULL), "listen",
+                                  mishap_value_of_int(0), mishap_value_of_int(65535),
+                                  mishap_value_of_int(port));
+    return NULL;
+}
+
+/* What no browser would ever send is a mistake, and better found now than by who wonders. */
+static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
+{
+    settings->cors = mishap_string(call, "cors");
+    mishap_text wrong = { NULL, 0 };
+    if (settings->cors)
+        wrong = mishap_http_unsound_origin(settings->cors);
+    if (!wrong.data)
+        return NULL;
+    mishap *m = mishap_raise(
+        ARG_ERROR,
+        "The value `%.*s` of --cors is not an origin. An origin is scheme://host[:port] in lower "
+        "case, without a path and without the default port of the scheme.",
+        (int)wrong.length, wrong.data);
+    return mishap_suggest(m, "For example: --cors https://app.example.com,http://localhost:3000");
+}
+
+/* Every address that the name stands for is one of this machine alone. */
+static bool is_loopback(const char *host)
+{
+    struct addrinfo wanted = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    bool all = getaddrinfo(host, NULL, &wanted, &found) == 0;
+    for (const struct addrinfo *at = found; at; at = at->ai_next) {
+        const void *address = at->ai_addr;
+        if (at->ai_family == AF_INET)
+            all = all && ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+        else
+            all = all && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    }
+    if (found)
+        freeaddrinfo(found);
+    return all;
+}
+
+/* -- what is needed ---------------------------------------------------------------------------- */
+
+static void warn_of_readers(mishap_call *call, const mishap_served *served)
+{
+    char line[4400];
+    const char *data = served->setup.data;
+    const char *path = mishap_call_print(call, "%s/keys", data);
+    if (mishap_key_file_advise(data, path, path, line, sizeof line))
+        dprintf(STDERR_FILENO, "%s: %s\n", served->app->name, line);
+}
+
+static mishap *check_keys(mishap_call *call, const mishap_http_settings *settings)
+{
+    const mishap_served *served = settings->served;
+    mishap_http_keys *keys = NULL;
+    mishap *failure = mishap_http_keys_open(served->setup.data, &keys);
+    size_t count = failure ? 0 : mishap_http_keys_count(keys);
+    if (!failure && !settings->key_required && mishap_http_keys_are_gone(keys))
+        dprintf(STDERR_FILENO,
+                "%s: API keys were used with this data folder, and there is none any more. Callers "
+                "that name themselves are refused. " MISHAP_CALLER_KEYS_ADVICE "\n",
+                served->app->name);
+    mishap_http_keys_close(keys);
+    warn_of_readers(call, served);
+    if (failure || !settings->key_required || count)
+        return failure;
+    failure = mishap_raise(NOT_CONFIGURED, "No API key exists, so every request would be refused.");
+    return mishap_suggest(
+        failure, mishap_call_print(call, "Create an API key: `%s keys add --name NAME --data %s`",
+                                   served->app->name, served->setup.data));
+}
+
+/* Make the folder if it is not there. Why it is of no use: an errno; 0: it is. */
+static int try_folder(char *folder)
+{
+    struct stat status;
+    if (!mishap_system_make_folder(folder) || stat(folder, &status) != 0)
+        return errno;
+    if (!S_ISDIR(status.st_mode))
+        return ENOTDIR;
+    return access(folder, R_OK | W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+static mishap *make_folder(const char *path)
+{
+    char folder[4096], cause[128];
+    size_t length = strlen(path);
+    if (length >= sizeof folder)
+        return mishap_raise(NOT_CONFIGURED, "The path of the data folder is too long.");
+    memcpy(folder, path, length + 1);
+    int error = try_folder(folder);
+    if (!error)
+        return NULL;
+    mishap_system_error(error, cause, sizeof cause);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be used.", path);
+    m = mishap_tell(mishap_tell_cause(m, cause), "data", path);
+    return mishap_suggest(m, "Give --data a folder that the server can write to.");
+}
+
+static int loop_count(mishap_call *call)
+{
+    int64_t wanted = mishap_integer(call, "workers");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted)
+        return (int)wanted;
+    return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
+}
+
+/* One body of the largest kind fits in any case, with the head before it. */
+static size_t bodies_limit(mishap_call *call)
+{
+    size_t limit = (size_t)mishap_integer(call, "max_body_memory_mb") << 20;
+    size_t body = (size_t)mishap_integer(call, "body_limit");
+    size_t message = (size_t)mishap_integer(call, "mcp_body_limit");
+    size_t least = (body > message ? body : message) + HEAD_LIMIT;
+    return !limit || limit > least ? limit : least;
+}
+
+/* The header fields that handlers read. Only names that are declared are in it, each once or more;
+ * the table of fields has each once, and says if there are too many. */
+static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 2];
+static const mishap_http_extension handlers = { .name = "handlers", .fields = wishes };
+
+/* The API, and what is served beside it; the last is NULL. There is room for one more than a server
+ * takes, which says so when it starts. */
+static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
+    &mishap_api_over_http, &handlers
+};
+
+static bool has_sessions(const mishap_app *app)
+{
+    for (const mishap_operation *o = app->operations; o->name; o++)
+        if (o->service && o->service->worker && o->service->worker->sessions)
+            return true;
+    return false;
+}
+
+static void wish_headers(const mishap_app *app)
+{
+    size_t count = 0;
+    if (has_sessions(app))
+        wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
+                                              .to_pages = true };
+    if (mishap_caller_any_may_name(app)) /* and no page: it would speak for its visitor */
+        wishes[count++] = (mishap_http_wish){ .name = "X-Caller" };
+    for (const mishap_operation *operation = app->operations; operation->name; operation++) {
+        const char *const *name = operation->headers;
+        for (; name && *name && count <= MISHAP_HTTP_MOST_FIELDS; name++) {
+            size_t i = 0;
+            while (i < count && strcasecmp(wishes[i].name, *name) != 0)
+                i++;
+            if (i == count)
+                wishes[count++] = (mishap_http_wish){ *name, .from_pages = true, .first = true };
+        }
+    }
+}
+
+void mishap_http_extend(const mishap_http_extension *extension)
+{
+    size_t count = 0;
+    while (extensions[count])
+        count++;
+    if (count <= MISHAP_HTTP_MOST_EXTENSIONS)
+        extensions[count] = extension;
+}
+
+static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *endpoints,
+                                                 const char *route)
+{
+    for (; endpoints && endpoints->route; endpoints++)
+        if (mishap_route_same(endpoints->route, route))
+            return endpoints;
+    return NULL;
+}
+
+/* As docs/program.md says: with the server's own, and those of MCP, there is room for no more. */
+enum { MOST_HEADERS = 6 };
+
+/* `fields` has those that the server reads itself. Which others there are is remembered. */
+static mishap *check_headers(const mishap_declared *what, const mishap_http_fields *fields,
+                             const char **others, size_t *count)
+{
+    for (const char *const *name = what->operation->headers; name && *name; name++) {
+        size_t i = 0;
+        while (i < *count && strcasecmp(others[i], *name) != 0)
+            i++;
+        if (i < *count || mishap_http_field_find(fields, mishap_text_of(*name)) >= 0)
+            continue;
+        if (*count == MOST_HEADERS)
+            return mishap_declared_wrongly(what,
+                                           "reads the header field %s; all operations together can "
+                                           "read %d beside those of the server",
+                                           *name, MOST_HEADERS);
+        others[(*count)++] = *name;
+    }
+    return NULL;
+}
+
+mishap *mishap_http_headers_declared(const mishap_app *app)
+{
+    const char *others[MOST_HEADERS];
+    size_t count = 0;
+    mishap_http_fields *fields = NULL;
+    mishap *m = NULL;
+    for (const mishap_operation *o = app->operations; o && o->name && !m; o++) {
+        if (o->headers && !fields)
+            m = mishap_http_fields_make(extensions, &fields);
+        if (o->headers && !m)
+            m = check_headers(&(mishap_declared){ .app = app, .operation = o }, fields, others,
+                              &count);
+    }
+    mishap_http_fields_free(fields);
+    return m;
+}
+
+mishap *mishap_http_routes_declared(const mishap_app *app)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++) {
+        const mishap_http_endpoint *own = NULL;
+        if (o->route)
+            own = find_endpoint(mishap_http_endpoints, o->route);
+        for (size_t i = 0; o->route && !own && extensions[i]; i++)
+            own = find_endpoint(extensions[i]->endpoints, o->route);
+        if (own)
+            return mishap_declared_wrongly(
+                &(mishap_declared){ .app = app, .operation = o },
+                "has the route `%s`, which is a built-in route of the server", own->route);
+    }
+    return NULL;
+}
+
+static mishap *run(mishap_call *call)
+{
+    mishap_served served = {
+        .app = call->app,
+        .setup = { .data = mishap_call_data_folder(call) },
+        .chaos = mishap_boolean(call, "chaos"),
+        .verbose = call->verbose,
+        .call_ms = call->timeout_ms,
+        .caller_share = (int)mishap_integer(call, "caller_share"),
+        .message_limit = (size_t)mishap_integer(call, "mcp_body_limit"),
+    };
+    char log[4096];
+    mishap_served_read(&served, call);
+    wish_headers(served.app);
+    mishap_http_settings settings = {
+        .extensions = extensions,
+        .served = &served,
+        .admit = mishap_api_admit,
+        .refuse = mishap_api_refuse,
+        .guide = "/openapi.json",
+        .program = call->app->name,
+        .loops = loop_count(call),
+        .heartbeat = served.handlers > 0,
+        .max_connections = (int)mishap_integer(call, "max_connections"),
+        .access_log = mishap_string(call, "access_log"),
+        .log_bytes = served.log_bytes,
+        .rate = (int)mishap_integer(call, "rate"),
+        .caller_share = (int)mishap_integer(call, "caller_share"),
+        .head_limit = HEAD_LIMIT,
+        .target_limit = 8192,
+        .body_limit = (size_t)mishap_integer(call, "body_limit"),
+        .bodies_limit = bodies_limit(call),
+        .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
+        .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
+        .write_ms = 30000,
+        .idle_ms = (int)mishap_integer(call, "idle_timeout_ms"),
+        .stop_ms = (int)mishap_integer(call, "stop_timeout_ms"),
+    };
+    mishap *failure = read_listen(call, &settings);
+    if (!failure)
+        failure = read_cors(call, &settings);
+    if (!failure && !served.setup.data)
+        failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
+                                 "Give a data folder with --data.");
+    if (!failure)
+        failure = make_folder(served.setup.data);
+    if (failure)
+        return failure;
+    settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
+    settings.public_url = mishap_string(call, "public_url");
+    if (!mishap_incident_log_is_off(call->app->name) &&
+        mishap_incident_log_path(call->app->name, log, sizeof log))
+        settings.log = log;
+    failure = check_keys(call, &settings);
+    if (!failure)
+        failure = mishap_http_supervise(&settings);
+    if (failure)
+        return failure;
+    return mishap_answer_member(call, "stopped", (bool)true);
+}
+
+const mishap_operation mishap_serve = {
+    .name = "serve",
+    .summary = "Serve the operations over HTTP",
+    .description =
+        "The server has one endpoint for each operation that declares a route. All error responses "
+        "have the same format. The server also has /health, /ready, /metrics, /openapi.json and "
+        "/errors, "
+        "which explains each error code. At /mcp, agents can call the operations as tools of the "
+        "Model Context Protocol.\n\nA supervisor process starts and monitors the server processes, "
+        "which read requests and send responses: one for each CPU core, or as many as --workers "
+        "says. Handlers run in separate worker processes: a handler that crashes, hangs or exits "
+        "fails only its own call. The timeout of a handler is the one that its operation declares, "
+        "or 30 seconds; --timeout-ms can only shorten it.\n\nOn SIGTERM or SIGINT the server "
+        "closes its listening sockets at once and exits after all accepted requests are answered; "
+        "a second signal stops it at once. SIGHUP reopens the access log. SIGUSR1 replaces the "
+        "server processes. Signals that have no meaning for the server do not stop it.",
+    .params = params,
+    .run = run,
+    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .danger = MISHAP_MUTATING,
+    .examples = examples,
+    .group = "Server",
+    .resident = true,
+};

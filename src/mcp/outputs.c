@@ -1,0 +1,216 @@
+/*
+ * What a failure is as data: its schema in each dialect of tools, what is added to the dialect, and
+ * the members of a report, which is text.
+ */
+#include "mcp/mcp.h"
+#include "dialect/dialect.h"
+#include "dialect/parts.h"
+#include "operation/hide.h"
+#include "operation/schema.h"
+
+/* -- schemas ----------------------------------------------------------------------------------- */
+
+/* A failure as a JSON Schema. Members that the schema does not name are the tool's own. */
+#define WORDS "{\"type\":\"string\"}"
+static const struct failure_schema {
+    const mishap_dialect *dialect;
+    mishap_text schema;
+} failure_schemas[] = {
+    { &mishap_tool_result,
+      MISHAP_TEXT(
+          "{\"type\":\"object\",\"description\":\"The answer of a failed call\","
+          "\"properties\":{\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
+          "\"error_type\":{\"type\":\"string\",\"description\":\"ValueError, SyntaxError, "
+          "ValidationError, ImportError, TimeoutError or RuntimeError\"},"
+          "\"message\":" WORDS ",\"code\":{\"type\":\"string\",\"description\":\"NOT_FOUND, "
+          "VALIDATION_ERROR or another of catalog://codes\"},"
+          "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may succeed "
+          "later\"},"
+          "\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
+          "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
+          ",\"error\":" WORDS ",\"message\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
+          "\"suggestion\":" WORDS ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
+          "\"cause\":" WORDS ",\"docs_url\":" WORDS ",\"incident\":" WORDS "},"
+          "\"required\":[\"status\",\"error_type\",\"message\"]}") },
+    { &mishap_artifact,
+      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"The answer of a failed call\","
+                  "\"properties\":{\"success\":{\"type\":\"boolean\",\"const\":false},"
+                  "\"error\":" WORDS ",\"code\":" WORDS
+                  ",\"category\":{\"type\":\"string\",\"enum\":["
+                  "\"validation\",\"permission\",\"resource\",\"execution\",\"system\"]},"
+                  "\"retriable\":{\"type\":\"boolean\"},\"details\":{\"type\":\"object\"}},"
+                  "\"required\":[\"success\",\"error\",\"code\",\"category\",\"retriable\"]}") },
+    { &mishap_condition_report,
+      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"The answer of a failed call\","
+                  "\"properties\":{\"type\":{\"type\":\"string\",\"description\":\"The class of "
+                  "the condition\"},\"message\":" WORDS ",\"stdout\":{\"type\":\"string\","
+                  "\"description\":\"The output before the failure\"},"
+                  "\"backtrace\":{\"type\":\"array\",\"description\":\"The frames, the "
+                  "innermost first\",\"items\":" WORDS "},"
+                  "\"restarts\":{\"type\":\"array\",\"description\":\"The restarts that were "
+                  "available\"},\"code\":{\"type\":\"string\",\"description\":\"TYPE_ERROR or "
+                  "another of catalog://codes\"},\"retryable\":{\"type\":\"boolean\"},"
+                  "\"fields\":{\"type\":\"array\"},\"suggestion\":" WORDS
+                  ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},\"cause\":" WORDS
+                  ",\"docs_url\":" WORDS ",\"incident\":" WORDS ",\"session\":" WORDS "},"
+                  "\"required\":[\"type\",\"message\",\"stdout\",\"backtrace\",\"restarts\","
+                  "\"code\",\"retryable\"]}") },
+};
+
+bool mishap_mcp_is_text(const mishap_dialect *dialect)
+{
+    return dialect == &mishap_condition_report;
+}
+
+/* NULL for a dialect that no tool has. */
+static const struct failure_schema *schema_of(const mishap_dialect *dialect)
+{
+    for (size_t i = 0; i < sizeof failure_schemas / sizeof *failure_schemas; i++)
+        if (failure_schemas[i].dialect == dialect)
+            return &failure_schemas[i];
+    return NULL;
+}
+
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool)
+{
+    const struct failure_schema *failure = schema_of(tool->dialect);
+    mishap_buffer answers = { 0 };
+    if (!tool->operation->answers || tool->operation->answers_type || !failure)
+        return false;
+    mishap_answers_put_schema(&answers, tool->operation->answers);
+    if (answers.failed)
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a schema is none */
+    mishap_json_open(buffer, '{');
+    MISHAP_PUT(buffer, "\"type\":\"object\",\"anyOf\":[");
+    mishap_mcp_put_schema(buffer, mishap_buffer_text(&answers));
+    mishap_json_comma(buffer);
+    mishap_buffer_put_text(buffer, failure->schema);
+    MISHAP_PUT(buffer, "]}");
+    mishap_buffer_release(&answers);
+    return true;
+}
+
+/* -- members ----------------------------------------------------------------------------------- */
+
+/* What is missing is added, unless the tool has told something of its own under that name. */
+void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told)
+{
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, told->code->tool_type);
+    bool own = told->suggestion.length &&
+               !(row && mishap_text_equal(told->suggestion, row->suggestion));
+    mishap_text suggestion = mishap_public_suggestion(told);
+    if (json->failed)
+        return;
+    json->length--; /* its last bracket */
+    if (!own && suggestion.length) {
+        MISHAP_JSON_KEY(json, "suggestion");
+        mishap_json_string(json, suggestion);
+    }
+    if (!mishap_public_member(told, "code")) {
+        MISHAP_JSON_KEY(json, "code");
+        mishap_json_string(json, told->code->name);
+    }
+    if (!mishap_public_member(told, "retryable")) {
+        MISHAP_JSON_KEY(json, "retryable");
+        mishap_json_bool(json, told->retryable);
+    }
+    mishap_json_close(json, '}');
+}
+
+static void put_words(mishap_buffer *json, const char *key, mishap_text words)
+{
+    if (!words.length)
+        return;
+    mishap_json_key(json, mishap_text_of(key));
+    mishap_json_string(json, words);
+}
+
+static void put_frames(mishap_buffer *json, const mishap_public *told)
+{
+    size_t count = 0;
+    MISHAP_JSON_KEY(json, "backtrace");
+    mishap_json_open(json, '[');
+    for (const mishap_frame *f = told->frames; f && count < MISHAP_REPORT_FRAME_LIMIT;
+         f = f->next) {
+        mishap_json_string(json, f->text);
+        count++;
+    }
+    if (!count)
+        mishap_json_string(json, mishap_report_no_frame);
+    mishap_json_close(json, ']');
+}
+
+static bool is_taken(mishap_text key)
+{
+    static const char *const taken[] = { "type",   "message",   "stdout",         "backtrace",
+                                         "code",   "retryable", "fields",         "suggestion",
+                                         "cause",  "docs_url",  "retry_after_ms", "incident",
+                                         "session" };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (mishap_text_equal(key, mishap_text_of(taken[i])))
+            return true;
+    return false;
+}
+
+/* What was told beside, under names that mean nothing else. It is no part of the report, so there
+ * is no stack in it. */
+static mishap *put_others(mishap_buffer *json, const mishap_public *told,
+                          const mishap_secrets *secrets)
+{
+    mishap_buffer others = { 0 };
+    mishap_json_open(&others, '{');
+    for (const mishap_member *member = told->context; member; member = member->next) {
+        if (is_taken(member->key))
+            continue;
+        mishap_json_key(&others, member->key);
+        mishap_json_value(&others, &member->value);
+    }
+    if (!mishap_public_member(told, "restarts")) {
+        MISHAP_JSON_KEY(&others, "restarts");
+        MISHAP_PUT(&others, "[]");
+    }
+    mishap_json_close(&others, '}');
+    mishap *removed = others.failed ? NULL : mishap_hide_json(&others, secrets);
+    if (others.failed) {
+        mishap_buffer_reserve(json, SIZE_MAX); /* fails */
+    } else if (others.length > 2) {
+        mishap_json_comma(json);
+        mishap_buffer_put(json, others.data + 1, others.length - 2);
+    }
+    mishap_buffer_release(&others);
+    return removed;
+}
+
+mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *told,
+                                      const char *session, const mishap_secrets *secrets)
+{
+    mishap_json_open(json, '{');
+    MISHAP_JSON_KEY(json, "type");
+    mishap_json_string(json, told->type.length ? told->type : told->code->condition);
+    MISHAP_JSON_KEY(json, "message");
+    mishap_json_string(json, mishap_public_message(told));
+    MISHAP_JSON_KEY(json, "stdout");
+    mishap_json_string(json, told->output);
+    put_frames(json, told);
+    MISHAP_JSON_KEY(json, "code");
+    mishap_json_string(json, told->code->name);
+    MISHAP_JSON_KEY(json, "retryable");
+    mishap_json_bool(json, told->retryable);
+    put_words(json, "suggestion", mishap_public_suggestion(told));
+    put_words(json, "cause", told->cause);
+    put_words(json, "docs_url", told->docs_url);
+    put_words(json, "incident", told->incident);
+    put_words(json, "session", mishap_text_of(session ? session : ""));
+    if (told->fields) {
+        MISHAP_JSON_KEY(json, "fields");
+        mishap_put_fields(json, told);
+    }
+    if (told->retry_after_ms >= 0) {
+        MISHAP_JSON_KEY(json, "retry_after_ms");
+        mishap_json_int(json, told->retry_after_ms);
+    }
+    mishap *removed = put_others(json, told, secrets);
+    mishap_json_close(json, '}');
+    mishap_hide_json_secrets(json, secrets);
+    return removed;
+}
