@@ -1,6 +1,6 @@
 """Calls a second of a service that settles its calls, in batches and one by one.
 
-    python3 bench/settle/measure.py build/tests/settled [SECONDS]
+    python3 bench/settle/measure.py build/tests/worker/settled [SECONDS]
 
 The service is tests/worker/settled.c; a settlement takes 1 ms more than its commit, as a disk does that flushes slowly. 64
 connections call it, with wrk. Prints a line for each, and the ratio with its target.

@@ -1,7 +1,7 @@
 /*
  * The client library of PostgreSQL, loaded when it is first needed: a program that stores nothing
  * there need not have it. These are the functions that we call, as libpq 5 has them since
- * PostgreSQL 14; its own header is not needed to build. tests/unit/store_test.c compares the two.
+ * PostgreSQL 14; its own header is not needed to build. tests/store/store_test.c compares the two.
  */
 #ifndef MISHAP_STORE_LIBPQ_H
 #define MISHAP_STORE_LIBPQ_H

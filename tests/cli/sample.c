@@ -7,7 +7,7 @@
  */
 #include <mishap/main.h>
 
-#include "../dying.h"
+#include "../support/dying.h"
 
 #include <fcntl.h>
 #include <pthread.h>

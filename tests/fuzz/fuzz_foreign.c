@@ -9,7 +9,7 @@
  */
 #include "fuzz.h"
 
-#include "../unit/fake_keeper.h"
+#include "../support/fake_keeper.h"
 #include "mishap/worker.h"
 
 enum { LARGEST = 256 * 1024 };

@@ -11,7 +11,7 @@
  */
 #include "fuzz.h"
 
-#include "../unit/fake_keeper.h"
+#include "../support/fake_keeper.h"
 #include "mishap/carry.h"
 #include "operation/changes.h"
 #include "worker/keeper/keeper.h"

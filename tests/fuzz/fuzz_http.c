@@ -8,7 +8,7 @@
 
 #include <strings.h>
 
-#include "../unit/memory_server.h"
+#include "../support/memory_server.h"
 
 static void ignore(void *state, const mishap_finding *finding)
 {

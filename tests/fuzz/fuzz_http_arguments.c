@@ -3,7 +3,7 @@
  * Accept field, and what follows is the body. Whatever they are, a route is found or not, a dialect
  * is chosen, and there is an object for the operation or a refusal in clean words.
  */
-#include "../unit/routes_of.h"
+#include "../support/routes_of.h"
 #include "fuzz.h"
 #include "operation/call.h"
 

@@ -225,7 +225,7 @@ def every_tool_is_called_with_all_that_can_become_of_it(program):
             wanted = wanted - {"NOT_CONFIGURED"} if tool == "evaluate-lisp" else {INVALID, None}
         if tool == "health_check":  # where the engine dies: tests/symbolic/service_test.py
             wanted -= {"RUNTIME_ERROR"}
-        wanted -= {"INSUFFICIENT_STORAGE"}  # tests/unit/store_test.c
+        wanted -= {"INSUFFICIENT_STORAGE"}  # tests/store/store_test.c
         equal(wanted - {code for name, _, code in calls if name == tool}, set(), "of %s not tried" % tool)
 
 

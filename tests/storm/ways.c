@@ -3,7 +3,7 @@
  * seeing it by `volatile`. What a fault leaves behind ends after a minute by itself, so that a
  * server that does not clean up does no harm to the machine.
  */
-#include "../dying.h"
+#include "../support/dying.h"
 #include "program.h"
 
 #include <fcntl.h>
