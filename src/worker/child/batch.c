@@ -1,3 +1,4 @@
+/* Calls of a worker that are settled together: see batch.h. Runs in a worker. */
 #include "worker/child/batch.h"
 
 #include "mishap/carry.h"

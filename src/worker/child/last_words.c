@@ -1,3 +1,7 @@
+/*
+ * What a worker writes into the shared page when it dies: see last_words.h. Runs in a worker,
+ * mostly in signal handlers.
+ */
 #include "operation/operation.h"
 #include "worker/child/last_words.h"
 
@@ -7,10 +11,10 @@
 
 #include "operation/contain.h"
 
-enum { LEAST_FRAMES = 2 }; /* of a stack that is worth reading */
+enum { LEAST_FRAMES = 2 }; /* a stack with fewer frames is useless */
 
-/* Written by the thread that runs calls, read by signal handlers of any: `handler` before `current`
- * (a release), and after it (the exchange of take_page() is an acquire). */
+/* Written by the thread that runs calls, read by signal handlers of any thread: `handler` is
+ * written before `current` (a release) and read after it (take_page() is an acquire). */
 static _Atomic(mishap_worker_page *) current;
 static _Atomic(uintptr_t) handler;
 static pid_t process, keeper;
@@ -21,8 +25,8 @@ void mishap_words_for(mishap_worker_page *page, uintptr_t entry)
     atomic_store_explicit(&current, page, memory_order_release);
 }
 
-/* Of several threads that crash at once, the first leaves its words. A child process that the
- * handler has forked has the page, too, but is not the worker: its end is no end of the call. */
+/* If several threads crash at once, the first one records its crash. A child process that the
+ * handler has forked maps the page, too, but its end is not the end of the call. */
 static mishap_worker_page *take_page(void)
 {
     return getpid() == process ? atomic_exchange(&current, NULL) : NULL;
@@ -33,16 +37,16 @@ static void leave(mishap_worker_page *page, mishap_last_words kind, int number, 
 {
     page->number = number;
     page->address = address;
-    page->aside = gettid() != process; /* which is the id of its first thread */
+    page->aside = gettid() != process; /* the process id is the id of its first thread */
     page->trace = *trace;
-    if (page->trace.count < LEAST_FRAMES) /* a wild jump leaves no registers to start from */
+    if (page->trace.count < LEAST_FRAMES) /* after a wild jump the registers lead to no stack */
         page->trace.addresses[page->trace.count++] = (void *)(atomic_load_explicit(
                                                                   &handler, memory_order_relaxed) +
                                                               1);
     atomic_store_explicit(&page->last_words, kind, memory_order_release);
 }
 
-/* The process ends right behind this, by the same signal: so that a core is dumped where the limits
+/* After this function the process ends by the same signal, so that it dumps a core where the limits
  * allow one. */
 static void on_crash(const mishap_crash *crash)
 {
@@ -52,14 +56,15 @@ static void on_crash(const mishap_crash *crash)
               &crash->trace);
 }
 
-/* The keeper asks, or the worker's own timer. The same signal from anybody else means nothing. */
+/* True if the keeper or the worker's own timer has sent the signal. From any other process it has
+ * no effect. */
 static bool is_asked(const siginfo_t *info)
 {
     return info->si_code == SI_TIMER || (info->si_code == SI_TKILL && info->si_pid == keeper);
 }
 
-/* It does not block its own signal: by that the keeper sees who cannot answer (mishap_kept_look).
- */
+/* This handler does not block its own signal: the keeper finds a worker that cannot answer by its
+ * blocked signals (mishap_kept_look). */
 static void on_asked(int signal, siginfo_t *info, void *context)
 {
     static volatile sig_atomic_t telling;
@@ -85,7 +90,7 @@ static void on_exit_called(int status, void *unused)
         return;
     mishap_trace_unwind(&trace, __builtin_return_address(0));
     leave(page, MISHAP_WORDS_EXIT, status, 0, &trace);
-    _exit(status); /* what else wanted to run at the end belongs to the handler's mistake */
+    _exit(status); /* functions of atexit() do not run: the handler must not call exit() */
 }
 
 static void on_quick_exit(void)

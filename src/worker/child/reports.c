@@ -1,4 +1,4 @@
-/* What a call says while it runs: see reports.h. */
+/* Reports of a running call: see reports.h. Runs in a worker. */
 #include "worker/child/reports.h"
 
 #include <errno.h>
@@ -8,14 +8,14 @@
 
 enum { KEPT = 256 * 1024 }; /* bytes of the buffer that stay for the next report */
 
-/* All of it is guarded by the lock, since a handler may have threads that report. */
+/* All of it is guarded by the lock, since a handler may have threads that report, too. */
 static struct {
     pthread_mutex_t lock;
-    int cancellation;            /* as the thread had it that has the lock */
-    mishap_worker_user *calling; /* whose call runs; NULL: none does */
+    int cancellation; /* cancellation state of the thread that holds the lock, as it was before */
+    mishap_worker_user *calling; /* the loop whose call runs; NULL: no call runs */
     unsigned slot;
-    mishap_call *call;      /* … which it is, if what it says is held until it is settled */
-    size_t held;            /* where that begins in what its loop is to hear later */
+    mishap_call *call;      /* … the call, if its reports are held until it is settled */
+    size_t held;            /* where its reports begin in what is held for its loop */
     mishap_watcher watcher; /* of the call */
     mishap_buffer report;
 } r = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -32,8 +32,9 @@ bool mishap_worker_send(int socket, const mishap_buffer *bytes)
     return true;
 }
 
-/* The lock is held while one is written and sent: a thread that is cancelled meanwhile must not
- * take it along. NULL: no call runs, and nobody is there to hear. */
+/* Take the lock, which is held while a report is written and sent. Cancellation is disabled
+ * meanwhile: a cancelled thread would never release the lock. NULL: no call runs, so nothing
+ * receives the report. */
 static mishap_buffer *begin_report(void)
 {
     int before;
@@ -44,7 +45,7 @@ static mishap_buffer *begin_report(void)
     return r.calling ? &r.report : NULL;
 }
 
-/* A report that may still turn out to be untrue waits for the settlement of its call. */
+/* A report may still turn out to be untrue until its call is settled, so it waits for that. */
 static bool hold_report(void)
 {
     mishap_buffer *held = &r.calling->held;
@@ -55,7 +56,8 @@ static bool hold_report(void)
     return !atomic_load(&r.call->overlong) && !held->failed;
 }
 
-/* What can be dropped is not waited for; where a loop does not read, it has other worries. */
+/* Release the lock, and send the report. A dispensable report is dropped if the loop does not
+ * read. */
 static bool end_report(bool dispensable, bool at_once)
 {
     bool sent = false;
@@ -91,7 +93,7 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     end_report(true, false);
 }
 
-/* The log is the loop's to write: a worker may have limits of its own. */
+/* The loop writes the log, since the resource limits of a worker may prevent it from writing. */
 void mishap_reports_operator(const char *program, const char *operation, const char *id,
                              mishap_text words, bool to_stderr)
 {

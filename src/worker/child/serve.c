@@ -1,10 +1,10 @@
 /*
- * The process of a worker.
+ * The process of a worker: see serve.h.
  *
- * It has one thread of its own, which reads calls and runs them. An answer leaves before the next
- * handler begins, so whatever that does, the answer counts. Only where a service settles several
- * calls at once (batch.h), the answers leave together. reports.c sends what a call says while it
- * runs.
+ * It has one thread of its own, which reads calls and runs them. An answer is sent before the next
+ * handler begins, so a crash of that handler cannot lose it. Only where a service settles several
+ * calls at once (batch.h), their answers are sent together. reports.c sends the reports of a
+ * running call.
  */
 #include "worker/child/serve.h"
 
@@ -30,28 +30,28 @@
 #include "worker/wire/keeper_messages.h"
 
 enum {
-    ROOM = 64 * 1024,  /* for what is read at once */
+    ROOM = 64 * 1024,  /* bytes to read at once */
     KEPT = 256 * 1024, /* bytes of a buffer that stay for the next call */
-    SPARE_MS = 2000,   /* beyond a handler's time, for the loop to end it in order */
-    SETTLE_MS = 10000, /* for a settlement: as long as a loop waits for it */
+    SPARE_MS = 2000, /* beyond a handler's time: the loop should end the handler first, in order */
+    SETTLE_MS = 10000, /* for a settlement: as long as a loop waits for one */
 };
 
-/* There is one in a process. */
+/* The state of the worker: one in a process. */
 static struct {
     const mishap_keeper_plan *plan;
     const mishap_worker_group *group;
-    const mishap_settlement *settlement; /* of its service; NULL: each call is answered at once */
-    mishap_batch batch;                  /* calls that wait for it */
+    const mishap_settlement *settlement; /* of its service; NULL: each call is answered by itself */
+    mishap_batch batch;                  /* calls that wait to be settled */
     size_t most_of_batch;
     mishap_worker_user users[MISHAP_KEEPER_LOOPS];
-    size_t user_count, next; /* whose turn it is */
-    int control;             /* -1: none */
-    bool ending;             /* no call is taken any more */
-    bool has_begun;          /* a call, ever */
-    unsigned left_by;        /* as every page has it */
-    size_t threads;          /* that it has without any of a handler; 0: not known */
-    bool left_thread;        /* a handler has left one behind: it was the last */
-    bool is_copy;            /* this is a process that a handler forked, and not the worker */
+    size_t user_count, next; /* `next`: the user whose turn it is */
+    int control;             /* the keeper's socket; -1: none */
+    bool ending;             /* no further call is begun */
+    bool has_begun;          /* it has begun a call at some time */
+    unsigned left_by;        /* the same in every page: see page.h */
+    size_t threads;          /* of this process without those of handlers; 0: not known */
+    bool left_thread;        /* a handler has left a thread behind: no call follows */
+    bool is_copy;            /* a process that a handler forked, and not the worker */
     mishap_buffer out;       /* the outcome of a call */
     timer_t timer;           /* of one that several loops use: see guard_time() */
     bool has_timer;
@@ -73,7 +73,7 @@ static void add_user(int socket, int page_file)
     atomic_store(&w.users[w.user_count - 1].page->left_by, w.left_by);
 }
 
-/* Every loop learns that this worker could be started: what it dies of is a call. */
+/* Every loop learns that this worker could start: if it dies later, a call is the cause. */
 static void note_begun(void)
 {
     if (w.has_begun)
@@ -93,9 +93,9 @@ static void remove_user(mishap_worker_user *user)
     *user = w.users[--w.user_count];
 }
 
-/* A loop that is gone is no matter for the others. But if this is no socket any more, a handler has
- * closed what is not its own: the loop at the other end has this worker killed, and no call of
- * another loop may run then. */
+/* Sending to a loop failed. A loop that has gone away does not concern the others. But if the
+ * descriptor is no socket any more, a handler has closed it: the loop at the other end will have
+ * this worker killed, so no call of another loop may begin. */
 static void mind_broken(void)
 {
     w.ending = w.ending || errno == EBADF || errno == ENOTSOCK;
@@ -103,8 +103,8 @@ static void mind_broken(void)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* A loop that is killed can no longer end a call of its own here. Where others use the same worker,
- * the worker then has to do it itself. */
+/* A loop that was killed can no longer end its call here. Where other loops use this worker, too,
+ * the worker sets a timer of its own. */
 static void guard_time(int64_t limit_ms)
 {
     struct itimerspec when = { 0 };
@@ -127,8 +127,8 @@ static _Noreturn void leave(void)
     exit(0);
 }
 
-/* A child of a handler has nothing to say to anybody: not while it runs, and not if it returns from
- * the handler, too. What it would write would stand in the middle of what the worker writes. */
+/* A child process of a handler must not send anything: not while it runs, and not if it returns
+ * from the handler. Its bytes would be mixed with those of the worker. */
 static void become_copy(void)
 {
     w.is_copy = true;
@@ -141,7 +141,7 @@ static void become_copy(void)
     mishap_words_for(NULL, 0);
 }
 
-/* Of calls that are settled together the answers come together, too: only this process knows what
+/* Calls that are settled together are answered together, too, so only this process knows how long
  * each of them took. */
 static void tell_time(mishap_worker_page *page, unsigned slot)
 {
@@ -149,7 +149,8 @@ static void tell_time(mishap_worker_page *page, unsigned slot)
     atomic_store(&page->ran_us[slot], us < 1 ? 1U : us < INT32_MAX ? (unsigned)us : INT32_MAX);
 }
 
-/* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
+/* End the call in its slot. If the loop has decided to kill this worker meanwhile, no answer is
+ * sent: the worker waits to be killed. */
 static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, mishap_slot_state to)
 {
     if (to == MISHAP_SLOT_RAN)
@@ -161,7 +162,7 @@ static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, m
             pause();
 }
 
-/* An outcome that there is no memory for, or that is too large, becomes a small one. */
+/* An outcome that is too large, or for which there is no memory, is replaced by a small failure. */
 static void put_outcome(unsigned slot, const mishap_call *call, const mishap *failure)
 {
     mishap_buffer_reset_within(&w.out, KEPT);
@@ -191,8 +192,8 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked,
     call->caller = copy_text(call, asked->caller);
     call->cursor = copy_text(call, asked->cursor);
     call->boundary = asked->boundary;
-    call->request_id =
-        asked->request_id; /* these stay where they were read until the call is over */
+    call->request_id = asked
+                           ->request_id; /* these stay in the input buffer until the call is over */
     call->remote = asked->remote;
     call->headers = asked->headers;
     call->to_operator = mishap_reports_operator;
@@ -212,7 +213,7 @@ static void send_held(mishap_worker_user *user)
 {
     if (user->held.length && !mishap_worker_send(user->socket, &user->held)) {
         mind_broken();
-        user->broken = true; /* and is removed where nobody has it at hand */
+        user->broken = true; /* removed later, where no caller up the stack still uses it */
     }
     mishap_buffer_reset_within(&user->held, KEPT);
 }
@@ -223,7 +224,7 @@ static void note_settling(int64_t since_ns)
         atomic_store(&w.users[i].page->settling_ns, since_ns);
 }
 
-/* Nothing of it is settled, and nothing answered: the loops have its calls run elsewhere. */
+/* The batch is neither settled nor answered: the loops run its calls again in another worker. */
 static void abandon_batch(void)
 {
     w.batch.count = 0;
@@ -257,7 +258,7 @@ static void settle_batch(void)
         send_held(&w.users[i]);
 }
 
-/* What a call has said counts only if it worked. */
+/* The reports of a call count only if it worked. */
 static void hold_outcome(mishap_worker_user *user, unsigned slot, const mishap_call *call,
                          const mishap *failure)
 {
@@ -267,8 +268,8 @@ static void hold_outcome(mishap_worker_user *user, unsigned slot, const mishap_c
     mishap_buffer_put_text(&user->held, mishap_buffer_text(&w.out));
 }
 
-/* A handler that was ended by a jump, or has found its service of no use, is answered. But nothing
- * of its batch is settled: what the service has open may be locked, or damaged. */
+/* A call that was ended by a jump, or that found its service of no use, is answered. But its batch
+ * is not settled: what the service has open may be locked or damaged. */
 static void finish_batched(mishap_worker_user *user, unsigned slot, uint32_t number,
                            const mishap_call *call, const mishap *failure)
 {
@@ -296,8 +297,9 @@ static void begin_batched(bool repeated)
 
 /* -- threads ----------------------------------------------------------------------------------- */
 
-/* The loops no longer give this worker a call, and run elsewhere what it has not begun. Then it may
- * take its time: a thread that goes on may hold a lock that the end waits for. */
+/* The loops no longer give this worker a call, and run elsewhere what it has not begun. Then the
+ * worker may take its time to exit: a thread that still runs may hold a lock that exit() waits
+ * for. */
 static void part_with_loops(void)
 {
     for (size_t i = 0; i < w.user_count; i++)
@@ -315,8 +317,9 @@ static void note_left(const mishap_operation *operation)
         atomic_store(&w.users[i].page->left_by, w.left_by);
 }
 
-/* A thread that a handler leaves behind may crash in the middle of somebody else's call. So this
- * was the last one, unless the service says that it knows. The log tells who did it. */
+/* A thread that a handler leaves behind may crash in the middle of another caller's call. So the
+ * worker takes no further call, unless the service declares such threads. The log names the
+ * operation. */
 static void look_for_threads(const mishap_call *call)
 {
     const mishap_service *service = w.group->service;
@@ -342,7 +345,7 @@ static void look_for_threads(const mishap_call *call)
 
 /* -- one call ---------------------------------------------------------------------------------- */
 
-/* Run it, and have the answer ready, or held. */
+/* Run a call, and have its answer ready to be sent, or held. */
 static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked,
                            mishap_call *call)
 {
@@ -360,13 +363,13 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
         finish_batched(user, slot, asked->number, call, failure);
     else
         end_call(user, slot, asked->number, MISHAP_SLOT_DONE);
-    fflush(stdout); /* what it printed is for the operator, now and not at the end */
+    fflush(stdout); /* its output is for the operator, now and not when the worker exits */
     guard_time(0);
     w.ending = w.ending || call->ended || call->lost;
     return failure;
 }
 
-/* NULL: there is none of this number. */
+/* NULL: there is no operation of this number. */
 static const mishap_operation *find_operation(uint32_t number)
 {
     const mishap_operation *operations = w.plan->app->operations;
@@ -379,8 +382,8 @@ static const mishap_operation *find_operation(uint32_t number)
     return NULL;
 }
 
-/* What was checked by the loop is not checked again. A call that was ended by a jump may have left
- * anything locked: this worker has run its last. One that may have run before is settled alone. */
+/* The loop has checked the call already. A call that was ended by a jump may have left locks
+ * behind, so the worker runs no further call. A call that may have run before is settled alone. */
 static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked)
 {
     const mishap_operation *operation = find_operation(asked->operation);
@@ -393,7 +396,7 @@ static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame
         return true;
     atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
     if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
-        return true; /* it was taken back */
+        return true; /* the loop took it back */
     note_begun();
     mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
     if (call)
@@ -411,8 +414,7 @@ static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame
     return sent;
 }
 
-/* A worker that cannot open its service is of no use, and ends. Whether it is tried again, by
- * another process, is for the loops to say. */
+/* A worker that cannot open its service ends. The loops decide when another process tries again. */
 static bool open_service(const mishap_worker_user *user, const mishap_framed *frame)
 {
     const mishap_service *service = w.group->service;
@@ -436,7 +438,7 @@ static bool open_service(const mishap_worker_user *user, const mishap_framed *fr
 
 /* -- frames ------------------------------------------------------------------------------------ */
 
-/* False: the connection is of no more use. */
+/* Process one frame. False: the connection is of no more use. */
 static bool take(mishap_worker_user *user, const mishap_framed *frame)
 {
     mishap_frame_call asked;
@@ -447,15 +449,15 @@ static bool take(mishap_worker_user *user, const mishap_framed *frame)
            run_call(user, frame->slot, &asked);
 }
 
-/* Run the first call that has come from a loop. False: there is none that is whole. *gone: the
- * connection is of no more use. */
+/* Run the first call that a loop has sent. False: there is no complete frame. *gone: the connection
+ * is of no more use. */
 static bool take_next(mishap_worker_user *user, bool *gone)
 {
     mishap_framed frame;
     size_t size;
     *gone = false;
     if (user->in.length == user->taken)
-        return false; /* and there may be no memory yet, to which nothing may be added */
+        return false; /* the buffer may have no memory yet: no offset may be added to NULL */
     mishap_text rest = { user->in.data + user->taken, user->in.length - user->taken };
     switch (mishap_frame_read(rest, &frame, &size)) {
     case MISHAP_FRAME_MORE:
@@ -471,7 +473,7 @@ static bool take_next(mishap_worker_user *user, bool *gone)
     return !*gone;
 }
 
-/* Read what is there, or wait for it. False: the loop is gone. */
+/* Read what has arrived, or wait for it. False: the loop has gone away. */
 static bool read_more(mishap_worker_user *user, bool wait)
 {
     mishap_buffer *in = &user->in;
@@ -504,10 +506,10 @@ static void hear_keeper(void)
     if (got > 0 && message.word == MISHAP_KEEPER_ADMIT && count == MISHAP_KEEPER_FILES)
         add_user(files[0], files[1]);
     else if (got < 0)
-        leave(); /* without a keeper there is no worker */
+        leave(); /* a worker does not outlive its keeper */
 }
 
-/* False: nothing came. */
+/* Wait until a loop or the keeper sends something. False: nothing came. */
 static bool wait_for_any(int wait_ms)
 {
     struct pollfd files[MISHAP_KEEPER_LOOPS + 1];
@@ -542,7 +544,7 @@ static bool takes_calls(void)
     return !w.ending && !w.left_thread;
 }
 
-/* One call of each loop in turn. False: none has any. */
+/* One call of each loop in turn. False: no loop has a call. */
 static bool take_turns(void)
 {
     bool any = false;
@@ -564,7 +566,7 @@ static bool take_turns(void)
     return any;
 }
 
-/* Calls that have come meanwhile belong to the batch as well. */
+/* Calls that have arrived meanwhile join the batch. */
 static void settle_or_wait(void)
 {
     if (!w.batch.count)
@@ -579,9 +581,9 @@ static void wait_for_one(void)
         leave();
 }
 
-/* -- another program --------------------------------------------------------------------------- */
+/* -- executing another program ----------------------------------------------------------------- */
 
-/* It finds its socket at descriptor 16 and its page at 17. */
+/* The program finds its socket at descriptor 16 and its page at 17. */
 static _Noreturn void execute(const char *const *program, const int *files)
 {
     union {
@@ -590,7 +592,7 @@ static _Noreturn void execute(const char *const *program, const int *files)
     } arguments = { program };
     char *environment[] = { NULL };
     for (size_t i = 0; i < MISHAP_KEEPER_FILES; i++)
-        if (fcntl(files[i], F_SETFD, 0) != 0) /* they stay open */
+        if (fcntl(files[i], F_SETFD, 0) != 0) /* the two stay open across execve() */
             _exit(127);
     execve(program[0], arguments.base, environment);
     _exit(127);
@@ -611,7 +613,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     if (plan->setup)
         mishap_service_use(plan->setup);
     mishap_changes_heard_by(NULL,
-                            NULL); /* the functions of the process that this was forked from */
+                            NULL); /* drop the listeners of the process that forked this one */
     mishap_changes_heard_by(mishap_reports_change, NULL);
     w.threads = mishap_threads_count(0);
     add_user(files[0], files[1]);

@@ -1,3 +1,4 @@
+/* Counts the threads of a worker: see threads.h. */
 #include "worker/child/threads.h"
 
 #include <dirent.h>
@@ -11,13 +12,13 @@
 #include "base/system.h"
 
 enum {
-    LINKS = 2,   /* of a folder without others in it */
+    LINKS = 2,   /* links of a folder without subfolders */
     EXITING = 4, /* PF_EXITING of the kernel, in the flags of a thread */
-    FLAGS = 9,   /* the field of `stat` that has the flags */
+    FLAGS = 9,   /* the field of /proc/…/stat that has the flags */
 };
 
-/* A thread that was joined may be there for some microseconds more, and has this flag before
- * pthread_join() returns. One that cannot be read is gone. */
+/* A thread that was joined may still be listed for some microseconds; it has this flag before
+ * pthread_join() returns. A thread whose file cannot be read is gone. */
 static bool is_exiting(int folder, const char *name)
 {
     char text[512], path[64];

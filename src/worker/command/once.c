@@ -1,6 +1,6 @@
 /*
- * A foreign program for one call: how commands and mishap_invoke() run it. The process that calls
- * is the parent, and waits.
+ * A foreign program for one call: how a command and mishap_invoke() run it. The calling process is
+ * the parent of the program, and waits for it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,8 +18,8 @@
 #include "worker/wire/frame.h"
 
 enum {
-    LOOK_MS = 20,       /* how often it is asked whether the call was cancelled */
-    MOST_STRAYS = 1000, /* messages of a call that count for nothing */
+    LOOK_MS = 20,       /* interval of the checks whether the call was cancelled */
+    MOST_STRAYS = 1000, /* messages without effect in one call, before the process is ended */
 };
 
 #define MS INT64_C(1000000)
@@ -31,25 +31,25 @@ struct mishap_foreign_process {
     char *packet;
     mishap_buffer in;
     _Atomic uint32_t id;     /* of the latest call */
-    atomic_bool interrupted; /* … and whether it was told to stop */
+    atomic_bool interrupted; /* … and whether that call was interrupted */
     bool ready, over;
     bool code_began; /* code of a caller may have written what it sends */
-    bool stuck;      /* it had closed its end, and did not end */
+    bool stuck;      /* it had closed its socket, but did not exit */
 };
 
-/* What is waited for: the start of a process, or a call that it runs. */
+/* What this process waits for: a program that starts, or a call that it runs. */
 struct abroad {
     mishap_foreign_process *process;
     const mishap_foreign *foreign;
     mishap_call *call; /* NULL: none */
     bool answered, last;
-    int strays;             /* messages that count for nothing */
+    int strays;             /* messages without effect */
     int64_t begun_ns;       /* when the call was handed over */
-    int64_t limit_ms;       /* the time that it was given; 0: any */
+    int64_t limit_ms;       /* the time that the call was given; 0: unlimited */
     int64_t stop_at_ns;     /* when its time is over; 0: never */
-    int64_t interrupted_ns; /* 0: it was not */
+    int64_t interrupted_ns; /* when the call was interrupted; 0: it was not */
     bool timed_out, cancelled;
-    int64_t looked_ns; /* when it was looked at whether the program has too much of something */
+    int64_t looked_ns; /* when the use of resources was checked last */
     const char *lie;
     mishap *failure;
 };
@@ -81,13 +81,13 @@ static void take_outcome(struct abroad *a, const mishap_foreign_message *message
     a->answered = !a->lie;
 }
 
-/* Code of a caller may have written whatever the process sends now. */
+/* True if code of a caller may have written what the process sends now. */
 static bool is_of_code(const struct abroad *a)
 {
     return a->foreign->code && a->process->code_began;
 }
 
-/* What counts for nothing is no reason to end a process, unless there is no end of it. */
+/* A message without effect is no reason to end the process, unless they do not stop. */
 static void count_stray(struct abroad *a)
 {
     a->lie = ++a->strays > MOST_STRAYS ? "too much that is of no call" : NULL;
@@ -114,7 +114,7 @@ static void take(struct abroad *a, mishap_text text)
     else if (!p->ready || message.id > id || message.word <= MISHAP_FOREIGN_UNREADY)
         a->lie = "a message about a call that it does not have";
     else if (message.id < id || !a->call)
-        ; /* of a call that is over: it comes too late */
+        ; /* it belongs to a call that is over: too late */
     else if (message.word >= MISHAP_FOREIGN_ANSWER)
         take_outcome(a, &message);
     else if (message.word == MISHAP_FOREIGN_BEGINS)
@@ -142,11 +142,12 @@ static bool read_packet(struct abroad *a)
         break;
     case MISHAP_GATHERED_PART:
         if (is_of_code(a))
-            count_stray(a); /* there may be no end of it */
+            count_stray(a); /* a program could send them without end */
         break;
     case MISHAP_GATHERED_BAD:
         if (is_of_code(a)) {
-            mishap_buffer_release(&p->in); /* what follows of it is not gathered either */
+            mishap_buffer_release(
+                &p->in); /* the packets that follow of this message are dropped, too */
             count_stray(a);
         } else {
             a->lie = p->in.failed ? "more than there is memory for" : "a packet that is none";
@@ -158,8 +159,8 @@ static bool read_packet(struct abroad *a)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
-/* False: it has more than its profile gives it, and is to be killed. Before it is ready, and in the
- * first moment of a call, it has run no code of anybody. */
+/* False: the process uses more than its profile allows, and is to be killed. Not checked before it
+ * is ready, nor in the first moment of a call: no code of a caller has run by then. */
 static bool mind_size(struct abroad *a, int64_t now)
 {
     if (!a->looked_ns || !a->process->ready)
@@ -170,7 +171,8 @@ static bool mind_size(struct abroad *a, int64_t now)
     return !mishap_spawn_look(&a->process->spawned);
 }
 
-/* It is asked to stop once, and killed if it does not. False: it is over. */
+/* When its time is over, the process is interrupted once, and killed if it goes on. False: the wait
+ * is over. */
 static bool mind_time(struct abroad *a)
 {
     int64_t now = mishap_clock_monotonic_ns();
@@ -193,7 +195,7 @@ static bool is_over(const struct abroad *a)
     return a->answered || a->failure || a->lie;
 }
 
-/* Until the next look, or until its time is over. */
+/* Milliseconds until the next check, or until its time is over. */
 static int next_look_ms(const struct abroad *a)
 {
     int64_t left = a->stop_at_ns && !a->interrupted_ns
@@ -202,7 +204,7 @@ static int next_look_ms(const struct abroad *a)
     return left <= 0 ? 0 : left < LOOK_MS * MS ? (int)(left / MS) : LOOK_MS;
 }
 
-/* Wait until *what is so, or it is over. */
+/* Wait until *what is true, or the process or its time is over. */
 static void wait_for(struct abroad *a, const bool *what)
 {
     while (!*what && !is_over(a)) {
@@ -302,12 +304,14 @@ static mishap *tell_end(const struct abroad *a, int status)
     return length ? mishap_note(m, "output", end.output) : m;
 }
 
-/* How it ended of itself, if it did: that it closed its end says nothing yet. */
+/* Reap the process. One that has closed its socket gets some time to exit by itself, so that its
+ * own exit status is known. */
 static int reap(mishap_foreign_process *p, bool kill_it)
 {
     int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(p->foreign);
     pid_t got = 0;
-    p->over = true; /* from now on its pid may be another's, and a signal is sent to nobody */
+    p->over = true; /* from now on the pid may belong to another process: no signal is sent to it
+                       any more */
     while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {
@@ -319,7 +323,7 @@ static int reap(mishap_foreign_process *p, bool kill_it)
     return status;
 }
 
-/* What became of it, if it is over. */
+/* If the process is over: reap it, and make the failure of the call. */
 static void conclude(struct abroad *a)
 {
     if (a->answered && !a->last)
@@ -411,7 +415,8 @@ static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
     return NULL;
 }
 
-/* Wait until it can be given calls: for one (may be NULL) whose time counts from now on. */
+/* Wait until the process can be given calls. If there is a call (else NULL), the time counts as the
+ * call's. */
 static mishap *await(mishap_foreign_process *p, mishap_call *call)
 {
     struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
@@ -427,15 +432,16 @@ static mishap *await(mishap_foreign_process *p, mishap_call *call)
     return a.failure;
 }
 
-/* One that has waited for its call may have ended meanwhile: no call is to be blamed for that. */
+/* A process that was started in advance may have ended meanwhile, which is not the fault of any
+ * call. */
 static mishap *has_ended(const mishap_call *call)
 {
     return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
                         call->operation->name);
 }
 
-/* Make sure that a process which was started before can be given a call. One that has not been
- * waited for yet says first why it cannot begin, even if it has ended meanwhile. */
+/* Make sure that a process which was started in advance can be given a call. If it was not waited
+ * for yet and could not begin, the failure says why, even if the process has ended. */
 static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
 {
     int status;
@@ -449,7 +455,7 @@ static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
     return failure;
 }
 
-/* Start one and wait for it. */
+/* Start a process and wait until it is ready. */
 static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
                      mishap_foreign_process **out)
 {
@@ -499,13 +505,13 @@ static mishap *run(mishap_foreign_process *p, mishap_call *call)
     struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
     int64_t limit_ms = p->foreign->untimed ? mishap_foreign_interrupt_ms(p->foreign, call) : 0;
     if (limit_ms > 0 && (left_ms < 0 || limit_ms < left_ms))
-        left_ms = limit_ms; /* from now on: it was ready before */
+        left_ms = limit_ms; /* the limit counts from now on: the process was ready before */
     if (left_ms >= 0)
         a.stop_at_ns = mishap_clock_monotonic_ns() + left_ms * MS;
     if (send_call(&a))
         wait_for(&a, &a.answered);
     else if (a.failure)
-        return a.failure; /* nothing was sent */
+        return a.failure; /* no packet was sent */
     conclude(&a);
     return a.failure;
 }
@@ -530,7 +536,7 @@ mishap *mishap_foreign_run(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
-    if (!process) /* of a person, who can interrupt it */
+    if (!process) /* the call of a person at a terminal, who can interrupt it */
         mishap_foreign_shorten(foreign, call);
     mishap *failure = process ? look_at(process, call) : start(call->app, foreign, call, &process);
     if (!failure)

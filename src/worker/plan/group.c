@@ -1,4 +1,4 @@
-/* Which operations share a process. */
+/* Which operations share a worker process: see plan.h. */
 #include "operation/call.h"
 #include "worker/plan/plan.h"
 #include "worker/wire/packets.h"
@@ -9,9 +9,10 @@ static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
            a->apart == b->apart;
 }
 
-/* What a C programmer expects of `static` state holds without a word: one process, one call at a
- * time. Whoever keeps none says so, and gets more processes. `apart`: calls of the operation that
- * no other call is to wait for; but a service that is alone has one process for all. */
+/* By default an operation may use `static` state, as a C programmer expects: it gets one process,
+ * and one call runs at a time. An operation that declares that it keeps no state gets more
+ * processes. `apart`: calls of the operation that no other call is to wait for; but a service that
+ * is `.alone` has one process for all of its calls. */
 static mishap_worker_group group_of(const mishap_operation *operation, bool apart)
 {
     const mishap_service *service = operation->service;

@@ -1,3 +1,7 @@
+/*
+ * The first steps of a child process that was just forked, for a worker or a foreign program:
+ * descriptors, signals, limits. Runs in the child.
+ */
 #include "worker/spawn/child.h"
 
 #include <fcntl.h>
@@ -14,9 +18,9 @@ enum { FIRST_FILE = 16 };
 /* -- descriptors ------------------------------------------------------------------------------- */
 
 /*
- * In a server stderr is a pipe whose descriptor does not wait. That is a property of the open file,
- * which programs that a handler starts may change for all who share it, so handlers have one of
- * their own, and it waits: nothing that they print is lost while the pipe is read.
+ * In a server, stderr is a non-blocking pipe. Non-blocking is a property of the open file, and
+ * programs that a handler starts may change it for all processes that share it. So a worker opens
+ * the pipe again, in blocking mode: no output of a handler is lost as long as the pipe is read.
  */
 static void open_error_again(void)
 {
@@ -28,7 +32,8 @@ static void open_error_again(void)
         dup2(file, STDERR_FILENO);
 }
 
-/* Those that are kept move up first, so that none of them is in the way of the others. */
+/* The descriptors to keep are moved to high numbers first, so that they do not overwrite each
+ * other. */
 static bool arrange_files(int *files, size_t count)
 {
     int last = FIRST_FILE - 1, nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -55,16 +60,16 @@ static bool arrange_files(int *files, size_t count)
 
 /* -- signals ----------------------------------------------------------------------------------- */
 
-static pid_t worker; /* this process, not a child that the handler forks */
+static pid_t worker; /* the worker, not a child process that its handler forks */
 
 static void no_matter(int signal)
 {
     (void)signal;
 }
 
-/* A signal that means nothing to a worker. From another process it has no effect. One that the
- * handler has sent or set a timer for does what it does by default, and so does any in a child that
- * the handler has forked. */
+/* For a signal that a worker does not use. Sent by another process, it has no effect. Sent by the
+ * handler itself, or by a timer that the handler set, it has its default effect; so has any signal
+ * in a child process that the handler has forked. */
 static void on_unused(int number, siginfo_t *info, void *context)
 {
     bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
@@ -72,7 +77,7 @@ static void on_unused(int number, siginfo_t *info, void *context)
     if (sent && info->si_pid != worker && getpid() == worker)
         return;
     signal(number, SIG_DFL);
-    raise(number); /* it comes when this returns */
+    raise(number); /* delivered when this function returns */
 }
 
 static void catch_unused(int number, void *action)
@@ -80,9 +85,10 @@ static void catch_unused(int number, void *action)
     sigaction(number, action, NULL);
 }
 
-/* What ends a whole process group, systemd or a terminal, is the supervisor's to decide; a pipe
- * that nobody reads and a file that is too large are errors of write(). They are caught without
- * effect, not ignored: programs that a handler executes start with the default. */
+/* systemd or a terminal may send a signal to the whole process group: what it means is for the
+ * supervisor to decide. SIGPIPE and SIGXFSZ are reported as errors of write() instead. The signals
+ * are caught without effect, not ignored: so programs that a handler executes start with the
+ * default action. */
 static void reset_signals(void)
 {
     sigset_t none;
@@ -103,7 +109,7 @@ static void reset_signals(void)
 
 /* -- limits ------------------------------------------------------------------------------------ */
 
-/* `spare` is what lies between the soft limit and the hard one. */
+/* Set a resource limit. `spare` is the distance between the soft limit and the hard limit. */
 static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
 {
     struct rlimit now;
@@ -117,7 +123,7 @@ static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
     return setrlimit(resource, &now) == 0;
 }
 
-/* The memory of a process that is watched by a sanitizer or valgrind is mostly theirs. */
+/* A sanitizer or valgrind uses most of the memory of the process itself. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WATCHED 1
 #elif defined(__has_feature)
@@ -133,14 +139,14 @@ static bool set_limits(const mishap_worker_limits *limits)
 #else
     uint64_t memory = limits->memory_bytes;
 #endif
-    /* At the soft limit of processor time comes SIGXCPU, which says why it died; at the hard one
-     * SIGKILL, which does not. */
+    /* At the soft limit of processor time the process gets SIGXCPU, which says why it died. At the
+     * hard limit it would get SIGKILL, which does not. */
     return limit(RLIMIT_DATA, memory, 0) && limit(RLIMIT_CPU, limits->cpu_seconds, 1) &&
            limit(RLIMIT_NOFILE, limits->files, 0) && limit(RLIMIT_NPROC, limits->processes, 0) &&
            limit(RLIMIT_FSIZE, limits->file_bytes, 0);
 }
 
-/* If memory runs out on the machine, a worker is what the system should take first. */
+/* If the machine runs out of memory, the kernel should kill a worker before other processes. */
 static void be_first_to_go(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -170,13 +176,13 @@ static bool arrange_foreign_files(int socket, int output)
 {
     enum { ABOVE = 16 };
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    socket = fcntl(socket, F_DUPFD_CLOEXEC, ABOVE); /* out of the way of the others */
+    socket = fcntl(socket, F_DUPFD_CLOEXEC, ABOVE); /* to a number above the others */
     output = fcntl(output, F_DUPFD_CLOEXEC, ABOVE);
     if (nothing < 0 || socket < 0 || output < 0)
         return false;
     nothing = fcntl(nothing, F_DUPFD_CLOEXEC, ABOVE);
-    /* The others are closed now and not by exec: those of a keeper with many sessions are more than
-     * the program may have open. */
+    /* The other descriptors are closed here and not by exec: a keeper with many sessions has more
+     * of them open than the program may have. */
     return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
            dup2(output, STDERR_FILENO) >= 0 && dup2(socket, STDERR_FILENO + 1) >= 0 &&
            close_range(STDERR_FILENO + 2, ~0U, 0) == 0;
@@ -195,7 +201,7 @@ bool mishap_child_begin_foreign(int parent, int socket, int output)
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN); /* they are for whoever started it, which ends it then */
+        signal(ignored[i], SIG_IGN); /* these are for its parent, which then ends it */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     return arrange_foreign_files(socket, output);

@@ -1,3 +1,4 @@
+/* The child processes of a process, read from /proc: see children.h. */
 #include "worker/spawn/children.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static int next_byte(mishap_children *children)
     return children->length ? (unsigned char)children->text[children->at++] : -1;
 }
 
-/* Numbers with a space behind each. */
+/* The list has a space after each number. */
 pid_t mishap_children_next(mishap_children *children)
 {
     pid_t pid = 0;

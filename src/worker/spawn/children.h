@@ -13,10 +13,10 @@ typedef struct mishap_children {
     char text[512];
 } mishap_children;
 
-/* Of a process with one thread, or of its first one. It must be closed. */
+/* Open the list of a process: it has the children of its main thread. The list must be closed. */
 void mishap_children_open(mishap_children *children, pid_t parent);
 
-/* The next one, or 0. */
+/* The next child, or 0 at the end. */
 pid_t mishap_children_next(mishap_children *children);
 
 void mishap_children_close(mishap_children *children);

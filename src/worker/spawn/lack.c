@@ -1,4 +1,5 @@
-/* Why no process can be started: what the system lacks, for whoever can give it more. */
+/* Why no process can be started: what the system lacks, told to an operator who can raise the
+ * limit. */
 #include <errno.h>
 #include <sys/resource.h>
 
@@ -40,8 +41,7 @@ mishap *mishap_worker_no_process(int error)
     return mishap_tell_cause(m, reason);
 }
 
-/* The descriptors of a child are moved out of the way of others while they are arranged (child.c).
- */
+/* While the descriptors of a child are arranged, they use higher numbers than later (child.c). */
 mishap *mishap_worker_too_few_files(void)
 {
     enum { FEWEST = 32 };

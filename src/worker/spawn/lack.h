@@ -4,11 +4,11 @@
 
 #include "operation/operation.h"
 
-/* UNAVAILABLE: the error of the system says what it lacks, and so do its cause and suggestion. */
+/* UNAVAILABLE, with a cause and a suggestion: the error of the system says what is missing. */
 mishap *mishap_worker_no_process(int error);
 
-/* A child that ended before it began: the same, if this process may open fewer files than a child
- * needs for its beginning; else NULL. */
+/* Why a child ended before it began: the same failure, if this process may open fewer files than a
+ * child needs to begin; else NULL. */
 mishap *mishap_worker_too_few_files(void);
 
 #endif

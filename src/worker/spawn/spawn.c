@@ -1,3 +1,7 @@
+/*
+ * Starts the process of a foreign program, in its sandbox. Runs in the keeper, and in a command for
+ * its one call.
+ */
 #include "worker/spawn/spawn.h"
 
 #include <errno.h>
@@ -13,7 +17,7 @@
 
 enum { MOST_ARGUMENTS = 64, MOST_SANDBOXES = 32 };
 
-/* A sandbox is made once for a profile: that takes some milliseconds. */
+/* Sandboxes are cached by profile, since making one takes some milliseconds. */
 static struct {
     const mishap_sandbox_profile *profile;
     mishap_sandbox *sandbox;
@@ -84,10 +88,12 @@ void mishap_spawn_sweep(void)
 void mishap_spawn_prepare(const mishap_foreign *foreign)
 {
     mishap_sandbox *sandbox;
-    mishap_free(sandbox_of(foreign, &sandbox)); /* if that fails, it is tried again */
+    mishap_free(sandbox_of(
+        foreign, &sandbox)); /* a failure is no matter here: the first start tries again */
 }
 
-/* What is written beyond its size fails, and where it is written to says how much there is. */
+/* The output of a program is a file in memory of a fixed size: writing beyond it fails, and the
+ * file offset tells how much was written. */
 static int make_output(void)
 {
     int file = memfd_create("mishap-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -125,7 +131,7 @@ static _Noreturn void execute(const mishap_foreign *foreign, const char *const *
     _exit(127);
 }
 
-/* Into its output, whose end goes to the operator's log. */
+/* Written to the child's output, whose end goes to the operator's log. */
 static const char not_entered[] = "The sandbox cannot be entered: ";
 
 static void say_step(const char *step, int error)
@@ -134,7 +140,7 @@ static void say_step(const char *step, int error)
     int length = snprintf(words, sizeof words, "%s%s: %s\n", not_entered, step,
                           strerrordesc_np(error));
     if (length > 0 && write(STDERR_FILENO, words, (size_t)length) < 0)
-        return; /* nobody can be told */
+        return; /* there is no other place to report to */
 }
 
 bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned)
@@ -169,14 +175,14 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
         spawned->sandbox = sandbox;
         return true;
     }
-    int error = errno; /* its pid stays 0: whoever killed -1 would kill everybody */
+    int error = errno; /* spawned->pid stays 0, never -1: kill(-1) would end every process */
     close(spawned->output);
     spawned->output = -1;
     errno = error;
     return false;
 }
 
-/* The step and the error, as the child has put them. */
+/* The step and the error that the child has written to its output. */
 static mishap *tell_step(mishap_text output)
 {
     size_t length = sizeof not_entered - 1;
@@ -188,7 +194,7 @@ static mishap *tell_step(mishap_text output)
     int size = (int)(end ? end - step : (ptrdiff_t)(output.length - length));
     snprintf(words, sizeof words, "%.*s", size, step);
     if (strncmp(words, executing, sizeof executing - 1) == 0)
-        return NULL; /* the sandbox was entered, and the program is none */
+        return NULL; /* the sandbox was entered, but the program could not be executed */
     mishap *m = mishap_raise(NOT_CONFIGURED,
                              "The sandbox of the foreign program cannot be entered.");
     return mishap_suggest(
@@ -242,7 +248,8 @@ size_t mishap_spawn_output(const mishap_spawned *spawned, char *output)
         ssize_t got = pread(spawned->output, output, (size_t)end, 0);
         return got > 0 ? (size_t)got : 0;
     }
-    /* Some say first why they die, and then print a long stack. */
+    /* A program may write first why it dies, and then a long stack: so the beginning is kept,
+     * too. */
     static const char between[] = "\n[…]\n";
     enum { CUT = sizeof between - 1, FIRST = MISHAP_FOREIGN_LAST_OUTPUT / 2 };
     enum { LAST = MISHAP_FOREIGN_LAST_OUTPUT - FIRST - CUT };

@@ -1,5 +1,5 @@
-/* The process of a foreign program: how it begins, and what is left of it at its end. The keeper
- * has them, and so has a command for one call. */
+/* The process of a foreign program: how it is started, and what is left when it has ended. Used by
+ * the keeper for its processes, and by a command for its one call. */
 #ifndef MISHAP_WORKER_SPAWN_SPAWN_H
 #define MISHAP_WORKER_SPAWN_SPAWN_H
 
@@ -12,46 +12,46 @@ typedef struct mishap_spawned {
     mishap_sandbox_place place;
     const mishap_sandbox *sandbox; /* NULL: none */
     mishap_sandbox_watch watch;
-    mishap_sandbox_excess exceeded; /* what it is to be killed for */
+    mishap_sandbox_excess exceeded; /* the excess that it is to be killed for */
 } mishap_spawned;
 
-/* Whether a weak sandbox will do, if there is no other. To be said before the first process starts;
- * else it is as the environment of the program says. */
+/* Choose whether a weak sandbox is accepted where there is no better one. To be called before the
+ * first process starts; without it, the environment of the program decides. */
 void mishap_spawn_use(mishap_sandbox_mode mode);
 void mishap_spawn_use_usual(const mishap_app *app);
 
-/* Can it be started: is it usable, and is there a sandbox for it? */
+/* Check that a program can be started: that it is usable, and that there is a sandbox for it. */
 mishap *mishap_spawn_check(const mishap_foreign *foreign);
 
-/* Why a process of it ended before it was ready, with this output: its sandbox could not be
+/* Why a process of it ended before it was ready, judged by this output: its sandbox could not be
  * entered, or a limit of this process is below what the program is given. NULL: neither. */
 mishap *mishap_spawn_lack(const mishap_foreign *foreign, mishap_text output);
 
-/* Make its sandbox now, so that the first start need not wait for that. */
+/* Make its sandbox now, so that the first start is not delayed by that. */
 void mishap_spawn_prepare(const mishap_foreign *foreign);
 
-/* Remove what a keeper that was killed has left of the sandboxes of its processes. */
+/* Remove what a keeper that was killed has left behind of the sandboxes of its processes. */
 void mishap_spawn_sweep(void);
 
-/* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
- * False: errno says why. */
+/* Start a process. `socket` is the program's end of the connection; the caller keeps it and closes
+ * it. False: errno says why. */
 bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned);
 
-/* Have it end the call of this id. */
+/* Interrupt the call of this id. */
 void mishap_spawn_interrupt(pid_t pid, uint32_t id);
 
-/* Has it more than its profile gives it? Then it is to be killed. */
+/* True if the process uses more than its profile allows. The caller then kills it. */
 bool mishap_spawn_look(mishap_spawned *spawned);
 
-/* What it was killed for, by us or by the system, and the word for that; NULL: nothing. */
+/* What it was killed for, by this process or by the system, and the name of that; NULL: nothing. */
 mishap_sandbox_excess mishap_spawn_exceeded(const mishap_spawned *spawned);
 const char *mishap_spawn_excess(mishap_sandbox_excess excess);
 
-/* What it has written: all of it or, of more than MISHAP_FOREIGN_LAST_OUTPUT bytes, the beginning
- * and the end. */
+/* Copy its output: all of it or, if it is longer than MISHAP_FOREIGN_LAST_OUTPUT bytes, its
+ * beginning and its end. */
 size_t mishap_spawn_output(const mishap_spawned *spawned, char *output);
 
-/* It was reaped: close and remove what it had. */
+/* After the process was reaped: close its files and remove what its sandbox has left. */
 void mishap_spawn_remove(mishap_spawned *spawned);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * Messages of a foreign program in which code of a caller may run: see code.h. Used by loops and by
+ * commands.
+ */
 #include "worker/wire/code.h"
 
 #include <stdio.h>
@@ -5,11 +9,12 @@
 #include "dialect/parts.h"
 #include "mishap/restore.h"
 
-enum { SLACK_MS = 25 }; /* two processes look at their clocks at different times */
+enum { SLACK_MS = 25 }; /* the two processes read their clocks at different times */
 
-/* -- whether it is true ------------------------------------------------------------------------ */
+/* -- is a claim of the code true? -------------------------------------------------------------- */
 
-/* The time that the call has by its own argument, or by what holds without one; 0: any. */
+/* The time limit of the call: its own argument, or the usual limit, or the time that it was given
+ * if that is shorter; 0: none. */
 static int64_t limit_of(const mishap_foreign_known *known, const mishap_call *call)
 {
     enum { TO_SAY_SO_MS = 1000 }; /* as in mishap_foreign_shorten() */
@@ -25,7 +30,8 @@ static int64_t limit_of(const mishap_foreign_known *known, const mishap_call *ca
                                                                             : limit_ms;
 }
 
-/* The time that was over by what the process says. Sessions keep limits of their own. */
+/* The time limit that has passed according to the process. Only sessions may name one, since they
+ * keep limits of their own. */
 static int64_t limit_said(const mishap_foreign_message *message, const mishap_foreign_known *known,
                           const mishap_call *call)
 {
@@ -62,9 +68,10 @@ static const mishap_code *code_of(const mishap_foreign_message *message,
     return is_true ? named : code->raises[0];
 }
 
-/* -- its parts --------------------------------------------------------------------------------- */
+/* -- parts of the failure ---------------------------------------------------------------------- */
 
-/* The message of the server, where it is the server that knows. */
+/* The service's own message for this code, used where the server knows what happened; NULL:
+ * none. */
 static const char *words_for(const mishap_foreign_code *code, const mishap_code *raised)
 {
     return raised == MISHAP_CODE_TIMEOUT     ? code->timed_out
@@ -72,7 +79,7 @@ static const char *words_for(const mishap_foreign_code *code, const mishap_code 
                                              : NULL;
 }
 
-/* … with the time that was over in the place of %s. */
+/* Tell these words; the time limit replaces %s in them. */
 static void tell_words(mishap *m, const char *words, int64_t limit_ms)
 {
     char time[48], whole[200];
@@ -94,11 +101,12 @@ static void take_message(mishap *m, yyjson_val *value)
                             : mishap_text_of("The code says nothing of its failure."));
 }
 
-/* A type that a condition report would spell like a code of ours is not taken. */
+/* Take the failure's type from the message. A type that a condition report would spell like a code
+ * of the catalog is refused: the code could pass its own failure off as one of the server. */
 static void take_type(mishap *m, const mishap_foreign_code *code, yyjson_val *value)
 {
     mishap_restore_part(m, MISHAP_PART_TYPE, mishap_json_text(value));
-    mishap_text type = mishap_told(m)->type; /* empty: it is that of the code of the failure */
+    mishap_text type = mishap_told(m)->type; /* empty: the type is that of the failure's code */
     const mishap_code *same = mishap_catalog_find(MISHAP_SPELLING_CONDITION, type);
     bool own = yyjson_is_str(value) && yyjson_get_len(value) > 0;
     if (code->conditions)
@@ -143,7 +151,7 @@ mishap *mishap_code_take_failure(const mishap_foreign_message *message,
     return mishap_restore_end(m, &whole) ? whole : mishap_out_of_memory();
 }
 
-/* -- without a message ------------------------------------------------------------------------- */
+/* -- failures without a message of the program ------------------------------------------------- */
 
 mishap *mishap_code_broke_answer(const mishap_foreign_code *code, mishap *cause)
 {
@@ -161,7 +169,8 @@ mishap *mishap_foreign_code_ended(const mishap_foreign *foreign, const mishap_fo
 
 /* -- text -------------------------------------------------------------------------------------- */
 
-/* A program escapes the markers in what it quotes, so an answer has none of these. */
+/* A program escapes the markers of reports in what it quotes, so an honest answer contains none of
+ * these. */
 void mishap_code_put_text(mishap_buffer *out, mishap_text text)
 {
     static const char *const markers[] = { "[ERROR]", "[Backtrace]" };
@@ -178,6 +187,6 @@ void mishap_code_put_text(mishap_buffer *out, mishap_text text)
             from = i + 1;
         }
     }
-    if (from < text.length) /* nothing may have no address */
+    if (from < text.length) /* an empty text may have no address */
         mishap_buffer_put(out, text.data + from, text.length - from);
 }

@@ -1,3 +1,4 @@
+/* Writing and reading the frames between a loop and a worker: see frame.h. */
 #include "worker/wire/frame.h"
 
 #include "mishap/carry.h"
@@ -25,10 +26,10 @@ enum {
 
     WORKED = 0, /* how a call came out */
     FAILED = 1,
-    ENDED = 2, /* it failed, because its handler was ended */
-    LOST = 3,  /* it failed, because what its service opened is of no more use */
+    ENDED = 2, /* it failed: its handler was ended before it returned */
+    LOST = 3,  /* it failed: what its service has opened is of no more use */
 
-    MOST_PARSED = 64 * 1024, /* bytes of an answer that is read once more by the loop */
+    MOST_PARSED = 64 * 1024, /* bytes: the loop parses a longer answer no second time */
 };
 
 /* -- frames ------------------------------------------------------------------------------------ */
@@ -69,7 +70,7 @@ size_t mishap_frame_begin(mishap_buffer *out, mishap_frame_type type, unsigned s
     return begun;
 }
 
-/* One that has no room, or is too long, is not there at all. */
+/* A frame for which there is no memory, or that is too long, is removed from the buffer. */
 void mishap_frame_end(mishap_buffer *out, size_t begun)
 {
     size_t length = out->length - begun;
@@ -81,7 +82,7 @@ void mishap_frame_end(mishap_buffer *out, size_t begun)
     write_u32(out->data + begun, (uint32_t)(length - MISHAP_FRAME_HEAD));
 }
 
-/* Text that becomes a string of C is all of it, or there is none. */
+/* Text that becomes a C string must not contain NUL, which would cut it. */
 static bool is_string(mishap_text text)
 {
     return !text.data || !memchr(text.data, '\0', text.length);
@@ -108,7 +109,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     mishap_pack_u8(out, (uint8_t)((call->verbose ? VERBOSE : 0) |
                                   (call->watcher && call->watcher->progress && !call->repeated
                                        ? WANTS_PROGRESS
-                                       : 0) | /* which grows: it was perhaps told already */
+                                       : 0) | /* after a repeat, progress would begin anew, and
+                                                 clients expect it to grow */
                                   (call->watcher && call->watcher->log ? WANTS_LOG : 0) |
                                   (call->watcher && call->watcher->piece ? WANTS_PIECES : 0) |
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
@@ -129,7 +131,7 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
         mishap_pack_text(out, mishap_text_of(call->cursor));
     if (call->id.data)
         mishap_pack_text(out, call->id);
-    /* The rest is the arguments. Behind a colon the writer of JSON puts no comma. */
+    /* The arguments follow to the end. The JSON writer puts no comma after the colon. */
     mishap_pack_u8(out, ':');
     mishap_json_copy(out, call->reader.root);
     mishap_frame_end(out, begun);
@@ -264,9 +266,9 @@ void mishap_frame_put_failure(mishap_buffer *out, unsigned slot, const mishap *f
     mishap_frame_end(out, begun);
 }
 
-/* JSON that a worker wrote has no white space but spaces: nothing in it can break out of the line
- * or the event that it is put into. A long one is not parsed once more, for that would hold the
- * loop up. */
+/* The worker writes JSON without any white space but spaces, so nothing in it can break out of the
+ * line or the event that it is put into. A long answer is not parsed again: that would hold up the
+ * loop. */
 static bool is_sound_json(mishap_text text)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
@@ -293,7 +295,7 @@ static bool are_sound_warnings(mishap_text warnings)
     return sound;
 }
 
-/* What a handler may have answered, as the loop's call takes it. */
+/* What a handler may have answered, in the form in which the loop's call takes it. */
 struct answer {
     uint8_t kind, flags;
     uint32_t status;
@@ -325,7 +327,7 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
         a->kind > MISHAP_ANSWER_STREAM || a->flags > ALL_OF_OUTCOME ||
         (a->status && (a->status < 200 || a->status > 599)))
         return false;
-    /* What is no JSON has a media type. */
+    /* An answer that is not JSON must have a media type. */
     if ((a->kind == MISHAP_ANSWER_BYTES || a->kind == MISHAP_ANSWER_STREAM) && !a->type.data)
         return false;
     if (!is_string(a->location) || !is_string(a->type) || !is_string(a->resumed_by) ||
@@ -387,7 +389,7 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     return true;
 }
 
-/* -- what a call says while it runs ------------------------------------------------------------ */
+/* -- messages of a running call ---------------------------------------------------------------- */
 
 void mishap_frame_put_progress(mishap_buffer *out, unsigned slot, double done, double total,
                                mishap_text words)

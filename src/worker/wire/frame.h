@@ -1,6 +1,6 @@
 /*
  * The messages between a loop and a worker: eight bytes of head (length, type, slot), then a
- * payload. Both sides check what they read; a worker that sends what it must not is killed.
+ * payload. Both sides check what they read. A loop has a worker killed that sends an invalid frame.
  */
 #ifndef MISHAP_WORKER_WIRE_FRAME_H
 #define MISHAP_WORKER_WIRE_FRAME_H
@@ -10,16 +10,16 @@
 
 typedef enum mishap_frame_type {
     /* to the worker */
-    MISHAP_FRAME_CALL = 1, /* run this */
+    MISHAP_FRAME_CALL = 1, /* run this call */
     MISHAP_FRAME_OPEN,     /* open your service */
     /* to the loop */
     MISHAP_FRAME_PROGRESS,
     MISHAP_FRAME_LOG,
-    MISHAP_FRAME_CHANGED, /* of no call in particular */
+    MISHAP_FRAME_CHANGED, /* resources have changed; belongs to no call */
     MISHAP_FRAME_BEGIN,   /* a stream begins: its media type */
     MISHAP_FRAME_PIECE,   /* … a piece of it */
-    MISHAP_FRAME_DONE,    /* what came of a call; nothing more follows of it */
-    MISHAP_FRAME_OPENED,  /* what came of opening the service */
+    MISHAP_FRAME_DONE,    /* the outcome of a call: its last frame */
+    MISHAP_FRAME_OPENED,  /* the outcome of opening the service */
 } mishap_frame_type;
 
 enum {
@@ -34,60 +34,62 @@ typedef struct mishap_framed {
 } mishap_framed;
 
 typedef enum mishap_frame_state {
-    MISHAP_FRAME_MORE,  /* it is not all there yet; *size is what it takes, 0: not known */
-    MISHAP_FRAME_WHOLE, /* *size bytes were it */
-    MISHAP_FRAME_BAD,   /* no frame begins like this */
+    MISHAP_FRAME_MORE,  /* incomplete; *size is the size of the whole frame, or 0 if that is not
+                           known yet */
+    MISHAP_FRAME_WHOLE, /* complete: *size bytes */
+    MISHAP_FRAME_BAD,   /* invalid */
 } mishap_frame_state;
 
-/* The frame at the beginning of some bytes, into which it points. */
+/* Read the frame at the beginning of some bytes. The result points into them. */
 mishap_frame_state mishap_frame_read(mishap_text bytes, mishap_framed *frame, size_t *size);
 
-/* Write one: the payload goes in between. Where it began is what ends it. */
+/* Write a frame: begin it, write its payload, and end it with the result of begin. */
 size_t mishap_frame_begin(mishap_buffer *out, mishap_frame_type type, unsigned slot);
 void mishap_frame_end(mishap_buffer *out, size_t begun);
 
 /* -- payloads ---------------------------------------------------------------------------------- */
 
-/* The operation of a call that tries the service of the worker: it need not be in the list. */
+/* The operation number of a call that tries the worker's service (a trial). Its operation need not
+ * be in the program's list. */
 #define MISHAP_FRAME_TRIAL UINT32_MAX
 
 /* A call to be run. Text points into the payload. */
 typedef struct mishap_frame_call {
-    uint32_t number;    /* of the call, beside its slot */
-    uint32_t operation; /* its place in the list of the program, or MISHAP_FRAME_TRIAL */
-    uint32_t limit_ms;  /* for its handler */
+    uint32_t number;    /* of the call; with its slot it names the call */
+    uint32_t operation; /* its index in the program's list, or MISHAP_FRAME_TRIAL */
+    uint32_t limit_ms;  /* the time of its handler */
     bool verbose, wants_progress, wants_log, wants_pieces;
     bool caller_is_free;
     bool repeated;      /* it may have run before, in a process that died */
     mishap_text id;     /* mishap_call_id(); no data: none yet */
-    mishap_text caller; /* no data: nobody in particular */
+    mishap_text caller; /* no data: a caller without a name */
     mishap_boundary_kind boundary;
-    mishap_text request_id, remote, headers; /* as the call of the loop has them */
+    mishap_text request_id, remote, headers; /* the same as in the loop's call */
     mishap_text arguments;
-    mishap_text body_type, body; /* of a call with a body that is no JSON; no data: none */
-    mishap_text cursor;          /* where a stream goes on; no data: it begins */
+    mishap_text body_type, body; /* of a call whose body is not JSON; no data: none */
+    mishap_text cursor; /* where a stream is resumed; no data: it starts at the beginning */
 } mishap_frame_call;
 
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                            const mishap_call *call, uint32_t limit_ms);
 bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call);
 
-/* What a worker is to open: what it finds, and it may make it (NULL), or what has this identity. */
+/* What a worker is to open. NULL: what it finds, or else it may create it. Otherwise: only what has
+ * this identity. */
 void mishap_frame_put_open(mishap_buffer *out, const char *identity);
 bool mishap_frame_take_open(mishap_text payload, char room[MISHAP_IDENTITY_LIMIT],
                             const char **identity);
 
-/* What came of opening: the failure, or the identity of what was opened; "" if it has none. */
+/* The outcome of opening: the failure, or the identity of what was opened; "" if it has none. */
 void mishap_frame_put_opened(mishap_buffer *out, const char *identity, const mishap *failure);
 bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY_LIMIT],
                               mishap **failure);
 
-/* What came of a call: its answer, or a failure with both of its sides, and whether its handler was
- * ended before it returned (call->ended), or has found that what its service opened is of no more
- * use (call->lost). The call of the loop gets what the call of the worker
- * had. False: this is no sound outcome of it, and nothing was changed. A call that was never made
- * has but a failure.
- */
+/* The outcome of a call: its answer, or a failure with its public and its private side. It also
+ * says whether the handler was ended before it returned (call->ended), and whether the handler has
+ * found that what its service opened is of no more use (call->lost). Reading copies all of that
+ * into the loop's call. False: the outcome is invalid, and nothing was changed. A call that was
+ * never made has only a failure. */
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure);
 void mishap_frame_put_failure(mishap_buffer *out, unsigned slot, const mishap *failure);
@@ -98,7 +100,7 @@ void mishap_frame_put_progress(mishap_buffer *out, unsigned slot, double done, d
 bool mishap_frame_take_progress(mishap_text payload, double *done, double *total,
                                 mishap_text *words);
 
-/* A message for the client, or, of the level MISHAP_FOR_OPERATOR, a line for the operator. */
+/* Write a log message: for the client or, at level MISHAP_FOR_OPERATOR, a line for the operator. */
 enum { MISHAP_FOR_OPERATOR = MISHAP_EMERGENCY + 1 };
 void mishap_frame_put_log(mishap_buffer *out, unsigned slot, mishap_level level, mishap_text words);
 bool mishap_frame_take_log(mishap_text payload, mishap_level *level, mishap_text *words);

@@ -1,4 +1,4 @@
-/* Messages between a keeper and those who are connected to it. */
+/* Messages between the keeper and the processes that are connected to it: see keeper_messages.h. */
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ bool mishap_keeper_send(int socket, const mishap_keeper_message *message, const 
 {
     union {
         const mishap_keeper_message *given;
-        void *base; /* it is only read */
+        void *base; /* sendmsg() only reads it */
     } start = { message };
     struct iovec bytes = { start.base, size_of(message) };
     union control control = { 0 };

@@ -1,3 +1,7 @@
+/*
+ * Packets and messages between this program and a foreign program: see packets.h. A loop uses them
+ * for the processes that its keeper starts, and a command for its own child process.
+ */
 #include "worker/wire/packets.h"
 
 #include <errno.h>
@@ -13,10 +17,10 @@ enum kind { WHOLE = '=', FIRST = '<', FURTHER = '-', LAST = '>' };
 
 enum { MOST_WARNINGS = 64, MOST_NOTES = 32, MOST_MEMBERS = 4096 };
 
-/* -- its end ----------------------------------------------------------------------------------- */
+/* -- the end of a process ---------------------------------------------------------------------- */
 
-/* A process that was killed may have been about to end like this, which says nothing; and code that
- * ends its process chooses the status. */
+/* The meaning of an exit code counts only if the program chose it: not if the process was killed,
+ * and not if code of a caller ran, which could have chosen any status. */
 const char *mishap_foreign_own_exit(const mishap_foreign_end *end)
 {
     static const struct {
@@ -51,7 +55,8 @@ static bool is_session(const mishap_call *call, const mishap_param *param)
 
 enum { TO_SAY_SO_MS = 1000, LONGEST_S = 86400 };
 
-/* What a call says of its time, and some to say that it is over; 0: nothing. */
+/* The time limit that the call itself names, and a second for the program to say that it is over;
+ * 0: none. */
 static int limit_of(const mishap_foreign *foreign, const mishap_call *call)
 {
     int limit_ms = foreign->usual_limit_ms;
@@ -70,7 +75,7 @@ void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
     int64_t deadline_ns = call->deadline_ns;
     mishap_call_limit(call, limit_ms);
     if (deadline_ns && deadline_ns < call->deadline_ns)
-        call->deadline_ns = deadline_ns; /* of a command */
+        call->deadline_ns = deadline_ns; /* only in a command */
 }
 
 int64_t mishap_foreign_interrupt_ms(const mishap_foreign *foreign, const mishap_call *call)
@@ -116,8 +121,8 @@ static void put_arguments(mishap_buffer *out, const mishap_call *call)
     mishap_json_close(out, '}');
 }
 
-/* A long message is cut after it was written, from its end on: what is behind moves up by one byte
- * for each packet. */
+/* Cut a long message into packets. This is done in place after it was written, from its end on:
+ * each part moves up by one byte for each packet before it. */
 static void cut(mishap_buffer *out)
 {
     const size_t piece = MISHAP_PACKET - 1;
@@ -178,7 +183,7 @@ bool mishap_foreign_send(int socket, const mishap_buffer *packets, size_t *sent)
 
 /* -- packets from the program ------------------------------------------------------------------ */
 
-/* `held` begins with a byte of its own, so that a message which was begun is told from none. */
+/* `held` starts with one byte of its own, so that a message that has begun differs from none. */
 mishap_gathered mishap_foreign_gather(mishap_buffer *held, mishap_text packet, size_t limit,
                                       mishap_text *message)
 {
@@ -198,7 +203,7 @@ mishap_gathered mishap_foreign_gather(mishap_buffer *held, mishap_text packet, s
     case FURTHER:
     case LAST:
         if (!held->length)
-            return MISHAP_GATHERED_PART; /* its beginning was for another loop */
+            return MISHAP_GATHERED_PART; /* its beginning went to another loop */
         break;
     default:
         return MISHAP_GATHERED_BAD;
@@ -284,8 +289,8 @@ static const char *read_end(yyjson_val *root, mishap_foreign_message *m)
     return m->notes && !yyjson_is_obj(m->notes) ? "notes that are no object" : NULL;
 }
 
-/* To look whether a key is there twice takes longer the more of them there are, and others wait for
- * this loop. */
+/* The search for duplicate keys gets slower with the number of keys, and other callers wait for
+ * this loop meanwhile. */
 static bool has_too_many_members(const mishap_json_reader *reader)
 {
     size_t count = yyjson_doc_get_val_count(reader->document);
@@ -322,7 +327,7 @@ const char *mishap_foreign_read(mishap_json_reader *reader, mishap_text text,
                                                                              : read_report(root, m);
 }
 
-/* -- into a call ------------------------------------------------------------------------------- */
+/* -- from a message into a call ---------------------------------------------------------------- */
 
 static mishap *add_notes(mishap *m, yyjson_val *notes)
 {
@@ -334,8 +339,8 @@ static mishap *add_notes(mishap *m, yyjson_val *notes)
     return m;
 }
 
-/* The handle of a session is not the program's to say: it could lead its caller into another one,
- * whose owner reads along. */
+/* The program must not name the session: it could lead its caller into the session of another
+ * owner, who would then read along. */
 static void put_without_session(mishap_buffer *out, yyjson_val *object)
 {
     size_t index, count;
@@ -365,7 +370,8 @@ static void put_failure(mishap_buffer *out, yyjson_val *failure)
     mishap_json_close(out, '}');
 }
 
-/* It is read once more as a document of its own: that is how what is wrong in one is found. */
+/* The failure is parsed again as a document of its own: the reader of documents finds what is
+ * wrong. */
 mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const char **lie)
 {
     char room[2048];
@@ -397,7 +403,7 @@ static void add_session(mishap_call *call)
     mishap_buffer *b = &call->answer;
     if (!call->session_is || !is_declared(call->operation->answers, "session") || b->failed)
         return;
-    b->length--; /* its last bracket */
+    b->length--; /* without its last bracket */
     MISHAP_JSON_KEY(b, "session");
     mishap_json_string(b, mishap_text_of(call->session_is));
     mishap_json_close(b, '}');
@@ -432,7 +438,7 @@ static void take_answer(const mishap_foreign_message *message, mishap_call *call
         mishap_json_copy(&call->answer, message->answer);
     add_session(call);
     mishap_buffer_reset(&call->text);
-    if (of_code) { /* warnings beside the answer are the server's */
+    if (of_code) { /* once code runs, only the server may add warnings to an answer */
         mishap_code_put_text(&call->text, message->text);
         return;
     }

@@ -1,12 +1,12 @@
 /*
  * The page of memory that one loop and one worker share: the state of each call between them, and
- * what the worker has to say when it dies.
+ * what the worker leaves behind when it dies (last_words).
  *
  * A call that is handed over has a slot. Its state changes by compare-and-swap, so both sides agree
  * on what became of it:
  *
  *     HANDED → BEGUN   the worker begins it
- *     HANDED → TAKEN   the loop takes it back: the worker leaves it out
+ *     HANDED → TAKEN   the loop takes it back: the worker skips it
  *     BEGUN → DONE     its handler has returned: the answer follows
  *     BEGUN → KILLED   the loop decides to kill: no answer follows
  *     BEGUN → RAN      its handler has returned, and what it did is to be settled with others
@@ -18,13 +18,12 @@
  *
  * Memory order: all atomics here are sequentially consistent. The worker writes `begun_ns` before
  * the slot becomes BEGUN, and the loop reads it after it has seen BEGUN; so with `ran_us` and the
- * answer. What last_words tells of
- * is written before last_words (a release), and read after it (an acquire). A frame that travels
- * over the socket is ordered by the kernel: the slot is HANDED before the call is sent, and DONE
- * before the answer is.
+ * answer. The fields that last_words describes are written before last_words (a release), and read
+ * after it (an acquire). A frame that travels over the socket is ordered by the kernel: the slot is
+ * HANDED before the call is sent, and DONE before the answer is.
  *
- * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
- * nothing from it but states, and clamps the times.
+ * The worker may write anything here, since a handler may write anywhere in its process. So the
+ * loop reads nothing but states and times from it, and clamps the times.
  */
 #ifndef MISHAP_WORKER_WIRE_PAGE_H
 #define MISHAP_WORKER_WIRE_PAGE_H
@@ -49,39 +48,41 @@ typedef enum mishap_slot_state {
     MISHAP_SLOT_RAN,
 } mishap_slot_state;
 
-/* In which way a worker died, as far as it could say so itself. */
+/* How a worker died, as far as it could record that itself. */
 typedef enum mishap_last_words {
     MISHAP_WORDS_NONE,
     MISHAP_WORDS_CRASH, /* a fatal signal: base/signals.h */
     MISHAP_WORDS_EXIT,  /* its handler called exit() */
-    MISHAP_WORDS_STACK, /* it was asked for its stack */
+    MISHAP_WORDS_STACK, /* the keeper or its own timer asked for its stack */
 } mishap_last_words;
 
-/* The signal that asks a worker for its stack, after which it ends. */
+/* The signal that asks a worker for its stack. The worker ends after it. */
 static inline int mishap_words_signal(void)
 {
     return SIGRTMIN + 3;
 }
 
-enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exit() */
+enum { MISHAP_WORDS_QUICK = INT_MIN }; /* instead of a status: the handler called quick_exit() */
 
 typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];      /* see mishap_slot_word() */
     atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
-    atomic_uint ran_us[MISHAP_SLOTS];     /* what its handler took; 0: it has not returned */
-    atomic_int_least64_t begun_ns;        /* when the handler that runs began */
-    atomic_int_least64_t settling_ns;     /* when it began to settle calls; 0: it does not */
-    atomic_uint has_begun;                /* the worker has begun a call of anybody */
-    atomic_uint left_by;                  /* a thread was left behind: by the operation of this
-                                             number, counted from 1; 0: none was */
-    atomic_uint last_words;               /* written last, after what it tells of */
-    int number;                           /* the signal, or the status of exit() */
-    uint64_t address;                     /* that could not be reached */
-    int aside;                            /* it was not the thread that runs handlers */
-    mishap_trace trace;                   /* of the handler */
+    atomic_uint ran_us[MISHAP_SLOTS];     /* time of its handler; 0: it has not returned */
+    atomic_int_least64_t begun_ns;        /* when the running handler began */
+    atomic_int_least64_t
+        settling_ns;       /* when the worker began to settle calls; 0: it settles none */
+    atomic_uint has_begun; /* the worker has begun a call of any loop */
+    atomic_uint left_by; /* a handler has left a thread behind: the number of its operation, counted
+                            from 1; 0: none has */
+    atomic_uint last_words; /* written last, after the fields below */
+    int number;             /* the signal, or the status of exit() */
+    uint64_t address;       /* the address whose access failed */
+    int aside;              /* another thread than the one that runs handlers */
+    mishap_trace trace;     /* of the handler */
 } mishap_worker_page;
 
-/* The state of call `number`, and what the slot of that call says: FREE if it is another's. */
+/* A slot holds the number of its call and its state in one word. The state of call `number` is FREE
+ * if the slot belongs to another call by now. */
 static inline unsigned mishap_slot_word(uint32_t number, mishap_slot_state state)
 {
     return number << 3 | (unsigned)state;

@@ -1,4 +1,4 @@
-/* Handles of sessions. */
+/* Handles of sessions: see session_handles.h. */
 #include <stdio.h>
 
 #include "base/shared.h"
@@ -26,8 +26,8 @@ void mishap_sessions_free(mishap_sessions *sessions)
         mishap_shared_unmap(sessions, sizeof *sessions);
 }
 
-/* The parts have a NUL or a length of their own between them: no two lists of parts look the same.
- */
+/* Each part has a fixed size or ends with a NUL, so two different lists of parts never give the
+ * same bytes. */
 static void make_key(const mishap_sessions *sessions, char kind, const mishap_service *service,
                      uint64_t owner, mishap_text rest, uint8_t key[MISHAP_SESSION_KEY])
 {
@@ -94,7 +94,7 @@ bool mishap_session_prove(const mishap_sessions *sessions, const mishap_service 
     }
     make_key(sessions, HANDLE, service, owner,
              (mishap_text){ (const char *)bytes, MISHAP_SESSION_NUMBER }, key);
-    for (size_t i = 0; i < MISHAP_SESSION_KEY; i++) /* takes as long wherever they differ */
+    for (size_t i = 0; i < MISHAP_SESSION_KEY; i++) /* takes the same time wherever they differ */
         wrong |= (uint8_t)(key[i] ^ bytes[MISHAP_SESSION_NUMBER + i]);
     return !wrong;
 }

@@ -1,10 +1,10 @@
 /*
  * Sessions of foreign programs, as all loops of a server know them: how a handle is made and
- * proved, and which sessions have begun.
+ * checked, and which sessions have begun.
  *
  * A handle is a random number and a code that only this server can make of it, its owner and its
- * service. So any loop knows one without a table, and it is of no use to anybody else. The keeper
- * has the processes (lease.c).
+ * service. So any loop can check a handle without a table, and a handle is of no use to another
+ * caller. The keeper has the processes (lease.c).
  */
 #ifndef MISHAP_WORKER_WIRE_SESSION_HANDLES_H
 #define MISHAP_WORKER_WIRE_SESSION_HANDLES_H
@@ -25,16 +25,17 @@ typedef struct mishap_sessions {
     _Atomic uint64_t begun[MISHAP_SESSIONS_BEGUN]; /* a part of each key; 0: none */
 } mishap_sessions;
 
-/* In shared memory, before there are loops. */
+/* Create it in shared memory, before there are loops. */
 mishap *mishap_sessions_make(mishap_sessions **out);
 void mishap_sessions_free(mishap_sessions *sessions);
 
-/* A new handle; its key is what the keeper knows. False: the system gives no random numbers. */
+/* Make a new handle; its key is what the keeper knows the session by. False: the system gives no
+ * random numbers. */
 bool mishap_session_mint(const mishap_sessions *sessions, const mishap_service *service,
                          uint64_t owner, char handle[MISHAP_SESSION_HANDLE + 1],
                          uint8_t key[MISHAP_SESSION_KEY]);
 
-/* The key of a handle. False: it was not given out to this owner, for this service. */
+/* The key of a handle. False: the server gave no such handle to this owner for this service. */
 bool mishap_session_prove(const mishap_sessions *sessions, const mishap_service *service,
                           uint64_t owner, mishap_text handle, uint8_t key[MISHAP_SESSION_KEY]);
 
@@ -42,7 +43,8 @@ bool mishap_session_prove(const mishap_sessions *sessions, const mishap_service 
 void mishap_session_of(const mishap_sessions *sessions, const mishap_service *service,
                        uint64_t owner, mishap_text conversation, uint8_t key[MISHAP_SESSION_KEY]);
 
-/* A session begins. True: it had begun before, as far as is known. */
+/* Record that a session begins. True: it has begun before, as far as the shared table still
+ * knows. */
 bool mishap_session_note(mishap_sessions *sessions, const uint8_t key[MISHAP_SESSION_KEY]);
 
 #endif
