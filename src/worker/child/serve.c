@@ -192,8 +192,9 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked,
     call->caller = copy_text(call, asked->caller);
     call->cursor = copy_text(call, asked->cursor);
     call->boundary = asked->boundary;
-    call->request_id = asked
-                           ->request_id; /* these stay in the input buffer until the call is over */
+    call->request_id =
+        /* These stay in the input buffer until the call is over. */
+        asked->request_id;
     call->remote = asked->remote;
     call->headers = asked->headers;
     call->to_operator = mishap_reports_operator;

@@ -146,8 +146,8 @@ static bool read_packet(struct abroad *a)
         break;
     case MISHAP_GATHERED_BAD:
         if (is_of_code(a)) {
-            mishap_buffer_release(
-                &p->in); /* the packets that follow of this message are dropped, too */
+            /* The packets that follow of this message are dropped, too. */
+            mishap_buffer_release(&p->in);
             count_stray(a);
         } else {
             a->lie = p->in.failed ? "more than there is memory for" : "a packet that is none";

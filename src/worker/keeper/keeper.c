@@ -2,10 +2,11 @@
  * The process of the keeper: it forks workers when a loop asks for one, reaps them, kills them when
  * a loop says so, and takes the stack of those that do not answer.
  *
- * It has one thread, opens nothing and waits for nobody: whatever its workers do cannot hold it up.
- * It is the parent of all workers, for only a parent may ptrace under Yama, and a subreaper, so
- * that what a worker leaves behind becomes its child and can be killed. When it dies, its workers
- * die (PR_SET_PDEATHSIG), and its own parent starts another. Its processes are in processes.c.
+ * It has one thread, opens no files and blocks on no other process, so its workers cannot hold it
+ * up. It is the parent of all workers, since under Yama only a parent may ptrace. It is also a
+ * subreaper: a process that a worker leaves behind becomes its child and can be killed. When it
+ * dies, its workers die (PR_SET_PDEATHSIG), and its own parent starts another keeper. Its processes
+ * are in processes.c.
  */
 #include "worker/keeper/keeper.h"
 #include "worker/wire/keeper_messages.h"
@@ -27,14 +28,14 @@
 #include "worker/keeper/lease.h"
 #include "worker/keeper/processes.h"
 
-/* There is one in a process. */
+/* The state of the keeper: one in a process. */
 static struct {
     const mishap_keeper_plan *plan;
     int parent, signals;
     int loops[MISHAP_KEEPER_LOOPS]; /* -1: free */
 } k;
 
-/* -- telling loops ----------------------------------------------------------------------------- */
+/* -- messages to loops ------------------------------------------------------------------------- */
 
 static void tell_users(const mishap_kept *worker, const mishap_keeper_message *message)
 {
@@ -50,7 +51,7 @@ bool mishap_keeper_tell_loop(size_t loop, const mishap_keeper_message *message, 
 
 /* -- starting ---------------------------------------------------------------------------------- */
 
-/* One of a pool belongs to the loop that asked for it. */
+/* A process of a pool belongs to the loop that asked for it. */
 static void start_foreign(size_t loop, const mishap_keeper_message *asked)
 {
     mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
@@ -71,7 +72,7 @@ static void start_foreign(size_t loop, const mishap_keeper_message *asked)
         close(end);
 }
 
-/* A worker that several loops share gets one more connection; else there is a new one. */
+/* A worker that several loops share gets one more connection; otherwise a new worker is started. */
 static void start(size_t loop, const mishap_keeper_message *asked)
 {
     mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
@@ -106,7 +107,7 @@ static void start(size_t loop, const mishap_keeper_message *asked)
         mishap_connection_close(c.loop);
 }
 
-/* -- for leases -------------------------------------------------------------------------------- */
+/* -- functions for lease.c --------------------------------------------------------------------- */
 
 bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *number, int32_t *pid,
                                  int *end)
@@ -214,7 +215,8 @@ static void admit(int file)
     close(file);
 }
 
-/* A loop is gone. Its workers notice; one whose handler hangs has nobody left to look after it. */
+/* A loop has ended. Its workers notice that by themselves and exit. No loop would end a handler
+ * that hangs, so the keeper kills what does not exit in time. */
 static void part_with(size_t loop)
 {
     close(k.loops[loop]);
@@ -224,7 +226,8 @@ static void part_with(size_t loop)
             continue;
         mishap_kept_set_used(worker, loop, false);
         if (worker->session)
-            mishap_kept_yield(worker, false); /* another loop does not know that it did */
+            /* The next loop does not know that the priority was lowered. */
+            mishap_kept_yield(worker, false);
         else
             mishap_kept_put_away(worker);
     }
@@ -287,9 +290,9 @@ static void listen_to_parent(void)
     }
 }
 
-/* -- the loop ---------------------------------------------------------------------------------- */
+/* -- the event loop ---------------------------------------------------------------------------- */
 
-/* Whoever could ask for something is gone: so is the reason to be here. */
+/* False: neither a loop nor the parent is connected any more, so the keeper exits. */
 static bool is_needed(void)
 {
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++)
@@ -341,7 +344,7 @@ static void watch(void)
     }
 }
 
-/* All that the parent had open is the parent's. */
+/* Close all descriptors that were inherited from the parent. */
 static void close_others(void)
 {
     int parent = fcntl(k.parent, F_DUPFD_CLOEXEC, 3);
@@ -366,13 +369,14 @@ static void take_signals(void)
     k.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* Nobody is left to tell: what is still there ends with us. */
+/* No process is left that could be told: kill all workers before the keeper exits. */
 static void end_all(void)
 {
     mishap_kept_kill_all();
     mishap_leases_stop();
     mishap_kept_wait_for_all();
-    mishap_spawn_sweep(); /* those of a keeper before, whose processes were still about to die */
+    mishap_spawn_sweep(); /* what an earlier keeper has left, whose processes were still dying when
+                             this one began */
 }
 
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)
@@ -381,7 +385,7 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t genera
     mishap_logs_forget();
     k.plan = plan;
     k.parent = parent;
-    /* Loops may still think of a worker of the keeper before: no other has its number. */
+    /* Loops may still refer to workers of an earlier keeper, so no number is used twice. */
     mishap_kept_begin(plan, generation);
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++)
         k.loops[i] = -1;

@@ -1,66 +1,68 @@
-/* A keeper as its parent has it: how it is started, restarted and ended. */
+/* The keeper as its parent (the supervisor) sees it: how it is started, restarted and ended. */
 #ifndef MISHAP_WORKER_KEEPER_KEEPER_H
 #define MISHAP_WORKER_KEEPER_KEEPER_H
 
 #include "worker/plan/plan.h"
 
-/* A keeper as its parent has it. */
+/* The keeper as its parent sees it. */
 typedef struct mishap_keeper {
     const mishap_keeper_plan *plan;
     int pid;                       /* 0: none */
-    uint32_t generation;           /* how many there were */
-    int socket;                    /* to it; -1: none */
-    int ends[MISHAP_KEEPER_LOOPS]; /* the keeper's ends of the connections to loops, for its
+    uint32_t generation;           /* the number of keepers so far */
+    int socket;                    /* the connection to it; -1: none */
+    int ends[MISHAP_KEEPER_LOOPS]; /* the keeper's ends of the connections to loops, kept for its
                                       successor */
     size_t end_count;
     int64_t begun_ns;
-    int bad_starts;      /* how often in a row it ended at once */
-    int64_t start_at_ns; /* there is none, and when to start one; 0: there is, or none is wanted */
+    int bad_starts;      /* how often in a row it ended right after its start */
+    int64_t start_at_ns; /* no keeper runs: when to start one; 0: one runs, or none is wanted */
     int64_t
-        orphans_until_ns; /* so long after its death, what its workers had started is looked for */
+        /* Until then, after its death, the parent looks for processes that its workers had
+         * started. */
+        orphans_until_ns;
 } mishap_keeper;
 
 /*
- * Fork the keeper. It must happen in a process with one thread, best before that has opened
- * anything: what is open is closed in the keeper, but memory that is mapped stays, apart from what
- * mishap_shared_map() (base/shared.h) has made.
+ * Fork the keeper. The calling process must have one thread, and best has opened nothing yet: open
+ * files are closed in the keeper, but mapped memory stays, apart from that of mishap_shared_map()
+ * (base/shared.h).
  */
 mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *plan);
 
-/* A connection for a loop, or for this process itself: the loop's end in *loop, to be closed by
- * whoever has it, and the keeper's end in *kept, which is remembered until
+/* Make a connection for a loop, or for this process itself. *loop is the loop's end, which the
+ * process that uses it closes. *kept is the keeper's end, which is remembered until
  * mishap_keeper_disconnect(). False: errno says why. */
 bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept);
 void mishap_keeper_disconnect(mishap_keeper *keeper, int kept);
 
-/* A child of this process has ended or stopped: if it is the keeper, start another. True: it was.
- * If it is a worker that the keeper left behind, what that has started is ended, too. */
+/* A child of this process has ended or stopped. If it is the keeper, start another one and return
+ * true. If it is a worker that the keeper left behind, kill what the worker has started, too. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status);
 
-/* Ask the system itself, and do the same; and start the keeper that could not be started before. To
- * be called every second or more often. */
+/* Ask the system whether the keeper has ended, and handle that; also start a keeper that could not
+ * be started before. To be called at least once per second. */
 void mishap_keeper_look(mishap_keeper *keeper);
 
-/* In a child of the keeper's parent, which has nothing to do with it: close what is open of it. */
+/* In a child of the keeper's parent that does not use the keeper: close its connections. */
 void mishap_keeper_leave(mishap_keeper *keeper);
 
-/* End it and, with it, every worker. */
+/* End the keeper, and with it every worker. */
 void mishap_keeper_stop(mishap_keeper *keeper);
 
-/* Open each service in a worker of its own, one after the other, and wait for it: what a server
- * does before it says that it listens. The worker of a service that is alone stays. `only` is the
- * name of the one service that is wanted; NULL: all. What was opened is noted in `groups`, those of
- * the keeper's plan, for loops that are forked later. */
+/* Open each service in a worker of its own, one after the other, and wait for the result. A server
+ * does this before it reports that it listens. The worker of a service that is `.alone` stays.
+ * `only` is the name of the one service that is wanted; NULL: all. The identity of what was opened
+ * is noted in `groups`, those of the keeper's plan, for loops that are forked later. */
 mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
                                    mishap_worker_groups *groups);
 
-/* Over a connection that nobody else uses: have the worker open its service for the first time, and
- * wait for what comes of it: the failure, or the identity of what was opened. False: it is gone, or
- * took too long. */
+/* Over a connection that no other process uses: have the worker open its service for the first
+ * time, and wait for the result: the failure, or the identity of what was opened. False: the worker
+ * has ended, or took too long. */
 bool mishap_keeper_open_service(int socket, int wait_ms, char identity[MISHAP_IDENTITY_LIMIT],
                                 mishap **failure);
 
-/* The process of the keeper, connected to its parent. `generation` counts the keepers of that
+/* Run the process of the keeper, connected to its parent. `generation` counts the keepers of that
  * parent: workers of two generations never have the same number. */
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent);
 

@@ -1,3 +1,4 @@
+/* The sessions of foreign programs that the keeper has: see lease.h. Runs in the keeper. */
 #include "worker/keeper/lease.h"
 
 #include <errno.h>
@@ -7,40 +8,41 @@
 #include <unistd.h>
 
 enum {
-    MOST_SESSIONS = 2048, /* with those that have ended, of which the reason is known */
+    MOST_SESSIONS = 2048, /* including ended ones whose reason is still to be told */
     MOST_ASKED = 64,
-    NOBODY = -1,
+    NO_LOOP = -1,
     IDLE_MS = 30 * 60 * 1000,
-    MOST_LIVING = 128, /* of a service, if nothing is declared */
-    PART_OF_FILES = 8, /* sessions: one in so many of the files that a process may open */
+    MOST_LIVING = 128, /* of a service, if it declares no limit */
+    PART_OF_FILES = 8, /* one session for so many files that a process may open */
     WORDS = MISHAP_KEEPER_LOOPS / 64,
-    WEIGH_MS = 500,   /* between looks at what callers hold */
-    QUIET_MS = 10,    /* between looks at a process that may run a call for nobody */
-    QUIET_LOOKS = 3,  /* … after it has read all */
-    MOST_LOOKS = 200, /* … in all */
+    WEIGH_MS = 500, /* between checks of the memory that callers hold */
+    QUIET_MS = 10,  /* between checks of a process that may still run a call whose loop has ended */
+    QUIET_LOOKS = 3,  /* … checks after it has read all messages */
+    MOST_LOOKS = 200, /* … checks at most */
 };
 
 struct session {
-    bool known; /* else the place is free */
+    bool known; /* false: the place is free */
     uint8_t key[MISHAP_SESSION_KEY];
     uint32_t group;
-    uint32_t worker; /* 0: it has none any more */
+    uint32_t worker; /* 0: it has no process any more */
     int32_t pid;
     uint64_t holder;
-    int end;                /* of the connection: each loop that uses it gets a copy */
-    int loop;               /* that uses it, or NOBODY */
+    int end;  /* the loop's end of the connection: each loop that uses the session gets a copy */
+    int loop; /* the loop that uses it, or NO_LOOP */
     uint64_t wanted[WORDS]; /* loops that wait for it, a bit each */
-    uint32_t next;          /* whose turn it is then */
-    int64_t since_ns;       /* when it was left by its loop, or ended */
-    uint8_t reason;         /* why it ended, if its caller is to be told; else NEW */
-    bool again;             /* it is not its first process */
-    bool dismissed;         /* it is to end when no loop uses it … */
-    uint8_t dismissed_for;  /* … because of this */
-    int quiet_looks;        /* before it is free: it may run a call of a loop that is gone */
-    int64_t quiet_at_ns;    /* … and when the next of them is */
+    uint32_t next;          /* the loop whose turn is next */
+    int64_t since_ns;       /* when its loop released it, or when it ended */
+    uint8_t reason; /* why it ended, if its caller is still to be told; else MISHAP_SESSION_NEW */
+    bool again;     /* this is not its first process */
+    bool dismissed; /* it is to end when no loop uses it … */
+    uint8_t dismissed_for; /* … because of this */
+    int quiet_looks; /* checks that are left before it is free: it may still run a call of a loop
+                        that has ended */
+    int64_t quiet_at_ns; /* … and when the next check is */
 };
 
-/* There is one in a process. */
+/* The state of this file: one in a process. */
 static struct {
     const mishap_keeper_plan *plan;
     struct session all[MOST_SESSIONS];
@@ -48,9 +50,9 @@ static struct {
     struct {
         size_t loop;
         mishap_keeper_message message;
-    } asked[MOST_ASKED]; /* for sessions, and not served yet */
+    } asked[MOST_ASKED]; /* requests for sessions that were not served yet */
     size_t asked_count;
-    int64_t weighed_ns; /* when it was looked at what callers hold */
+    int64_t weighed_ns; /* when the memory of callers was checked last */
 } l;
 
 void mishap_leases_begin(const mishap_keeper_plan *plan)
@@ -92,7 +94,8 @@ static struct session *find_worker(uint32_t worker)
     return NULL;
 }
 
-/* Of those that have ended, the reason of the oldest is forgotten if there is no other place. */
+/* If there is no free place, the oldest session that has ended loses its place, and its reason with
+ * it. */
 static struct session *take_place(void)
 {
     struct session *oldest = NULL;
@@ -127,7 +130,7 @@ static void refuse(size_t loop, const mishap_keeper_message *asked, int error)
     mishap_keeper_tell_loop(loop, &answer, NULL);
 }
 
-/* `joined`: the process was there before. */
+/* `joined`: the process runs already. */
 static void grant(struct session *s, size_t loop, bool joined)
 {
     mishap_keeper_message answer = message_of(s, MISHAP_KEEPER_STARTED);
@@ -138,24 +141,24 @@ static void grant(struct session *s, size_t loop, bool joined)
     s->reason = MISHAP_SESSION_NEW;
     s->wanted[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
     if (!mishap_keeper_tell_loop(loop, &answer, &s->end))
-        return; /* it asks again */
+        return; /* the loop asks again */
     s->loop = (int)loop;
     mishap_keeper_set_user(s->worker, loop, true);
 }
 
 static void close_session(struct session *s, mishap_session_reason reason);
 
-/* The loop that had it does not: now it is the turn of the next one that wants it. */
+/* Its loop has released it: it goes to the next loop that wants it. */
 static void pass_on(struct session *s)
 {
     if (s->dismissed) {
         close_session(s, (mishap_session_reason)s->dismissed_for);
         return;
     }
-    s->loop = NOBODY;
+    s->loop = NO_LOOP;
     s->quiet_looks = 0;
     s->since_ns = mishap_clock_monotonic_ns();
-    for (uint32_t i = 0; i < MISHAP_KEEPER_LOOPS && s->loop == NOBODY; i++) {
+    for (uint32_t i = 0; i < MISHAP_KEEPER_LOOPS && s->loop == NO_LOOP; i++) {
         uint32_t loop = (s->next + i) % MISHAP_KEEPER_LOOPS;
         if (s->wanted[loop / 64] >> (loop % 64) & 1) {
             s->next = loop + 1;
@@ -164,14 +167,15 @@ static void pass_on(struct session *s)
     }
 }
 
-/* One of the same caller that no loop uses, and that rests for a while. */
+/* End the session of the same caller that has been idle for the longest time, if no loop uses
+ * it. */
 static bool end_resting(uint32_t group, uint64_t holder)
 {
     struct session *oldest = NULL;
     int64_t before = mishap_clock_monotonic_ns() - MISHAP_SESSION_RESTS_MS * INT64_C(1000000);
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
-        if (s->worker && s->group == group && s->holder == holder && s->loop == NOBODY &&
+        if (s->worker && s->group == group && s->holder == holder && s->loop == NO_LOOP &&
             !s->quiet_looks && s->since_ns < before && (!oldest || s->since_ns < oldest->since_ns))
             oldest = s;
     }
@@ -180,7 +184,7 @@ static bool end_resting(uint32_t group, uint64_t holder)
     return oldest != NULL;
 }
 
-/* 0, or the error that says why there can be none more. */
+/* 0, or the error that says why no further session can be started. */
 static int check_room(uint32_t group, uint64_t holder)
 {
     size_t most = mishap_leases_most(foreign_of(group));
@@ -196,7 +200,7 @@ static int check_room(uint32_t group, uint64_t holder)
     return holder && share && of_holder >= share ? EDQUOT : 0;
 }
 
-/* Start its process, for the first time or again. False: errno says why. */
+/* Start its process, the first one or a new one. False: errno says why. */
 static bool begin(struct session *s, const mishap_keeper_message *asked)
 {
     uint32_t worker;
@@ -217,7 +221,7 @@ static bool begin(struct session *s, const mishap_keeper_message *asked)
                                .pid = pid,
                                .holder = asked->holder,
                                .end = end,
-                               .loop = NOBODY,
+                               .loop = NO_LOOP,
                                .reason = s ? s->reason : MISHAP_SESSION_NEW,
                                .again = s != NULL };
     memcpy(place->key, asked->session, MISHAP_SESSION_KEY);
@@ -236,7 +240,7 @@ static void lease(size_t loop, const mishap_keeper_message *asked)
             refuse(loop, asked, errno);
     } else if (s->quiet_looks) {
         s->wanted[loop / 64] |= UINT64_C(1) << (loop % 64);
-    } else if (s->loop == NOBODY || s->loop == (int)loop) {
+    } else if (s->loop == NO_LOOP || s->loop == (int)loop) {
         grant(s, loop, true);
     } else {
         mishap_keeper_message recall = message_of(s, MISHAP_KEEPER_RECALL);
@@ -247,7 +251,7 @@ static void lease(size_t loop, const mishap_keeper_message *asked)
 
 /* -- ends -------------------------------------------------------------------------------------- */
 
-/* Loops that waited for it begin it afresh, when they ask again. */
+/* Its process has ended. Loops that wait for it ask again, and so start a new process. */
 static void forget_process(struct session *s, mishap_session_reason reason)
 {
     if (s->end >= 0)
@@ -259,17 +263,17 @@ static void forget_process(struct session *s, mishap_session_reason reason)
     s->dismissed_for = MISHAP_SESSION_NEW;
     s->reason = (uint8_t)reason;
     s->since_ns = mishap_clock_monotonic_ns();
-    s->loop = NOBODY;
+    s->loop = NO_LOOP;
     for (size_t loop = 0; loop < MISHAP_KEEPER_LOOPS; loop++)
         if (s->wanted[loop / 64] >> (loop % 64) & 1) {
             mishap_keeper_message again = message_of(s, MISHAP_KEEPER_REFUSED);
-            again.status = ECHILD; /* it has ended: ask again, at once */
+            again.status = ECHILD; /* the process has ended: the loop asks again, at once */
             mishap_keeper_tell_loop(loop, &again, NULL);
         }
     memset(s->wanted, 0, sizeof s->wanted);
 }
 
-/* Without its connection it ends by itself. */
+/* Close its connection: then the process ends by itself. */
 static void close_session(struct session *s, mishap_session_reason reason)
 {
     uint32_t worker = s->worker;
@@ -277,13 +281,13 @@ static void close_session(struct session *s, mishap_session_reason reason)
     mishap_keeper_let_end(worker);
 }
 
-/* Whoever uses it gives it back after its call, and then it ends. */
+/* The loop that uses it gives it back after its call. Then it ends. */
 static void dismiss(struct session *s, mishap_session_reason reason)
 {
     s->dismissed_for = (uint8_t)reason;
     if (!s->worker) {
         s->reason = (uint8_t)reason;
-    } else if (s->loop != NOBODY) {
+    } else if (s->loop != NO_LOOP) {
         mishap_keeper_message recall = message_of(s, MISHAP_KEEPER_RECALL);
         s->dismissed = true;
         mishap_keeper_tell_loop((size_t)s->loop, &recall, NULL);
@@ -294,8 +298,8 @@ static void dismiss(struct session *s, mishap_session_reason reason)
     }
 }
 
-/* What the sessions of a caller hold together. `lasting`: those that are to end after their call do
- * not count. */
+/* The memory that the sessions of a caller hold together. `lasting`: without sessions that end
+ * after their call anyway. */
 static uint64_t held_by(uint32_t group, uint64_t holder, bool lasting, struct session **largest)
 {
     uint64_t all = 0, most = 0;
@@ -314,8 +318,9 @@ static uint64_t held_by(uint32_t group, uint64_t holder, bool lasting, struct se
     return all;
 }
 
-/* One at a time: the next look sees what is left. A call may take minutes, and a caller may have
- * many of them: above twice what it may hold, nobody waits for their end. */
+/* A caller that holds too much loses its largest session, after its call. Only one is ended at a
+ * time: the next check sees what is left. But a call may take minutes, and a caller may have many:
+ * above twice the limit, the session is killed at once. */
 static void look_at_memory(int64_t now_ns)
 {
     if (now_ns - l.weighed_ns < WEIGH_MS * INT64_C(1000000))
@@ -372,7 +377,7 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
             close_session(s, (mishap_session_reason)message->reason);
             return;
         }
-        s = find(message->group, message->session); /* it may have ended by itself meanwhile */
+        s = find(message->group, message->session); /* it may have ended meanwhile */
         if (s && !s->worker)
             s->reason = message->reason;
         break;
@@ -391,9 +396,9 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
     }
 }
 
-/* A call that the loop had handed over may still run, or is about to: nobody waits for it. So the
- * program is told to stop it, and has a moment to do so. A signal before it has read the call would
- * be in vain. */
+/* The loop of this session has ended. A call that it had handed over may still run, or be about to,
+ * though its answer goes nowhere. So the program is interrupted, and gets a moment to stop. A
+ * signal before it has read the call would have no effect. */
 static void look_for_quiet(struct session *s, int64_t now_ns)
 {
     int unread = 0;
@@ -411,12 +416,12 @@ void mishap_leases_loop_gone(size_t loop)
 {
     for (size_t i = 0; i < l.asked_count; i++)
         if (l.asked[i].loop == loop)
-            l.asked[i].loop = MISHAP_KEEPER_LOOPS; /* none */
+            l.asked[i].loop = MISHAP_KEEPER_LOOPS; /* no loop: the request is dropped */
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
         s->wanted[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
         if (s->worker && s->loop == (int)loop) {
-            s->loop = NOBODY;
+            s->loop = NO_LOOP;
             s->quiet_looks = MOST_LOOKS;
             look_for_quiet(s, mishap_clock_monotonic_ns());
         }
@@ -436,7 +441,7 @@ int64_t mishap_leases_look(int64_t now_ns)
     look_at_memory(now_ns);
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
-        if (!s->worker || s->loop != NOBODY)
+        if (!s->worker || s->loop != NO_LOOP)
             continue;
         if (s->quiet_looks && s->quiet_at_ns <= now_ns)
             look_for_quiet(s, now_ns);
@@ -446,7 +451,7 @@ int64_t mishap_leases_look(int64_t now_ns)
             next = s->quiet_at_ns < next ? s->quiet_at_ns : next;
             continue;
         }
-        if (s->loop != NOBODY)
+        if (s->loop != NO_LOOP)
             continue;
         int idle_ms = foreign_of(s->group)->idle_ms;
         int64_t due = s->since_ns + (idle_ms > 0 ? idle_ms : IDLE_MS) * INT64_C(1000000);

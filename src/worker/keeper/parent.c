@@ -1,4 +1,5 @@
-/* A keeper as its parent sees it: start, restart, connect. */
+/* The keeper as its parent sees it: start, restart, connect. Runs in the supervisor, or in a
+ * process that is its own supervisor. */
 #include <errno.h>
 #include <signal.h>
 #include <poll.h>
@@ -17,16 +18,16 @@
 #include "worker/wire/keeper_messages.h"
 
 enum {
-    MOST_BAD_STARTS = 20,        /* in a row: then the next one waits */
-    AGAIN_NS = 500000000,        /* … for so long, and so does one that could not be forked */
-    SOUND_START_NS = 1000000000, /* after so long it was a good start */
-    STOP_LOOKS = 3000,           /* at its end, a millisecond each */
+    MOST_BAD_STARTS = 20,        /* after so many in a row the next start is delayed */
+    AGAIN_NS = 500000000,        /* … for so long; so is a start whose fork failed */
+    SOUND_START_NS = 1000000000, /* a keeper that ran for so long had a good start */
+    STOP_LOOKS = 3000,           /* at its end: so many checks, one millisecond apart */
     READ_AT_ONCE = 64 * 1024,
-    SERVICE_PATIENCE_MS = 60000, /* for a service to open, when a server starts */
+    SERVICE_PATIENCE_MS = 60000, /* time for a service to open, when a server starts */
 };
 
 #define MS         INT64_C(1000000)
-#define ORPHANS_NS INT64_C(5000000000) /* after the death of a keeper, for its workers to die */
+#define ORPHANS_NS INT64_C(5000000000) /* time for the workers of a dead keeper to die */
 
 static bool admit(const mishap_keeper *keeper, int end)
 {
@@ -77,7 +78,7 @@ bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept)
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    admit(keeper, ends[1]); /* if there is no keeper now, the next one gets it */
+    admit(keeper, ends[1]); /* if no keeper runs now, the next one gets it */
     keeper->ends[keeper->end_count++] = *kept = ends[1];
     *loop = ends[0];
     return true;
@@ -93,8 +94,9 @@ void mishap_keeper_disconnect(mishap_keeper *keeper, int kept)
         }
 }
 
-/* Each worker has a session of its own, other children of this process have not. True: there were
- * some, and what they had started may be here next. */
+/* Kill the processes that a dead keeper has left to this process. Each worker has a session of its
+ * own, other children of this process have not. True: there were some; when they die, the processes
+ * that they had started may become children of this process next. */
 static bool kill_orphans(void)
 {
     mishap_children children;
@@ -118,9 +120,9 @@ static void look_for_orphans(mishap_keeper *keeper)
         keeper->orphans_until_ns = 0;
 }
 
-/* A keeper is ours, so nothing that callers or handlers do should end it. If something does, its
- * workers die, and what they had started becomes a child of this process, one after the other. The
- * next keeper has all connections that this one had. */
+/* Nothing that callers or handlers do should end the keeper. If it ends nevertheless, its workers
+ * die, and the processes that they had started become children of this process, one after the
+ * other. The next keeper gets all connections that this one had. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
 {
     if (!keeper->pid || pid != keeper->pid) {
@@ -170,7 +172,7 @@ void mishap_keeper_stop(mishap_keeper *keeper)
 {
     int status = 0, pid = keeper->pid;
     bool orphans = keeper->orphans_until_ns, ended = !pid;
-    mishap_keeper_leave(keeper); /* which it hears */
+    mishap_keeper_leave(keeper); /* the keeper notices that its connection is closed, and exits */
     for (int i = 0; !ended && i < STOP_LOOKS; i++) {
         ended = waitpid(pid, &status, WNOHANG) == pid;
         if (!ended)
@@ -196,8 +198,8 @@ static mishap *lost(const mishap_worker_group *group)
                         group->service->name);
 }
 
-/* Wait for the answer of a keeper that may die before it gives one: its own connection ends then,
- * while this process has both ends of the other. */
+/* Wait for the answer of a keeper that may die before it gives one. Its death shows only on the
+ * connection between keeper and parent, since this process holds both ends of the other one. */
 static void await_answer(const mishap_keeper *keeper, int socket)
 {
     int64_t until = mishap_clock_monotonic_ns() + SERVICE_PATIENCE_MS * MS, left;

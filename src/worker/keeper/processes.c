@@ -1,4 +1,4 @@
-/* The processes that a keeper has: see processes.h. */
+/* The processes that the keeper has started: see processes.h. Runs in the keeper. */
 #include "worker/keeper/processes.h"
 
 #include <errno.h>
@@ -23,32 +23,33 @@
 
 enum {
     MOST_WORKERS = 1024,
-    STACK_MS = 100,        /* how long a worker may take to tell its own stack */
-    STOP_MS = 50,          /* … and to stop, so that it is read from outside */
-    STOP_LOOK_MS = 10,     /* between looks whether it has */
-    STACK_MOST_MS = 5000,  /* … if it has to wait for a processor first */
-    LAST_LOOKS = 200,      /* at the end, for what is left over */
-    GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
-    DEEPEST = 32,          /* of processes that started each other */
-    ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
-    YIELDS = 10,           /* so much lower is the priority of a worker whose call takes long */
-    FOREIGN_YIELDS = 15,   /* … and of programs that it has started, or of a foreign program */
-    WATCH_MS = 50,         /* between looks at foreign programs */
-    WATCH_IDLE_MS = 200,   /* … none of which has run since */
-    WATCH_NEAR_MS = 10,    /* … one of which is near its limit of memory */
+    STACK_MS = 100,        /* time for a worker to record its own stack */
+    STOP_MS = 50,          /* … and to stop, so that the keeper can read its stack */
+    STOP_LOOK_MS = 10,     /* between checks whether it has stopped */
+    STACK_MOST_MS = 5000,  /* … at most, if it has to wait for a processor first */
+    LAST_LOOKS = 200,      /* checks at the end, for processes that are left over */
+    GENERATION_SHIFT = 20, /* bits of the numbers that one keeper may give out */
+    DEEPEST = 32,          /* levels of processes that have started each other */
+    ORPHAN_MS = 2000,      /* time to exit when no loop uses it any more */
+    YIELDS = 10,           /* the nice value of a worker whose call takes long */
+    /* … of programs that such a worker has started, and of a foreign program. */
+    FOREIGN_YIELDS = 15,
+    WATCH_MS = 50,       /* between checks of foreign programs */
+    WATCH_IDLE_MS = 200, /* … if none of them has run since the last check */
+    WATCH_NEAR_MS = 10,  /* … if one of them is near its limit of memory */
 };
 
 #define MS INT64_C(1000000)
 
-/* There is one in a process. */
+/* The state of this file: one in a process. */
 static struct {
     const mishap_keeper_plan *plan;
-    pid_t pid; /* of the keeper */
+    pid_t pid; /* process id of the keeper */
     mishap_kept workers[MOST_WORKERS];
     size_t end; /* all places from here on are free */
     uint32_t last_number;
-    int64_t watched_ns; /* when foreign programs were looked at */
-    int watch_ms;       /* … and after how long again */
+    int64_t watched_ns; /* when foreign programs were checked last */
+    int watch_ms;       /* … and the interval until the next check */
 } k;
 
 void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation)
@@ -136,7 +137,7 @@ bool mishap_connection_make(mishap_connection *c)
     return false;
 }
 
-/* NULL: there is none. */
+/* NULL: all places are taken. */
 static mishap_kept *free_place(void)
 {
     for (size_t i = 0; i < MOST_WORKERS; i++)
@@ -215,7 +216,8 @@ bool mishap_kept_spawn(uint32_t group, bool session, mishap_kept **worker, int *
 
 /* -- priorities -------------------------------------------------------------------------------- */
 
-/* A worker may hold a lock that others wait for: it yields less than the programs that it runs. */
+/* A worker may hold a lock that other processes wait for, so its priority is lowered less than that
+ * of the programs that it has started. */
 void mishap_kept_yield(const mishap_kept *worker, bool yields)
 {
     mishap_children children;
@@ -231,8 +233,8 @@ void mishap_kept_yield(const mishap_kept *worker, bool yields)
 
 /* -- killing ----------------------------------------------------------------------------------- */
 
-/* What a process has started, and what that has: in sessions of their own, perhaps, so that nothing
- * else leads from them to the worker. */
+/* Kill the processes that a process has started, and those that they have started. They may have
+ * sessions of their own, so that only the tree of parents and children leads to them. */
 static void kill_below(pid_t pid, int depth)
 {
     mishap_children children;
@@ -255,20 +257,20 @@ void mishap_kept_kill(mishap_kept *worker)
     mishap_signal_process(worker->pid, SIGKILL);
 }
 
-/* On a busy machine it can take longer than STACK_MS until a process has a processor. What it has
- * used says nothing: a machine in a virtual one counts time that it did not get. */
+/* On a busy machine a process can wait for a processor for longer than STACK_MS. Its state decides,
+ * not the processor time that it has used: a virtual machine counts time that it did not get. */
 static bool may_wait(const mishap_kept *worker, int64_t now)
 {
     return now - worker->asked_at_ns < STACK_MOST_MS * MS && mishap_life_state(worker->pid) == 'R';
 }
 
-/* It is asked for its stack and ends itself after it. If it does not, the stack is read from
- * outside. The main thread is the one that runs calls. */
+/* The worker is asked for its stack, and exits after it has recorded it. If it does not, the keeper
+ * reads the stack from outside. Calls run in its main thread. */
 void mishap_kept_end(mishap_kept *worker, bool stack)
 {
     if (worker->killed || (worker->kill_at_ns && !worker->foreign))
         return;
-    if (!stack || worker->foreign) { /* which knows no such signal */
+    if (!stack || worker->foreign) { /* a foreign program does not know the signal */
         mishap_kept_kill(worker);
         return;
     }
@@ -276,12 +278,12 @@ void mishap_kept_end(mishap_kept *worker, bool stack)
     worker->asked_at_ns = mishap_clock_monotonic_ns();
     worker->kill_at_ns = worker->asked_at_ns + STACK_MS * MS;
     if (mishap_priority_can_be_restored())
-        mishap_priority_lower(worker->pid, 0); /* others have to wait for its end */
+        mishap_priority_lower(worker->pid, 0); /* other calls wait for its end */
     syscall(SYS_tgkill, worker->pid, worker->pid, mishap_words_signal());
 }
 
-/* It stops when it runs next, and SIGCHLD tells of that: meanwhile the keeper looks after others.
- */
+/* The worker stops as soon as it runs next, and SIGCHLD reports that. The keeper does not block
+ * meanwhile. */
 static void stop(mishap_kept *worker, int64_t now)
 {
     if (!mishap_stack_stop(worker->pid)) {
@@ -293,7 +295,7 @@ static void stop(mishap_kept *worker, int64_t now)
     worker->kill_at_ns = now + STOP_MS * MS;
 }
 
-/* Of one that is to stop. False: it has not, yet. */
+/* Read the stack of a worker that was told to stop. False: it has not stopped yet. */
 static bool read_stack(mishap_kept *worker)
 {
     worker->has_trace = mishap_stack_read(worker->pid, &worker->trace);
@@ -304,19 +306,20 @@ void mishap_kept_stopped(mishap_kept *worker)
 {
     if (worker->killed || (worker->stack_wanted && !worker->stopping))
         return;
-    if (worker->stopping) { /* perhaps this is a stop of its own, and ours comes soon */
+    /* It may have stopped itself; the stop that was asked for follows soon. */
+    if (worker->stopping) {
         if (read_stack(worker))
             mishap_kept_kill(worker);
         return;
     }
-    worker->stopped = true; /* by itself: its caller would wait for ever */
+    worker->stopped = true; /* it has stopped itself: its caller would wait for ever */
     if (worker->foreign)
         mishap_kept_kill(worker);
     else
         stop(worker, mishap_clock_monotonic_ns());
 }
 
-/* Its time is over. Is there a reason to wait on? */
+/* Its time is over. True: there is a reason to wait longer. */
 static bool is_waited_for(mishap_kept *worker, int64_t now)
 {
     if (worker->stopping) {
@@ -332,7 +335,8 @@ static bool is_waited_for(mishap_kept *worker, int64_t now)
     return !worker->killed;
 }
 
-/* What it does at its end is a handler's, too, and may hang. */
+/* The worker may run code of a handler when it exits, which may hang: so it is killed after some
+ * time. */
 void mishap_kept_put_away(mishap_kept *worker)
 {
     if (worker->control < 0 && !worker->kill_at_ns && !worker->killed)
@@ -386,8 +390,8 @@ void mishap_kept_remove(mishap_kept *worker)
 
 /* -- what workers leave behind ----------------------------------------------------------------- */
 
-/* It is a child of ours by now, or is in the process group of its worker. Sessions of workers that
- * live are left alone. */
+/* A process that a worker left behind is a child of the keeper by now, or in the process group of
+ * the worker. Processes in the session of a living worker are not touched. */
 static bool is_of_living_worker(pid_t pid)
 {
     pid_t session = getsid(pid);
@@ -414,17 +418,17 @@ void mishap_kept_kill_all(void)
         mishap_kept_kill(worker);
 }
 
-/* What dies leaves its children to us, so it takes more than one look. */
+/* A process that dies leaves its children to the keeper, so one pass is not enough. */
 void mishap_kept_wait_for_all(void)
 {
     size_t end = k.end;
-    k.end = 0; /* none of them counts as living */
+    k.end = 0; /* from now on no worker counts as living */
     for (int i = 0; i < LAST_LOOKS; i++) {
         mishap_kept_kill_orphans();
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
         if (waitpid(-1, NULL, WNOHANG) < 0)
-            break; /* there is none */
+            break; /* no child is left */
         poll(NULL, 0, 5);
     }
     for (size_t i = 0; i < end; i++)

@@ -1,6 +1,6 @@
 /*
- * The processes that a keeper has: how they are started, found, killed and forgotten. The keeper
- * (keeper.c) decides when, and tells the loops.
+ * The processes that the keeper has started: how they are started, found, killed and forgotten.
+ * keeper.c decides when, and tells the loops.
  */
 #ifndef MISHAP_WORKER_KEEPER_PROCESSES_H
 #define MISHAP_WORKER_KEEPER_PROCESSES_H
@@ -13,24 +13,27 @@
 
 enum { MISHAP_KEPT_USER_WORDS = MISHAP_KEEPER_LOOPS / 64 };
 
-/* A worker that lives; pid 0: the place is free. */
+/* A living worker; pid 0: the place is free. */
 typedef struct mishap_kept {
     pid_t pid;
     uint32_t number, group;
-    int control; /* of one that several loops share: to hand it connections; else -1 */
+    int control; /* of a worker that several loops share: the socket that hands it connections; else
+                    -1 */
     uint64_t users[MISHAP_KEPT_USER_WORDS]; /* loops that are connected to it, a bit each */
-    int64_t kill_at_ns;                     /* 0: nobody wants that */
-    int64_t asked_at_ns;                    /* for its stack, or to stop */
-    bool stack_wanted;                      /* it is asked for it, … */
-    bool stopping; /* … or did not answer, and is to stop so that it can be read */
-    bool stopped;  /* by itself */
+    int64_t kill_at_ns;                     /* when to kill it; 0: not */
+    int64_t asked_at_ns;                    /* when it was asked for its stack, or to stop */
+    bool stack_wanted;                      /* it was asked for its stack, … */
+    bool stopping; /* … or did not answer, and is to stop so that the keeper can read its stack */
+    bool stopped;  /* it has stopped itself */
     bool has_trace, killed;
     mishap_trace trace;
-    bool foreign, session; /* it runs a foreign program; … for a session: loops come and go */
+    bool foreign, session; /* it runs a foreign program; … for a session, which loops use one after
+                              the other */
     mishap_spawned spawned;
 } mishap_kept;
 
-/* The two ends of a connection: a socket and a page for the loop, and the same for the worker. */
+/* The two ends of a connection: a socket and a page for the loop, and a socket and a page for the
+ * worker. */
 typedef struct mishap_connection {
     int loop[MISHAP_KEEPER_FILES], worker[MISHAP_KEEPER_FILES];
 } mishap_connection;
@@ -40,10 +43,11 @@ void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation);
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-mishap_kept *mishap_kept_next(const mishap_kept *after); /* NULL: the first; the last has none */
-mishap_kept *mishap_kept_by_number(uint32_t number);     /* NULL: there is none */
+/* After NULL comes the first; after the last, NULL. */
+mishap_kept *mishap_kept_next(const mishap_kept *after);
+mishap_kept *mishap_kept_by_number(uint32_t number); /* NULL: there is none */
 mishap_kept *mishap_kept_by_process(pid_t pid);
-mishap_kept *mishap_kept_shared(uint32_t group); /* one that takes more connections */
+mishap_kept *mishap_kept_shared(uint32_t group); /* a worker that takes more connections */
 
 bool mishap_kept_is_used(const mishap_kept *worker, size_t loop);
 void mishap_kept_set_used(mishap_kept *worker, size_t loop, bool used);
@@ -51,46 +55,46 @@ void mishap_kept_set_used(mishap_kept *worker, size_t loop, bool used);
 /* -- starting: where it fails, errno says why -------------------------------------------------- */
 
 bool mishap_connection_make(mishap_connection *c);
-void mishap_connection_close(int *end); /* the files of one end */
+void mishap_connection_close(int *end); /* both files of one end */
 
 /* Fork a worker at the other end of a connection. */
 bool mishap_kept_fork(uint32_t group, const mishap_connection *c, mishap_kept **worker);
 
-/* Start the foreign program of a group; *end is our end of its socket. */
+/* Start the foreign program of a group; *end is the keeper's end of its socket. */
 bool mishap_kept_spawn(uint32_t group, bool session, mishap_kept **worker, int *end);
 
-/* Let it, and the programs that it has started, have less of the processors than others that want
- * them, or as much again. Nothing happens where the second would be refused. */
+/* Lower the priority of a worker and of the programs that it has started, or restore it. Nothing
+ * happens where it could not be restored later. */
 void mishap_kept_yield(const mishap_kept *worker, bool yields);
 
 /* -- ending ------------------------------------------------------------------------------------ */
 
-/* Kill it, and whatever it has started. */
+/* Kill it, and the processes that it has started. */
 void mishap_kept_kill(mishap_kept *worker);
 
-/* Kill it; with `stack`, ask it before what it is doing. */
+/* Kill it; with `stack`, ask it for its stack first. */
 void mishap_kept_end(mishap_kept *worker, bool stack);
 
-/* It has stopped: by itself, or because it was asked to. Its stack is read, and it is killed. */
+/* It has stopped: by itself, or because the keeper told it to. Read its stack, and kill it. */
 void mishap_kept_stopped(mishap_kept *worker);
 
-/* Its connection is closed, so it ends; if it does not, it is killed soon. */
+/* Its connection is closed, so it should exit; if it does not, it is killed soon. */
 void mishap_kept_put_away(mishap_kept *worker);
 
-/* Kill those whose time is over. Returns the time of the next one, INT64_MAX: there is none. */
+/* Kill the workers whose time is over. Returns when the next one is due; INT64_MAX: never. */
 int64_t mishap_kept_look(void);
 
-/* Look at those in a sandbox, if it is time, and kill those that have more than they may. Returns
- * when the next look is due, INT64_MAX: there is nothing to look at. */
+/* If it is time, check the processes in a sandbox, and kill those that use more than their profile
+ * allows. Returns when the next check is due; INT64_MAX: there is nothing to check. */
 int64_t mishap_kept_watch(int64_t now_ns);
 
-/* Its process has ended: the place is free. */
+/* Its process has ended: free its place. */
 void mishap_kept_remove(mishap_kept *worker);
 
-/* Kill what workers left behind that have ended. */
+/* Kill the processes that ended workers have left behind. */
 void mishap_kept_kill_orphans(void);
 
-/* At the end of the keeper: kill all, and wait until nothing is left of them. */
+/* At the end of the keeper: kill all workers, then wait until none of their processes is left. */
 void mishap_kept_kill_all(void);
 void mishap_kept_wait_for_all(void);
 

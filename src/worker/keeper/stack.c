@@ -1,3 +1,7 @@
+/*
+ * Reads the stack of a worker from outside, with ptrace and process_vm_readv: see stack.h. Runs in
+ * the keeper.
+ */
 #include "worker/keeper/stack.h"
 
 #include <dlfcn.h>
@@ -11,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    LOWEST = 4096, /* no code lies below, whatever the size of a page is */
+    LOWEST = 4096, /* no code lies below this address, with any page size */
 };
 
 /* A frame record, as the ABIs of x86-64 and arm64 lay it out. */
@@ -19,13 +23,14 @@ struct record {
     uint64_t caller, return_address;
 };
 
-/* The process that is read, and /proc/PID/pagemap; -1: there is none. */
+/* The process whose stack is read, and its /proc/PID/pagemap; -1: there is none. */
 struct process {
     int pid, pages;
 };
 
-/* Is this address in memory? Reading a page that is not waits for what brings it: a disk, a file
- * system, or a thread of the worker itself (userfaultfd). The keeper waits for none of these. */
+/* Is this address in memory? Reading a page that is not would block until a disk, a file system, or
+ * a thread of the worker itself (userfaultfd) provides it. The keeper must not block on any of
+ * these. */
 static bool is_present(const struct process *p, uint64_t address)
 {
     uint64_t page = address / (uint64_t)sysconf(_SC_PAGESIZE), entry;
@@ -42,8 +47,8 @@ static bool read_memory(const struct process *p, uint64_t address, struct record
            process_vm_readv(p->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *record;
 }
 
-/* Is this instruction in a library, where functions have no frames? A worker is forked from this
- * process: what is here is there, too. */
+/* Is this instruction in a library, where functions have no frame pointers? A worker is forked from
+ * this process, so libraries have the same addresses here and there. */
 static bool is_in_library(uint64_t instruction)
 {
     Dl_info there, here;
@@ -55,15 +60,15 @@ static bool is_in_library(uint64_t instruction)
            there.dli_fbase != here.dli_fbase;
 }
 
-/* Is it in a function of ours or of a library, behind a call? */
+/* Is this a return address: in a known function, right behind a call? */
 static bool is_behind_call(const void *address)
 {
     Dl_info found;
     return dladdr(address, &found) && found.dli_sname && mishap_trace_is_behind_call(address);
 }
 
-/* Code without frame pointers leaves anything at all in the register: each record must lie further
- * up than the one before, and not far. */
+/* Code without frame pointers may leave any value in the register. So each frame record must lie
+ * above the one before, and not too far away. */
 static void follow(const struct process *p, mishap_trace *trace, uint64_t instruction,
                    uint64_t frame, uint64_t stack, uint64_t caller)
 {
@@ -77,7 +82,8 @@ static void follow(const struct process *p, mishap_trace *trace, uint64_t instru
            frame % sizeof(void *) == 0 && read_memory(p, frame, &record) &&
            record.return_address >= LOWEST) {
         void *address = mishap_trace_strip((void *)(uintptr_t)record.return_address);
-        if (low != stack || address != (void *)(uintptr_t)caller) /* else it has a frame, too */
+        /* Otherwise the function has a frame record, too, and would be listed twice. */
+        if (low != stack || address != (void *)(uintptr_t)caller)
             trace->addresses[trace->count++] = address;
         low = frame + 1;
         frame = record.caller;
@@ -91,7 +97,7 @@ static bool read_registers(const struct process *p, mishap_trace *trace)
     struct iovec room = { &registers, sizeof registers };
     if (ptrace(PTRACE_GETREGSET, p->pid, NT_PRSTATUS, &room) != 0)
         return false;
-    /* A system call of a library returns to what lies on top of the stack. */
+    /* In a system call of a library, the return address is on top of the stack. */
     struct record top = { 0, 0 };
     if (!is_in_library(registers.rip) || !read_memory(p, registers.rsp, &top) ||
         !is_behind_call((const void *)(uintptr_t)top.caller))

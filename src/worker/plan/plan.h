@@ -17,16 +17,16 @@
  */
 typedef struct mishap_worker_group {
     const mishap_service *service; /* NULL: operations without one */
-    const struct mishap_foreign
-        *foreign; /* the foreign program that runs its calls; NULL: a fork of this one */
+    /* The foreign program that runs its calls; NULL: a fork of this one. */
+    const struct mishap_foreign *foreign;
     bool alone; /* it keeps state in memory: one process for the whole server, which runs until the
                    end */
     bool settled; /* its calls are settled in batches, also in one process */
     bool apart;   /* … and this is the group of its long calls */
-    const char *const
-        *program; /* another program to execute, its arguments, then NULL; NULL: this one, forked */
-    bool opened;  /* the service was opened when the server started: a worker opens the same, or
-                     fails */
+    /* Another program to execute, its arguments, then NULL; NULL: this one, forked. */
+    const char *const *program;
+    bool opened; /* the service was opened when the server started: a worker opens the same, or
+                    fails */
     char identity[MISHAP_IDENTITY_LIMIT]; /* identity of what was opened */
 } mishap_worker_group;
 

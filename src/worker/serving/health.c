@@ -1,9 +1,9 @@
-/* What services say of themselves in /health. */
+/* What services report about themselves in /health. Runs once, in the supervisor. */
 #include "sandbox/sandbox.h"
 #include "worker/serving/served.h"
 
 struct mishap_health {
-    mishap_buffer *json; /* in the object of the service */
+    mishap_buffer *json; /* the object of the service */
     const mishap_setup *setup;
 };
 
@@ -53,7 +53,7 @@ void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setu
     for (size_t i = 0; i < groups->count; i++) {
         const mishap_service *service = groups->groups[i].service;
         if (i && groups->groups[i - 1].service == service)
-            continue; /* its calls that are apart */
+            continue; /* the group of its calls that are apart: its service is listed already */
         if (!service || !service->health || (only && strcmp(only, service->name) != 0))
             continue;
         if (!json->length)

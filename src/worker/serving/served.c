@@ -1,3 +1,7 @@
+/*
+ * What the boundaries of one server share: see served.h. Runs in the supervisor until the loops are
+ * forked, and then in each loop.
+ */
 #include "worker/serving/served.h"
 
 #include <ctype.h>
@@ -30,7 +34,8 @@ void mishap_served_read(mishap_served *served, mishap_call *call)
     };
 }
 
-/* Where handlers run in the loops, each loop opens the services for itself. */
+/* If handlers run in the loops, each loop opens the services for itself. It must open the same
+ * ones. */
 static void expect_the_same(mishap_worker_groups *groups)
 {
     for (size_t i = 0; i < groups->count; i++)
@@ -39,7 +44,8 @@ static void expect_the_same(mishap_worker_groups *groups)
                                   mishap_service_identity(groups->groups[i].service));
 }
 
-/* What the settings of services make of their foreign programs holds for all processes. */
+/* A service may choose its foreign program by its settings. That is done here, before the fork, so
+ * that it holds in all processes. */
 static mishap *prepare_services(const mishap_served *served)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
@@ -52,7 +58,7 @@ static mishap *prepare_services(const mishap_served *served)
     return failure;
 }
 
-/* Once, for all processes that are forked from here on. */
+/* Done once here, for all processes that are forked later. */
 static void probe_sandbox(const mishap_worker_groups *groups)
 {
     for (size_t i = 0; i < groups->count; i++)
@@ -89,13 +95,14 @@ mishap *mishap_served_begin(mishap_served *served)
     mishap_spawn_use(served->setup.sandbox);
     if (failure)
         return failure;
-    /* Before there is a keeper, which then knows what the machine offers. */
+    /* Before the keeper is forked, which then knows what the machine offers. */
     mishap_health_collect(&served->plan.groups, &served->setup, served->only, &served->health);
     if (!served->handlers) {
         failure = mishap_service_open_all(served->app);
         if (!failure)
             expect_the_same(&served->plan.groups);
-        mishap_service_close_all(); /* nothing that is open may be shared across a fork */
+        mishap_service_close_all(); /* open files and connections of a service must not be shared
+                                       across a fork */
         return failure;
     }
     probe_sandbox(&served->plan.groups);
@@ -124,9 +131,9 @@ void mishap_served_end(mishap_served *served)
     mishap_buffer_release(&served->health);
 }
 
-/* A socket for each worker, and what the keeper passes with it; poll, clock and keeper of the
- * runner; an answer that comes as a file. A store is taken for three files: itself, its journal and
- * its lock. */
+/* A loop needs: a socket for each worker, and the descriptors that the keeper sends with it; poll,
+ * clock and keeper connection of the runner; an answer that comes as a file. A store counts for
+ * three files: the database, its journal and its lock. */
 size_t mishap_served_files(const mishap_served *served)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
@@ -147,7 +154,7 @@ static void hear(void *news, mishap_text address)
     mishap_news_add(news, address);
 }
 
-/* Nobody waits for it, but the operator may want to know. */
+/* Record a failure that no caller receives any more: the operator may want to know of it. */
 static void record(void *state, const mishap_call *call, const char *incident, mishap *failure)
 {
     const mishap_served *served = state;
@@ -167,7 +174,7 @@ static void record(void *state, const mishap_call *call, const char *incident, m
     mishap_free(failure);
 }
 
-/* One line, whatever is in a path. */
+/* Write one line, even if a path contains control characters. */
 static void say(const mishap_served *served, const mishap_service *service, mishap_text reason)
 {
     char line[1000];
@@ -182,7 +189,8 @@ static void say(const mishap_served *served, const mishap_service *service, mish
     mishap_log_say("%s\n", line);
 }
 
-/* The operator is told once when a service becomes unavailable, and once when it is available. */
+/* Tell the operator once when a service becomes unavailable, and once when it is available
+ * again. */
 static void stands(void *state, const mishap_service *service, const mishap *failure)
 {
     const mishap_served *served = state;
@@ -250,7 +258,7 @@ const char *mishap_served_unavailable(const mishap_served *served, size_t *at)
     while (served->standing && *at < groups->count) {
         size_t i = (*at)++;
         if (i && groups->groups[i - 1].service == groups->groups[i].service)
-            continue; /* its calls that are apart */
+            continue; /* the group of its calls that are apart: its service is listed already */
         if (!mishap_generation_is_open(mishap_standing_generation(served->standing, i)))
             return groups->groups[i].service->name;
     }

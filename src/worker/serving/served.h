@@ -9,8 +9,8 @@
  *
  * Each of these processes has one thread.
  *
- *     wire/     both sides of a connection: messages, and the page that a loop and a worker share
- *     spawn/    whatever starts a process: how it begins, and why it could not
+ *     wire/     both ends of a connection: messages, and the page that a loop and a worker share
+ *     spawn/    any process that starts another one: how a child begins, and why it could not
  *     command/  a command without a server: a foreign program for one call
  *     plan/     all processes of a server: which operations share a process, and the limits
  *     child/    inside of a worker: from frames to calls, and back; its last words
@@ -20,9 +20,9 @@
  *
  * Arrows between them point up in this list, from a folder to those above it (tests/house).
  *
- * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
- * connection between a worker and a loop, a socket and a page, belongs to the two of them. A call
- * is the loop's; the worker has a copy of its arguments.
+ * Ownership: a worker is the child of the keeper, and only the keeper may reap, kill and ptrace it.
+ * The connection between a worker and a loop, a socket and a page, belongs to these two. A call
+ * belongs to the loop; the worker has a copy of its arguments.
  *
  * This header is what the boundaries that share one server have in common, though they do not know
  * each other: the program whose operations they call, how it was started, and the runner of its
@@ -37,37 +37,39 @@
 #include "worker/loop/standing.h"
 #include "worker/wire/session_handles.h"
 
-enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
+enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* calls that may wait or run at once */
 
 typedef struct mishap_served {
     const mishap_app *app;
-    uint64_t log_bytes;   /* at which the log of incidents is moved away; 0: never */
+    uint64_t log_bytes;   /* the size at which the log of incidents is rotated; 0: never */
     mishap_setup setup;   /* the data folder */
     const char *only;     /* the name of the one service that is wanted; NULL: all */
-    bool chaos;           /* with the operations that fail on purpose */
+    bool chaos;           /* with the operations of the chaos service, which fail on purpose */
     bool verbose;         /* the private side of a failure on stderr, too */
-    int call_ms;          /* how long any handler may take; 0: as its operation says */
+    int call_ms;          /* time limit of every handler; 0: as its operation declares */
     size_t message_limit; /* bytes of a message to /mcp */
-    size_t most_calls;    /* that may wait or run at once; 0: by the number of handlers */
-    int caller_share;     /* percent of these that one caller may have, if all want some; 0: all */
-    int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
+    /* Calls that may wait or run at once; 0: depends on the number of handlers. */
+    size_t most_calls;
+    int caller_share; /* percent of these that one caller may have when others want some; 0: all */
+    int handlers;     /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
-    mishap_buffer health; /* what services say in /health, as JSON, from the start on */
+    /* What services report in /health, as JSON, collected once at the start. */
+    mishap_buffer health;
     mishap_keeper_plan plan;
-    mishap_keeper keeper;           /* of the supervisor */
-    mishap_news *news;              /* what has changed, for all loops */
-    mishap_standing *standing;      /* which services can be opened, for all loops */
-    struct mishap_trials *trials;   /* which services work, for all loops */
-    struct mishap_trying *trying;   /* … in each process that serves: the trials that it runs */
-    mishap_sessions *sessions;      /* of foreign programs, for all loops */
-    struct mishap_permits *permits; /* to compute, for callers with many long calls */
+    mishap_keeper keeper;         /* in the supervisor */
+    mishap_news *news;            /* changed resources, for all loops */
+    mishap_standing *standing;    /* which services can be opened, for all loops */
+    struct mishap_trials *trials; /* which services work, for all loops */
+    struct mishap_trying *trying; /* … in each process that serves: the trials that it runs now */
+    mishap_sessions *sessions;    /* sessions of foreign programs, for all loops */
+    struct mishap_permits *permits; /* permits to compute, for callers with many long calls */
     struct mishap_crowd *crowd;     /* which callers there were lately, for all loops */
-    int connection;                 /* of the loop that is forked next: its end */
-    mishap_runner *runner;          /* in each process that serves, on the thread of its loop */
+    int connection; /* the loop's end of the keeper connection, for the loop that is forked next */
+    mishap_runner *runner; /* in each process that serves, used by the thread of its loop */
 } mishap_served;
 
-/* The parameters of a command that serves, for where handlers run and for the log; and what they
- * say, into `handlers`, `log_bytes` and the limits of the plan. */
+/* The parameters of a command that serves: where handlers run, and the log. mishap_served_read()
+ * (below) puts their values into `handlers`, `log_bytes` and the limits of the plan. */
 /* clang-format off */
 #define MISHAP_SERVED_PARAMS                                                                       \
     { "sandbox", MISHAP_ENUM, .choices = mishap_sandbox_words, .help =                             \
@@ -99,9 +101,9 @@ extern const char *const mishap_sandbox_words[];
 void mishap_served_read(mishap_served *served, mishap_call *call);
 
 /*
- * In the process that starts everything: make the plan, fork the keeper, and try each service in a
- * worker. Nothing of it is done if handlers run in the loop, apart from trying the services. The
- * failure is one that can be told to whoever starts the server.
+ * In the supervisor: make the plan, fork the keeper, and try each service in a worker. If handlers
+ * run in the loop, only the services are tried. The failure can be told to the person who starts
+ * the server.
  */
 mishap *mishap_served_begin(mishap_served *served);
 void mishap_served_end(mishap_served *served);
@@ -109,17 +111,18 @@ void mishap_served_end(mishap_served *served);
 /* How many files a loop needs for its workers, the keeper, and stores of `.quick` handlers. */
 size_t mishap_served_files(const mishap_served *served);
 
-/* In a process that serves: the runner, over a connection to the keeper. `connection` becomes the
- * runner's. Changes that this process hears of become news from now on. */
+/* In a process that serves: make the runner, over a connection to the keeper. The runner owns
+ * `connection`. From now on, changes that this process reports are published to all loops. */
 mishap *mishap_served_open(mishap_served *served, int connection);
 void mishap_served_close(mishap_served *served);
 
-/* The names of the services that cannot be opened now, one after the other, then NULL. *at is 0 at
- * first. Any process that serves may ask. */
+/* Iterate over the names of the services that cannot be opened now; NULL at the end. *at is 0 at
+ * first. May be called in any process that serves. */
 const char *mishap_served_unavailable(const mishap_served *served, size_t *at);
 
-/* Ask each service what it has to say in /health: an object with a member for each that has a word
- * to say; empty if none has. `only` is the name of the one service that counts; NULL: all. */
+/* Ask each service for its part of /health: an object with one member for each service that has
+ * something to report; empty if none has. `only` is the name of the one service that is asked;
+ * NULL: all. */
 void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setup *setup,
                            const char *only, mishap_buffer *json);
 

@@ -1,3 +1,4 @@
+/* Trials of services: see trials.h. Runs in the loops. */
 #include "worker/serving/trials.h"
 
 #include "base/id.h"
@@ -8,12 +9,13 @@
 #include "operation/trial.h"
 
 enum {
-    SURE_AFTER = 2,        /* failures in a row: a process may be killed by anybody, once */
-    SOON_MS = 250,         /* until the trial after the first of them */
-    FIRST_PAUSE_MS = 1000, /* … after the next; each pause is twice as long */
+    SURE_AFTER = 2, /* failures in a row before a service counts as failed: one process may be
+                       killed by accident */
+    SOON_MS = 250,  /* pause after the first failure */
+    FIRST_PAUSE_MS = 1000, /* … after the next; each further pause is twice as long */
     DOUBLINGS = 6,         /* … up to about a minute */
-    CLAIMED_MS = 60000,    /* after which the loop that has begun a trial is taken for dead */
-    CALM_MS = 60000,       /* between trials that nothing but failures of callers ask for */
+    CLAIMED_MS = 60000,    /* then the loop that has claimed a trial counts as dead */
+    CALM_MS = 60000,       /* between trials that failures of calls have made due */
 };
 
 #define MS INT64_C(1000000)
@@ -39,20 +41,20 @@ void mishap_trials_free(mishap_trials *trials)
         mishap_shared_unmap(trials, sizeof *trials);
 }
 
-/* The service of a group, if the group is the first of its service and the server has it. */
+/* The service of a group, if this is the first group of the service and the server has it. */
 static const mishap_service *service_at(const mishap_served *served, size_t group)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
     const mishap_service *service = groups->groups[group].service;
     for (size_t i = 0; i < group; i++)
         if (groups->groups[i].service == service)
-            return NULL; /* its calls that are apart, or in this process */
+            return NULL; /* the group of its calls that are apart, or that runs in this process */
     return service && (!served->only || strcmp(served->only, service->name) == 0) ? service : NULL;
 }
 
-/* -- what came of it --------------------------------------------------------------------------- */
+/* -- the result of a trial --------------------------------------------------------------------- */
 
-/* Any of its groups: those calls are refused. */
+/* True if any group of the service is closed: then its calls are refused. */
 static bool is_closed(const mishap_served *served, size_t group)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
@@ -78,15 +80,16 @@ static mishap_trial_state judge(const mishap_served *served, const mishap *failu
                                                  : MISHAP_TRIAL_REFUSED;
 }
 
-/* A trial that says nothing of the service: other callers had all places, the loop ends, or the
- * service is closed, so that the call was refused at once. */
+/* True if the failure says nothing about the service: other callers had all places, the loop is
+ * about to end, or the service is closed, so that the call was refused at once. */
 static bool is_void(const mishap_served *served, size_t group, const mishap *failure)
 {
     return mishap_is(failure, UNAVAILABLE) || mishap_is(failure, RATE_LIMITED) ||
            mishap_is(failure, CANCELLED) || is_closed(served, group);
 }
 
-/* The reason goes to the log, under an id; that a service cannot be opened was recorded already. */
+/* The reason goes to the log, under an id. If the service cannot be opened, that was recorded
+ * before. */
 static void record(const struct mishap_trying *t, const mishap_service *service,
                    const mishap *failure)
 {
@@ -145,7 +148,7 @@ static void settle(const struct mishap_trying *t, const mishap *failure)
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-/* The session that it ran in, if any, belongs to nobody else and has served its purpose. */
+/* The session of a trial, if it has one, is its own and is ended after it. */
 #define CONVERSATION "trial of the service"
 
 static void forget(struct mishap_trying *t)
@@ -199,7 +202,7 @@ static bool begin(mishap_served *served, size_t group)
     return true;
 }
 
-/* A loop that claims a trial and dies costs one interval. */
+/* If a loop claims a trial and dies, the next trial is delayed by one interval. */
 static void begin_if_due(mishap_served *served, size_t group, int64_t now)
 {
     struct mishap_trial_of *of = &served->trials->of[group];
@@ -207,7 +210,7 @@ static void begin_if_due(mishap_served *served, size_t group, int64_t now)
     if (due && due <= now &&
         atomic_compare_exchange_strong(&of->due_ns, &due, now + CLAIMED_MS * MS) &&
         !begin(served, group))
-        atomic_store(&of->due_ns, now + pause_ns(0)); /* there was no room for it */
+        atomic_store(&of->due_ns, now + pause_ns(0)); /* there was no place for the call */
 }
 
 static bool is_tried(const mishap_served *served, size_t group)
@@ -234,8 +237,8 @@ void mishap_trials_leave(mishap_served *served)
 
 /* -- when -------------------------------------------------------------------------------------- */
 
-/* What was missing may have been installed meanwhile. Where handlers run in the loop, a trial would
- * hold it up. */
+/* A missing program may have been installed meanwhile, so a failed trial is due again. Where
+ * handlers run in the loop, there are no trials: they would hold up the loop. */
 void mishap_trials_ask(mishap_served *served)
 {
     int64_t now = mishap_clock_monotonic_ns();
@@ -265,7 +268,7 @@ void mishap_trials_suspect(mishap_served *served, const mishap_service *service)
     }
 }
 
-/* -- what is told ------------------------------------------------------------------------------ */
+/* -- what /health and /ready tell -------------------------------------------------------------- */
 
 static const struct {
     bool known, ready;

@@ -1,16 +1,16 @@
 /*
- * Which services work, as far as was tried: in memory that all loops of a server share.
+ * Which services work, as far as trials have shown: in memory that all loops of a server share.
  *
  * A service that depends on another program declares a trial (mishap_service.trial), a small call
- * with a known answer. The first request of /ready or /health has each of them run once for the
- * whole server: one loop hands the call to its runner, as it does with any other, and every loop
- * knows the result. A server that nobody asks runs none.
+ * with a known answer. The first request of /ready or /health has each trial run once for the whole
+ * server: one loop hands the call to its runner, as any other call, and every loop sees the result.
+ * Without such a request no trial runs.
  *
- * A trial that failed is run again, soon, and then after a pause that grows. A service fails if two
- * in a row did: a process may be killed by anybody, or a machine be too busy, once. A trial that
- * worked is run again only if a call of its service ended with INTERNAL_ERROR, and at most once a
- * minute, for the code of a caller may bring that about. Whatever comes of a trial, callers are
- * served as ever: it is told, and nothing else follows from it.
+ * A trial that failed is repeated soon, and then after pauses that grow. A service counts as failed
+ * if two trials in a row failed: a single one may fail because a process was killed or the machine
+ * was too busy. A trial that worked is repeated only if a call of its service ended with
+ * INTERNAL_ERROR, and at most once a minute, since the code of a caller may cause that. The result
+ * of a trial is only reported: calls are served in any case.
  */
 #ifndef MISHAP_WORKER_SERVING_TRIALS_H
 #define MISHAP_WORKER_SERVING_TRIALS_H
@@ -32,17 +32,17 @@ typedef enum mishap_trial_state {
 typedef struct mishap_trials {
     struct mishap_trial_of {
         _Atomic uint32_t state;
-        _Atomic uint32_t failures; /* in a row */
-        _Atomic int64_t due_ns;    /* when the next one is; 0: none is */
-        _Atomic int64_t ended_ns;  /* when the last one was over; 0: there was none */
+        _Atomic uint32_t failures; /* trials in a row that failed */
+        _Atomic int64_t due_ns;    /* when the next trial is due; 0: none is */
+        _Atomic int64_t ended_ns;  /* when the last trial ended; 0: there was none */
     } of[MISHAP_WORKER_GROUPS];
 } mishap_trials;
 
-/* In shared memory, before there are loops. */
+/* Create it in shared memory, before there are loops. */
 mishap *mishap_trials_make(mishap_trials **out);
 void mishap_trials_free(mishap_trials *trials);
 
-/* Somebody asks: trials that were not run yet are due now, and begin. */
+/* A client asks for the state: trials that were not run yet are due now, and begin. */
 void mishap_trials_ask(mishap_served *served);
 
 /* A call of this service ended with INTERNAL_ERROR. */
@@ -52,19 +52,19 @@ void mishap_trials_suspect(mishap_served *served, const mishap_service *service)
  * often. */
 void mishap_trials_tend(mishap_served *served);
 
-/* This loop ends: whatever it has begun is forgotten. */
+/* This loop ends: forget the trials that it has begun. */
 void mishap_trials_leave(mishap_served *served);
 
-/* What is known of a service. */
+/* The known state of a service. */
 typedef struct mishap_readiness {
     const char *service;
     mishap_trial_state state;
     bool known, ready;
-    const char *word, *message; /* both constant, and for everybody */
+    const char *word, *message; /* both constant, and safe to show to any client */
 } mishap_readiness;
 
-/* One service after the other: those that have a trial, and those that cannot be opened. *at is 0
- * at first. False: there are no more. */
+/* Iterate over the services that have a trial, and those that cannot be opened. *at is 0 at first.
+ * False: there are no more. */
 bool mishap_trials_next(const mishap_served *served, size_t *at, mishap_readiness *out);
 
 #endif

@@ -88,8 +88,8 @@ void mishap_spawn_sweep(void)
 void mishap_spawn_prepare(const mishap_foreign *foreign)
 {
     mishap_sandbox *sandbox;
-    mishap_free(sandbox_of(
-        foreign, &sandbox)); /* a failure is no matter here: the first start tries again */
+    /* A failure is no matter here: the first start tries again. */
+    mishap_free(sandbox_of(foreign, &sandbox));
 }
 
 /* The output of a program is a file in memory of a fixed size: writing beyond it fails, and the

@@ -49,10 +49,12 @@ typedef enum mishap_session_reason {
 } mishap_session_reason;
 
 enum {
-    MISHAP_SESSION_KEY =
-        16, /* bytes of the key by which the processes of a server know a session */
-    MISHAP_SESSION_RESTS_MS = 60 * 1000, /* a session that was idle for so long may be ended for
-                                            another one of its caller */
+    /* Bytes of the key by which the processes of a server know a session. */
+    MISHAP_SESSION_KEY = 16,
+    MISHAP_SESSION_RESTS_MS = 60 *
+                              /* A session that was idle for so long may be ended for another one of
+                               * its caller. */
+                              1000,
 };
 
 typedef struct mishap_keeper_message {

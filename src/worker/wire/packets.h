@@ -10,8 +10,8 @@
 #include "operation/call.h"
 
 enum {
-    MISHAP_PACKET =
-        65536, /* bytes of a packet, with its first byte that says which part of a message it is */
+    /* Bytes of a packet, with its first byte that says which part of a message it is. */
+    MISHAP_PACKET = 65536,
     MISHAP_FOREIGN_ASKED = 8 << 20,     /* bytes of a message to the program, at most */
     MISHAP_FOREIGN_ANSWERED = 4 << 20,  /* … from it, if the service declares no limit */
     MISHAP_FOREIGN_IDS = (1 << 30) - 1, /* ids of calls: from 1 to this */

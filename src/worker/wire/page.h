@@ -69,8 +69,8 @@ typedef struct mishap_worker_page {
     atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
     atomic_uint ran_us[MISHAP_SLOTS];     /* time of its handler; 0: it has not returned */
     atomic_int_least64_t begun_ns;        /* when the running handler began */
-    atomic_int_least64_t
-        settling_ns;       /* when the worker began to settle calls; 0: it settles none */
+    /* When the worker began to settle calls; 0: it settles none. */
+    atomic_int_least64_t settling_ns;
     atomic_uint has_begun; /* the worker has begun a call of any loop */
     atomic_uint left_by; /* a handler has left a thread behind: the number of its operation, counted
                             from 1; 0: none has */
