@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "http/http.h"
-#include "mcp/http/over_http.h"
+#include "mcp/transport/http/over_http.h"
 
 static bool has_route(const mishap_operation *operations)
 {

@@ -352,7 +352,7 @@ SAID = [
     ("events of artifacts", "30 days (`--artifacts-keep-days`)", "services/artifacts/service.c", '"keep_days", MISHAP_INTEGER, .range = { 1, 36500 }, .initial = "30"'),
     ("principals and artifacts, offers, results of auctions", "at most 64 KB each", "services/artifacts/request.h", "ARTIFACTS_LONGEST_TEXT = 64 << 10,"),
     ("write-ahead log of SQLite", "1,000 pages", "src/store/sqlite.c", "LOG_PAGES = 1000 }"),
-    ("ended sessions of MCP", "4,096", "src/mcp/shared.h", "MISHAP_MCP_ENDED = 4096,"),
+    ("ended sessions of MCP", "4,096", "src/mcp/sessions/shared.h", "MISHAP_MCP_ENDED = 4096,"),
     ("history of the REPL", "256 KB", "services/lisp/history.c", "LONGEST = 256 << 10,"),
     ("The limits of the artifacts", "every 4,096 calls", "services/artifacts/purge.c", "CALLS = 4096,"),
     ("The limits of the artifacts", "1 MB of", "services/artifacts/purge.c", "BYTES = 1 << 20 }"),

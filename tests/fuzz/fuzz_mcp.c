@@ -6,7 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "mcp/mcp.h"
+#include "mcp/changes/subscribe.h"
+#include "mcp/dispatch/dispatch.h"
+#include "worker/loop/runner.h"
 #include "mishap/dialect.h"
 
 /* -- a program --------------------------------------------------------------------------------- */

@@ -15,28 +15,34 @@ import sys
 # Each folder, and the folders that it may use.
 TABLE = """
 base
-guard          base
-mishap         base guard
-dialect        base guard mishap
-incident       base guard mishap
-sandbox        base mishap
-operation      base guard mishap
-store          base mishap operation
-worker/wire    base mishap dialect operation
-worker/spawn   base mishap operation sandbox worker/wire
-worker/command base mishap operation worker/wire worker/spawn
-worker/plan    mishap operation worker/wire worker/spawn worker/command
-worker/child   base mishap operation worker/wire worker/plan
-worker/keeper  base mishap incident worker/wire worker/spawn worker/plan worker/child
-worker/loop    base mishap operation incident sandbox worker/wire worker/spawn worker/plan
-worker/serving base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
-server         base mishap incident
-call           base mishap operation incident
-cli            base guard mishap dialect operation incident worker/wire
-http           base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
-mcp            base guard mishap dialect operation incident worker/loop worker/serving worker/keeper
-mcp/http       base mishap operation incident worker/loop worker/serving server mcp
-program        base operation cli http mcp mcp/http
+guard              base
+mishap             base guard
+dialect            base guard mishap
+incident           base guard mishap
+sandbox            base mishap
+operation          base guard mishap
+store              base mishap operation
+worker/wire        base mishap dialect operation
+worker/spawn       base mishap operation sandbox worker/wire
+worker/command     base mishap operation worker/wire worker/spawn
+worker/plan        mishap operation worker/wire worker/spawn worker/command
+worker/child       base mishap operation worker/wire worker/plan
+worker/keeper      base mishap incident worker/wire worker/spawn worker/plan worker/child
+worker/loop        base mishap operation incident sandbox worker/wire worker/spawn worker/plan
+worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
+server             base mishap incident
+call               base mishap operation incident
+cli                base guard mishap dialect operation incident worker/wire
+http               base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
+mcp/wire           base guard mishap dialect operation
+mcp/offers         base mishap dialect operation mcp/wire
+mcp/calls          base guard mishap dialect incident operation worker/loop mcp/wire mcp/offers
+mcp/changes        base mishap operation mcp/wire mcp/offers mcp/calls
+mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls mcp/changes
+mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
+mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch
+mcp/transport/http base mishap incident operation worker/loop worker/serving server mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch mcp/sessions
+program            base operation cli http mcp/transport mcp/transport/http
 """
 
 

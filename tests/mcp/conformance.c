@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mcp/http/over_http.h" /* mishap_mcp_changed() */
+#include "mcp/transport/http/over_http.h" /* mishap_mcp_changed() */
 
 /* A picture of one red pixel, and a sound of no samples. */
 #define PIXEL                                                                                      \

@@ -16,6 +16,7 @@
 #include "mcp_runner.h"
 #include "mcp_set_up.h"
 #include "worker/keeper/keeper.h"
+#include "mcp/calls/flight.h"
 
 /* -- handlers ---------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * requests that are still being answered, and that nothing private leaves.
  */
 #include "mcp_runner.h"
+#include "mcp/dispatch/dispatch.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "mcp/lines.h"
+#include "mcp/transport/lines.h"
 
 struct ends {
     int to, from; /* of the lines: what is written to `to` is read as input, output comes `from` */

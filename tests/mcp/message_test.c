@@ -2,7 +2,7 @@
  * Messages that are none: what is answered to each, to the byte. And how those that are some are
  * read.
  */
-#include "mcp/mcp.h"
+#include "mcp/dispatch/dispatch.h"
 #include "testing.h"
 
 /* -- a server in memory ------------------------------------------------------------------------ */

@@ -1,6 +1,8 @@
 /* What can be read over MCP: the catalog, and operations that have an address. */
 #include "mcp_runner.h"
 #include "mcp_set_up.h"
+#include "mcp/calls/flight.h"
+#include "mcp/offers/address.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
 

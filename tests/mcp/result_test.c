@@ -5,6 +5,8 @@
 
 #include "dialect/dialect.h"
 #include "operation/call.h"
+#include "mcp/calls/result.h"
+#include "mcp/offers/schema.h"
 
 /* -- one call ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Sessions that all workers share: the table, the calls that run, and the events. */
-#include "mcp/shared.h"
+#include "mcp/sessions/shared.h"
 #include "operation/contain.h"
 #include "testing.h"
 

@@ -2,6 +2,7 @@
 #include "mcp_wire.h"
 
 #include "operation/operation.h"
+#include "mcp/changes/subscribe.h"
 
 static mishap *do_nothing(mishap_call *call)
 {

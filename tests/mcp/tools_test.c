@@ -2,6 +2,7 @@
 #include "mcp_wire.h"
 
 #include "todo/todo.h"
+#include "mcp/offers/schema.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
 

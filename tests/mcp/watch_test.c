@@ -1,8 +1,9 @@
 /* Who watches what, in memory that all loops share; and how handlers say what has changed. */
-#include "mcp/watch.h"
-#include "mcp/shared.h"
+#include "mcp/sessions/watch.h"
+#include "mcp/sessions/shared.h"
 #include "operation/call.h"
 #include "testing.h"
+#include "mcp/offers/address.h"
 
 #include <pthread.h>
 #include <signal.h>

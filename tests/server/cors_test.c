@@ -1,6 +1,6 @@
 /* Which pages of other origins may read a reply, field by field. */
 #include "http/http.h"
-#include "mcp/http/over_http.h"
+#include "mcp/transport/http/over_http.h"
 #include "testing.h"
 
 enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP_OPTIONS };

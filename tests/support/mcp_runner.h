@@ -6,8 +6,7 @@
 #define MISHAP_MCP_RUNNER_H
 
 #include "testing.h"
-
-#include "mcp/mcp.h"
+#include "worker/loop/runner.h"
 
 /* The plan lives as long as the runner. */
 static inline mishap_runner *open_inside(mishap_keeper_plan *plan, const mishap_app *app,

@@ -4,7 +4,7 @@
 
 #include "testing.h"
 
-#include "mcp/mcp.h"
+#include "mcp/dispatch/dispatch.h"
 
 struct wire {
     mishap_mcp_channel channel; /* the first */

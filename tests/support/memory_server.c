@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "mcp/http/over_http.h"
+#include "mcp/transport/http/over_http.h"
 
 size_t memory_slow_runs;
 int64_t memory_slow_time_left;

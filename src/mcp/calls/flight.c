@@ -1,0 +1,349 @@
+/*
+ * Calls of operations. A quick call is answered at once. Any other call is a flight: the runner of
+ * calls runs it until it returns or is cancelled. report.c handles its progress and log messages.
+ */
+#include <stdio.h>
+
+#include "mcp/calls/flight.h"
+#include "mcp/offers/schema.h"
+#include "operation/caller.h"
+#include "incident/incident.h"
+
+enum {
+    FLIGHTS = 256,  /* of one peer, where the server says nothing */
+    ROOM = 2048,    /* for the arguments of most calls, and for most refusals */
+    BUSY_MS = 1000, /* when to try again */
+};
+
+/* -- failures of which no handler knows -------------------------------------------------------- */
+
+static mishap *too_busy(const char *why)
+{
+    return mishap_retry_after(mishap_raise(UNAVAILABLE, "%s", why), BUSY_MS);
+}
+
+/* What comes of a call that did not begin. Frees the failure. */
+static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_peer *peer,
+                                      const mishap_mcp_asked *asked, mishap *failure,
+                                      const char *incident)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    if (!incident) {
+        mishap_id_make(id);
+        incident = id;
+    }
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
+    if (mishap_mcp_is_incident(failure))
+        mishap_incident_record(&(mishap_incident_entry){ .program = peer->server->app->name,
+                                                         .caller = peer->counted_for,
+                                                         .operation = asked->offer->operation->name,
+                                                         .id = incident,
+                                                         .failure = failure,
+                                                         .to_stderr = peer->server->verbose });
+    mishap_free(failure);
+    return outcome;
+}
+
+/* -- flights ----------------------------------------------------------------------------------- */
+
+static void on_done(mishap_run *run, mishap *failure);
+
+static void put_token(mishap_buffer *b, const mishap_mcp_message *message)
+{
+    yyjson_val *token = yyjson_obj_get(message->meta, "progressToken");
+    if (yyjson_is_str(token) || yyjson_is_int(token) || yyjson_is_raw(token))
+        mishap_json_copy(b, token);
+}
+
+/* Text that is needed after the message is gone lies behind the flight. */
+static char *keep(char *to, mishap_text *kept, mishap_text text)
+{
+    if (text.length)
+        memcpy(to, text.data, text.length);
+    *kept = (mishap_text){ to, text.length };
+    return to + text.length;
+}
+
+/* Where the revision has sessions, a call that names none uses that of its conversation. */
+static void belong_to(mishap_call *call, const mishap_mcp_peer *peer, const mishap_mcp_asked *asked)
+{
+    const mishap_service *service = call->operation->service;
+    if (service && service->worker && peer->conversation.data &&
+        !mishap_mcp_is_modern(asked->revision))
+        call->conversation = mishap_arena_copy(&call->arena, peer->conversation);
+}
+
+static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
+                                      const mishap_mcp_asked *asked, mishap_call *call)
+{
+    char room[ROOM];
+    mishap_buffer token;
+    const mishap_mcp_peer *peer = request->peer;
+    size_t caller = peer->caller ? strlen(peer->caller) + 1 : 0;
+    mishap_text remote = mishap_arena_copy(&call->arena, peer->remote);
+    mishap_buffer_init(&token, room, sizeof room);
+    put_token(&token, request->message);
+    mishap_mcp_flight *flight = token.failed ? NULL
+                                             : mishap_allocate(sizeof *flight + token.length +
+                                                               request->message->id.length +
+                                                               asked->uri.length + caller);
+    if (flight) {
+        *flight = (mishap_mcp_flight){ .run = { .call = call, .done = on_done },
+                                       .peer = request->peer,
+                                       .channel = request->channel,
+                                       .server = peer->server,
+                                       .asked = *asked };
+        char *to = (char *)(flight + 1);
+        to = keep(to, &flight->id, request->message->id);
+        to = keep(to, &flight->progress_token, mishap_buffer_text(&token));
+        to = keep(to, &flight->asked.uri, asked->uri);
+        mishap_call_set_caller(call, caller ? memcpy(to, peer->caller, caller) : NULL, peer->named,
+                               peer->caller_is_free);
+        call->counted_for = peer->counted_for;
+        if (peer->incident)
+            snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
+        else
+            mishap_id_make(flight->incident);
+        flight->run.incident = flight->incident;
+        mishap_mcp_come_from(call, flight->incident, remote);
+        call->request_id = mishap_arena_copy(&call->arena,
+                                             call->request_id); /* it may outlive it */
+        belong_to(call, peer, asked);
+        mishap_mcp_report_begin(flight, request);
+    }
+    mishap_buffer_release(&token);
+    return flight;
+}
+
+static void free_flight(mishap_mcp_flight *flight)
+{
+    mishap_call_end(flight->run.call);
+    mishap_mcp_report_end(flight);
+    mishap_release(flight);
+}
+
+static void enter(mishap_mcp_flight *flight)
+{
+    mishap_mcp_peer *peer = flight->peer;
+    flight->next = peer->flights;
+    if (flight->next)
+        flight->next->previous = flight;
+    peer->flights = flight;
+    peer->flight_count++;
+}
+
+static void leave(mishap_mcp_flight *flight)
+{
+    mishap_mcp_peer *peer = flight->peer;
+    *(flight->previous ? &flight->previous->next : &peer->flights) = flight->next;
+    if (flight->next)
+        flight->next->previous = flight->previous;
+    flight->next = flight->previous = NULL;
+    peer->flight_count--;
+}
+
+mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id)
+{
+    mishap_mcp_flight *flight = peer->flights;
+    while (flight && !mishap_text_equal(flight->id, id))
+        flight = flight->next;
+    return flight;
+}
+
+/* -- arguments --------------------------------------------------------------------------------- */
+
+/* Arguments that there are not. Those of a prompt are texts, which are read before they are held
+ * against the rules. */
+static mishap *refuse_unknown(const mishap_operation *operation,
+                              const mishap_mcp_arguments *arguments)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    yyjson_val *checked = arguments->object;
+    if (!checked)
+        return NULL;
+    if (arguments->spelled) /* it is JSON: if it cannot be read there is no memory */
+        checked = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
+                                                                                    : NULL;
+    mishap *m = checked ? mishap_params_refuse_unknown(operation->params, arguments->object,
+                                                       checked, mishap_mcp_is_of_body, operation)
+                        : mishap_out_of_memory();
+    mishap_json_reader_release(&reader);
+    return m;
+}
+
+/* -- the beginning ----------------------------------------------------------------------------- */
+
+void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote)
+{
+    call->boundary = MISHAP_BY_MCP;
+    call->request_id = mishap_text_of(id); /* NULL: one is made if it is asked for */
+    call->remote = remote;
+    call->to_operator = mishap_incident_line;
+}
+
+static void set_limits(mishap_call *call, const mishap_mcp_server *server)
+{
+    mishap_call_limit(call, server->call_ms);
+    call->verbose = server->verbose;
+}
+
+/* A quick call is over before the message is gone; any other has a copy of its arguments. The text
+ * of the message was inspected when it was read. */
+static mishap *begin_call(const mishap_mcp_request *request, const mishap_operation *operation,
+                          const mishap_mcp_arguments *arguments, mishap_call **call)
+{
+    static yyjson_val none = { .tag = YYJSON_TYPE_OBJ };
+    const mishap_mcp_server *server = request->peer->server;
+    yyjson_val *object = arguments->object ? arguments->object : &none;
+    char room[ROOM];
+    mishap_buffer json;
+    if (arguments->mended)
+        return mishap_suggest(mishap_raise(BAD_REQUEST,
+                                           "A string contains half of a surrogate pair, which is "
+                                           "no character."),
+                              "Send each surrogate as part of a pair, or U+FFFD in its place.");
+    mishap *failure = refuse_unknown(operation, arguments);
+    if (failure)
+        return failure;
+    if (arguments->spelled) {
+        failure = mishap_call_begin(server->app, operation, mishap_buffer_text(arguments->spelled),
+                                    call);
+    } else if (operation->quick) {
+        failure = mishap_call_begin_with(server->app, operation, object, call);
+    } else {
+        mishap_buffer_init(&json, room, sizeof room);
+        mishap_mcp_put_others(&json, operation, object);
+        failure = json.failed
+                      ? mishap_out_of_memory()
+                      : mishap_call_begin(server->app, operation, mishap_buffer_text(&json), call);
+        mishap_buffer_release(&json);
+    }
+    if (!failure)
+        failure = mishap_mcp_take_body(*call, object);
+    if (!failure && operation->headers && request->peer->headers)
+        failure = request->peer->headers(request->peer, *call);
+    if (!failure)
+        set_limits(*call, server);
+    return failure;
+}
+
+/* What is answered in place of a call that does not begin. Frees the failure. */
+static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
+                   mishap_buffer *result)
+{
+    request->channel->code = mishap_told(failure)->code;
+    request->outcome = put_refusal(result, request->peer, asked, failure, request->peer->incident);
+}
+
+/* NULL: it has started, and the call is its own. */
+static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                            mishap_call *call)
+{
+    mishap_mcp_peer *peer = request->peer;
+    size_t limit = peer->server->flight_limit ? peer->server->flight_limit : FLIGHTS;
+    if (peer->flight_count >= limit)
+        return too_busy("Too many calls of this session are running.");
+    mishap_mcp_flight *flight = make_flight(request, asked, call);
+    if (!flight)
+        return mishap_out_of_memory();
+    enter(flight);
+    bool starts = !peer->start || peer->start(peer, flight);
+    if (starts && mishap_runner_add(peer->server->runner, &flight->run))
+        return NULL;
+    leave(flight);
+    flight->run.call = NULL;
+    call->watcher = NULL;
+    free_flight(flight);
+    return starts ? mishap_runner_refuse(peer->server->runner, call)
+                  : too_busy("The server is busy: too many calls are running.");
+}
+
+void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                             const mishap_mcp_arguments *arguments, mishap_buffer *result)
+{
+    mishap_mcp_peer *peer = request->peer;
+    const mishap_operation *operation = asked->offer->operation;
+    mishap_call *call = NULL;
+    bool lost = arguments->spelled && arguments->spelled->failed;
+    mishap *failure = lost ? mishap_out_of_memory()
+                           : begin_call(request, operation, arguments, &call);
+    if (!failure && operation->quick) {
+        mishap_mcp_come_from(call, peer->incident, peer->remote);
+        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
+        call->counted_for = peer->counted_for;
+        mishap *outcome = mishap_call_run(call);
+        if (call->crashed && peer->died)
+            peer->died(peer);
+        request->channel->code = outcome ? mishap_told(outcome)->code : NULL;
+        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome,
+                                                  call->request_id.data);
+        mishap_free(outcome);
+    } else if (!failure) {
+        failure = start_flight(request, asked, call);
+        request->later = !failure;
+    }
+    if (!request->later)
+        mishap_call_end(call);
+    if (failure)
+        refuse(request, asked, failure, result);
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+/* A failed buffer has half of it at most, which is nothing. */
+static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *members,
+                         mishap_mcp_outcome outcome)
+{
+    mishap_mcp_channel *channel = flight->channel;
+    if (outcome == MISHAP_MCP_ERROR) {
+        channel->status = 200;
+        mishap_mcp_put_error(channel, flight->id,
+                             members->failed ? mishap_mcp_last_error : mishap_buffer_text(members));
+        return;
+    }
+    mishap_buffer *buffer = mishap_mcp_begin_result(channel, flight->id);
+    if (members->failed)
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails */
+    mishap_buffer_put_text(buffer, mishap_buffer_text(members));
+    mishap_mcp_finish_result(flight->peer->server->app, channel, buffer, flight->asked.revision,
+                             outcome);
+}
+
+/* The last that is heard of it. To finish the channel may be the end of the peer. */
+static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
+                    mishap_mcp_outcome outcome, const mishap_code *code)
+{
+    mishap_mcp_channel *channel = flight->channel;
+    channel->code = code;
+    put_response(flight, members, outcome);
+    leave(flight);
+    channel->finish(channel);
+}
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run; /* it is the first member */
+    mishap_mcp_peer *peer = flight->peer;
+    char room[ROOM];
+    mishap_buffer members;
+    mishap_buffer_init(&members, room, sizeof room);
+    mishap_mcp_flight_report(flight);
+    const mishap_code *code = failure ? mishap_told(failure)->code : NULL;
+    if (run->died && peer->died)
+        peer->died(peer);
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, run->call,
+                                                        failure, flight->incident);
+    respond(flight, &members, outcome, code);
+    mishap_buffer_release(&members);
+    mishap_free(failure);
+    free_flight(flight);
+}
+
+void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
+{
+    mishap_mcp_channel *channel = flight->channel;
+    mishap_runner_forget(flight->server->runner, &flight->run);
+    leave(flight);
+    free_flight(flight);
+    channel->finish(channel);
+}

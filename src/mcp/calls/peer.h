@@ -1,0 +1,71 @@
+/*
+ * One conversation, whatever carries it, and one request in it: what calls, changes and methods
+ * have in common. Most members of a peer are a transport's to set.
+ */
+#ifndef MISHAP_MCP_CALLS_PEER_H
+#define MISHAP_MCP_CALLS_PEER_H
+
+#include "mcp/offers/offers.h"
+#include "mcp/wire/write.h"
+#include "operation/call.h"
+
+typedef struct mishap_mcp_flight mishap_mcp_flight;
+
+/* One conversation: the process on the other end of standard input, a session over HTTP, or, for
+ * the stateless revision over HTTP, a single request. */
+typedef struct mishap_mcp_peer {
+    const mishap_mcp_server *server;
+    mishap_mcp_revision revision; /* agreed with initialize */
+    bool initialized;             /* the client has said so, too */
+    bool single_request;          /* stateless over HTTP: closing the channel cancels */
+    const char *caller;           /* by its API key; NULL: nobody in particular */
+    mishap_text named;            /* what the caller names itself; no data: nothing */
+    bool caller_is_free;          /* … and whether it may */
+    const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
+    const char *incident;         /* that a failed call is found by; NULL: each has its own */
+    mishap_text remote;           /* the address of the client over HTTP; no data: none */
+    mishap_text conversation;     /* what names it among others, where revisions have sessions */
+    mishap_level level;           /* of log messages, for revisions with logging/setLevel */
+    mishap_mcp_flight *flights;   /* calls that run or wait */
+    size_t flight_count;
+    struct mishap_mcp_subscription *subscriptions; /* subscribe.c's */
+    struct mishap_mcp_batch *paused; /* messages of a batch that are not taken yet; NULL: none */
+
+    /* Of the transport: a flight is about to begin; false: it cannot now. NULL: it always can. */
+    bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
+    /* … give a call the header fields that its operation declares. NULL: there are none. */
+    mishap *(*headers)(struct mishap_mcp_peer *peer, mishap_call *call);
+    /* … the process that ran a call died of it, or would have: not that its time was over. NULL:
+     * nobody counts. */
+    void (*died)(struct mishap_mcp_peer *peer);
+    /* … between two messages of a batch: do others wait, so that the rest is better taken later, by
+     * mishap_mcp_go_on()? NULL: nobody does. */
+    bool (*pause)(struct mishap_mcp_peer *peer);
+    /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
+     * only one. */
+    bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
+    /* … where messages go that belong to no request: changes of lists and resources, for the
+     * older revisions. NULL: nowhere. */
+    mishap_mcp_channel *aside;
+    /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
+     * conversation. A failure: there are too many. NULL: the peer has a list of its own. */
+    mishap *(*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
+    /* … tell all who listen of what has changed so far: somebody is about to join them who shall
+     * not hear of it. NULL: nothing waits to be told. */
+    void (*catch_up)(struct mishap_mcp_peer *peer);
+} mishap_mcp_peer;
+
+/* The methods: one row each in peer.c. A method answers on the channel, or returns a failure that
+ * becomes a protocol error with `code` (0: by its category: validation -32602, else -32603). */
+typedef struct mishap_mcp_request {
+    mishap_mcp_peer *peer;
+    mishap_mcp_channel *channel;
+    const mishap_mcp_message *message;
+    int code;
+    bool later;                 /* the method answers later, on its own */
+    mishap_mcp_outcome outcome; /* what is in `result` */
+    mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
+} mishap_mcp_request;
+typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
+
+#endif

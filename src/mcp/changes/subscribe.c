@@ -1,0 +1,377 @@
+/*
+ * Subscriptions to changes. In the older revisions every session is notified of changed lists, and
+ * of the resources that it has subscribed to. In the stateless revision the request
+ * subscriptions/listen stays open; it names the changes of interest, and each notification carries
+ * its id.
+ */
+#include "mcp/calls/flight.h"
+#include "mcp/changes/subscribe.h"
+#include "mcp/offers/address.h"
+#include "operation/changes.h"
+
+enum {
+    MOST_SUBSCRIPTIONS = 256, /* of a peer */
+    MOST_URIS = 256,          /* of one subscriptions/listen */
+};
+
+#define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
+
+/* A resources/subscribe (no channel, one URI), or a subscriptions/listen. One block of memory with
+ * its texts at the end. */
+struct mishap_mcp_subscription {
+    struct mishap_mcp_subscription *next;
+    mishap_mcp_channel *channel;
+    mishap_text id; /* of the request, as JSON */
+    bool wants[MISHAP_MCP_RESOURCE_UPDATED];
+    size_t uri_count;
+    struct mishap_mcp_watched {
+        mishap_text uri;
+        uint32_t hash; /* of all its spellings */
+    } watched[];
+};
+
+static const struct kind {
+    const char *method, *filter;
+} kinds[] = {
+    [MISHAP_MCP_TOOLS_CHANGED] = { "notifications/tools/list_changed", "toolsListChanged" },
+    [MISHAP_MCP_PROMPTS_CHANGED] = { "notifications/prompts/list_changed", "promptsListChanged" },
+    [MISHAP_MCP_RESOURCES_CHANGED] = { "notifications/resources/list_changed",
+                                       "resourcesListChanged" },
+    [MISHAP_MCP_RESOURCE_UPDATED] = { "notifications/resources/updated", "resourceSubscriptions" },
+};
+
+/* -- the list ---------------------------------------------------------------------------------- */
+
+static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *uris, size_t count)
+{
+    size_t texts = id.length;
+    for (size_t i = 0; i < count; i++)
+        texts += uris[i].length;
+    struct mishap_mcp_subscription *made = mishap_allocate(sizeof *made +
+                                                           count * sizeof *made->watched + texts);
+    if (!made)
+        return NULL;
+    *made = (struct mishap_mcp_subscription){ .uri_count = count };
+    char *to = (char *)&made->watched[count];
+    for (size_t i = 0; i <= count; i++) {
+        mishap_text from = i < count ? uris[i] : id;
+        if (from.length)
+            memcpy(to, from.data, from.length);
+        *(i < count ? &made->watched[i].uri : &made->id) = (mishap_text){ to, from.length };
+        if (i < count)
+            made->watched[i].hash = mishap_mcp_address_hash(from);
+        to += from.length;
+    }
+    return made;
+}
+
+/* At the end, so that changes are told in the order in which they were asked for. What changed
+ * before is not told. */
+static void append(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
+{
+    if (peer->catch_up)
+        peer->catch_up(peer);
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at)
+        at = &(*at)->next;
+    *at = made;
+}
+
+static struct mishap_mcp_subscription *take_out(struct mishap_mcp_subscription **at)
+{
+    struct mishap_mcp_subscription *found = *at;
+    *at = found->next;
+    return found;
+}
+
+static struct mishap_mcp_subscription **find_resource(mishap_mcp_peer *peer, mishap_text uri)
+{
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at && ((*at)->channel || !mishap_text_equal((*at)->watched[0].uri, uri)))
+        at = &(*at)->next;
+    return at;
+}
+
+static bool has_room(const mishap_mcp_peer *peer)
+{
+    size_t count = 0;
+    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next)
+        count++;
+    return count < MOST_SUBSCRIPTIONS;
+}
+
+static mishap *no_room(mishap_mcp_request *request)
+{
+    request->code = -32600;
+    return mishap_suggest(mishap_raise(RATE_LIMITED, "The limit of subscriptions is reached."),
+                          "End some subscriptions first.");
+}
+
+/* -- resources/subscribe ----------------------------------------------------------------------- */
+
+static const mishap_param uri_params[] = {
+    { "uri", MISHAP_STRING, .required = true },
+    { 0 },
+};
+
+static mishap *read_uri(mishap_mcp_request *request, mishap_text *uri)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
+    mishap *failure = mishap_params_check(uri_params, params ? params : &none);
+    *uri = mishap_json_text(yyjson_obj_get(params, "uri"));
+    return failure;
+}
+
+/* Of a longer one nobody would hear. */
+static bool can_be_watched(mishap_text uri)
+{
+    return uri.length <= MISHAP_ADDRESS_LIMIT;
+}
+
+/* In a list of the peer's own. */
+static mishap *keep(mishap_mcp_request *request, mishap_text uri)
+{
+    if (*find_resource(request->peer, uri))
+        return NULL;
+    if (!has_room(request->peer))
+        return no_room(request);
+    struct mishap_mcp_subscription *made = make((mishap_text){ NULL, 0 }, &uri, 1);
+    if (!made)
+        return mishap_out_of_memory();
+    append(request->peer, made);
+    return NULL;
+}
+
+mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_mcp_peer *peer = request->peer;
+    mishap_text uri;
+    mishap *failure = read_uri(request, &uri);
+    (void)result;
+    if (failure)
+        return failure;
+    if (!can_be_watched(uri))
+        return mishap_raise(INVALID_ARGUMENT,
+                            "The URI of a subscription can have at most %d bytes.",
+                            MISHAP_ADDRESS_LIMIT);
+    if (!mishap_mcp_resource_exists(peer, uri))
+        return mishap_mcp_no_resource(request, uri);
+    if (!peer->watch)
+        return keep(request, uri);
+    failure = peer->watch(peer, uri, true);
+    if (failure)
+        request->code = -32600;
+    return failure;
+}
+
+mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_text uri;
+    mishap *failure = read_uri(request, &uri);
+    (void)result;
+    if (failure)
+        return failure;
+    struct mishap_mcp_subscription **at = find_resource(request->peer, uri);
+    if (request->peer->watch)
+        request->peer->watch(request->peer, uri, false);
+    else if (*at)
+        mishap_release(take_out(at));
+    return NULL;
+}
+
+/* -- subscriptions/listen ---------------------------------------------------------------------- */
+
+static const mishap_param one_uri = { "uri", MISHAP_STRING, .required = true };
+static const mishap_param filter_members[] = {
+    { "toolsListChanged", .type = MISHAP_BOOLEAN },
+    { "promptsListChanged", .type = MISHAP_BOOLEAN },
+    { "resourcesListChanged", .type = MISHAP_BOOLEAN },
+    { "resourceSubscriptions", MISHAP_ARRAY, .items = &one_uri, .length = { 0, MOST_URIS } },
+    { 0 },
+};
+static const mishap_param listen_params[] = {
+    { "notifications", MISHAP_OBJECT, .required = true, .members = filter_members },
+    { 0 },
+};
+
+static void put_id(mishap_buffer *b, const struct mishap_mcp_subscription *s)
+{
+    MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
+    mishap_buffer_put_text(b, s->id);
+    mishap_json_close(b, '}');
+}
+
+/* The first message of it says what it will hear, which may be less than it asked for. */
+static void acknowledge(const struct mishap_mcp_subscription *s)
+{
+    mishap_buffer *b = mishap_mcp_begin_notification(s->channel,
+                                                     "notifications/subscriptions/acknowledged");
+    put_id(b, s);
+    MISHAP_PUT(b, ",\"notifications\":{");
+    for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++) {
+        if (s->wants[i]) {
+            mishap_json_key(b, mishap_text_of(kinds[i].filter));
+            mishap_json_bool(b, true);
+        }
+    }
+    if (s->uri_count) {
+        mishap_json_key(b, mishap_text_of(kinds[MISHAP_MCP_RESOURCE_UPDATED].filter));
+        mishap_json_open(b, '[');
+        for (size_t i = 0; i < s->uri_count; i++)
+            mishap_json_string(b, s->watched[i].uri);
+        mishap_json_close(b, ']');
+    }
+    mishap_json_close(b, '}');
+    mishap_mcp_finish_notification(s->channel, b);
+}
+
+mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params, *uri;
+    mishap_text uris[MOST_URIS];
+    size_t index, count, known = 0;
+    mishap *failure = mishap_params_check(listen_params, params ? params : &none);
+    (void)result;
+    if (failure)
+        return failure;
+    if (!has_room(request->peer))
+        return no_room(request);
+    yyjson_val *filter = yyjson_obj_get(params, "notifications");
+    MISHAP_JSON_ITEMS (yyjson_obj_get(filter, "resourceSubscriptions"), index, count, uri) {
+        uris[known] = mishap_json_text(uri);
+        known += can_be_watched(uris[known]) &&
+                 mishap_mcp_resource_exists(request->peer, uris[known]);
+    }
+    struct mishap_mcp_subscription *made = make(request->message->id, uris, known);
+    if (!made)
+        return mishap_out_of_memory();
+    made->channel = request->channel;
+    for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++)
+        made->wants[i] = yyjson_is_true(yyjson_obj_get(filter, kinds[i].filter));
+    append(request->peer, made);
+    acknowledge(made);
+    request->later = true;
+    return NULL;
+}
+
+static struct mishap_mcp_subscription **find_listen(mishap_mcp_peer *peer, mishap_text id)
+{
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at && (!(*at)->channel || !mishap_text_equal((*at)->id, id)))
+        at = &(*at)->next;
+    return at;
+}
+
+bool mishap_mcp_listens(const mishap_mcp_peer *peer, mishap_text id)
+{
+    const struct mishap_mcp_subscription *s = peer->subscriptions;
+    while (s && (!s->channel || !mishap_text_equal(s->id, id)))
+        s = s->next;
+    return s != NULL;
+}
+
+bool mishap_mcp_listen_cancel(mishap_mcp_peer *peer, mishap_text id)
+{
+    struct mishap_mcp_subscription **at = find_listen(peer, id);
+    if (!*at)
+        return false;
+    struct mishap_mcp_subscription *found = take_out(at);
+    found->channel->finish(found->channel);
+    mishap_release(found);
+    return true;
+}
+
+void mishap_mcp_listen_end(mishap_mcp_peer *peer)
+{
+    for (struct mishap_mcp_subscription **at = &peer->subscriptions; *at;) {
+        if (!(*at)->channel) {
+            at = &(*at)->next;
+            continue;
+        }
+        struct mishap_mcp_subscription *found = take_out(at);
+        mishap_mcp_channel *channel = found->channel;
+        mishap_buffer *b = mishap_mcp_begin_result(channel, found->id);
+        MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
+        mishap_buffer_put_text(b, found->id);
+        MISHAP_JSON_KEY(b, "io.modelcontextprotocol/serverInfo");
+        mishap_mcp_put_implementation(b, peer->server->app, MISHAP_MCP_2026_07_28);
+        MISHAP_PUT(b, "},\"resultType\":\"complete\"}}");
+        mishap_mcp_end_message(channel, b, MISHAP_MCP_RESPONSE);
+        channel->finish(channel);
+        mishap_release(found);
+    }
+}
+
+void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel)
+{
+    for (struct mishap_mcp_subscription **at = &peer->subscriptions; *at;) {
+        if (!channel || (*at)->channel == channel)
+            mishap_release(take_out(at));
+        else
+            at = &(*at)->next;
+    }
+}
+
+/* -- telling ----------------------------------------------------------------------------------- */
+
+static void put_uri(mishap_buffer *b, mishap_text uri)
+{
+    MISHAP_JSON_KEY(b, "uri");
+    mishap_json_string(b, uri);
+}
+
+void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mishap_text uri)
+{
+    MISHAP_PUT(buffer, "{\"jsonrpc\":\"2.0\",\"method\":\"");
+    mishap_buffer_put_text(buffer, mishap_text_of(kinds[change].method));
+    MISHAP_PUT(buffer, "\"");
+    if (change == MISHAP_MCP_RESOURCE_UPDATED) {
+        MISHAP_PUT(buffer, ",\"params\":{");
+        put_uri(buffer, uri);
+        MISHAP_PUT(buffer, "}");
+    }
+    MISHAP_PUT(buffer, "}");
+}
+
+/* To a session, or to a listener: under its id. */
+static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *listener,
+                 mishap_mcp_change change, mishap_text uri)
+{
+    mishap_buffer *b = mishap_mcp_begin_notification(channel, kinds[change].method);
+    if (listener)
+        put_id(b, listener);
+    if (change == MISHAP_MCP_RESOURCE_UPDATED)
+        put_uri(b, uri);
+    mishap_mcp_finish_notification(channel, b);
+}
+
+/* Where a session hears of changes; NULL: nowhere, or not yet. */
+static mishap_mcp_channel *channel_of_session(const mishap_mcp_peer *peer)
+{
+    return peer->initialized && peer->revision != MISHAP_MCP_NONE ? peer->aside : NULL;
+}
+
+static void tell_of_resource(const mishap_mcp_peer *peer, const struct mishap_mcp_subscription *s,
+                             mishap_text uri, uint32_t hash)
+{
+    mishap_mcp_channel *channel = s->channel ? s->channel : channel_of_session(peer);
+    for (size_t i = 0; i < s->uri_count && channel; i++) {
+        const struct mishap_mcp_watched *w = &s->watched[i];
+        if (!uri.data || (w->hash == hash && mishap_mcp_same_address(w->uri, uri)))
+            tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, w->uri);
+    }
+}
+
+void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri)
+{
+    bool of_list = change != MISHAP_MCP_RESOURCE_UPDATED;
+    uint32_t hash = mishap_mcp_address_hash(uri);
+    if (of_list && channel_of_session(peer))
+        tell(channel_of_session(peer), NULL, change, uri);
+    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next) {
+        if (!of_list)
+            tell_of_resource(peer, s, uri, hash);
+        else if (s->channel && s->wants[change])
+            tell(s->channel, s, change, uri);
+    }
+}

@@ -1,0 +1,133 @@
+/*
+ * The start of a session: initialize for the older revisions, server/discover for the stateless
+ * one, and ping. Also the description of the server.
+ */
+#include "mcp/dispatch/dispatch.h"
+#include "operation/findings.h"
+
+/* -- what the server is ------------------------------------------------------------------------ */
+
+/* The names have not changed, and what `subscribe` means is up to each revision
+ * (resources/subscribe, or subscriptions/listen). The first has completion, but no name for it. */
+static void put_capabilities(mishap_buffer *buffer, mishap_mcp_revision revision)
+{
+    mishap_json_comma(buffer);
+    MISHAP_PUT(buffer, "{\"tools\":{\"listChanged\":true},"
+                       "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
+                       "\"prompts\":{\"listChanged\":true},");
+    if (revision >= MISHAP_MCP_2025_03_26)
+        MISHAP_PUT(buffer, "\"completions\":{},");
+    MISHAP_PUT(buffer, "\"logging\":{}}");
+}
+
+/* For the model: what the tools are, and how to read a failure. */
+static void put_instructions(mishap_buffer *buffer, const mishap_mcp_server *server)
+{
+    char storage[1024];
+    mishap_buffer words;
+    mishap_buffer_init(&words, storage, sizeof storage);
+    mishap_buffer_put_text(&words, mishap_text_of(server->app->name));
+    if (server->app->summary) {
+        MISHAP_PUT(&words, ": ");
+        mishap_buffer_put_text(&words, mishap_text_of(server->app->summary));
+    }
+    MISHAP_PUT(&words, ". Each tool is one operation of the ");
+    mishap_buffer_put_text(&words, mishap_text_of(server->service ? "service " : "program"));
+    mishap_buffer_put_text(&words, mishap_text_of(server->service ? server->service : ""));
+    MISHAP_PUT(&words,
+               ". A failed call returns a result with isError: true. The text of the result says "
+               "what went wrong, whether a retry can succeed and what to do. It names each invalid "
+               "argument. The resource catalog://codes explains all error codes.");
+    MISHAP_JSON_KEY(buffer, "instructions");
+    mishap_json_string(buffer, mishap_buffer_text(&words));
+    buffer->failed = buffer->failed || words.failed;
+    mishap_buffer_release(&words);
+}
+
+/* -- initialize -------------------------------------------------------------------------------- */
+
+static void check_member(mishap_findings *findings, const mishap_spot *outer, yyjson_val *object,
+                         const char *name, mishap_type_of_param type)
+{
+    mishap_spot spot = { .outer = outer, .name = mishap_text_of(name), .depth = outer ? 1 : 0 };
+    yyjson_val *value = yyjson_obj_get(object, name);
+    if (value)
+        mishap_expect_type(findings, &spot, type, value);
+    else
+        mishap_miss(findings, &spot, &(mishap_param){ .type = type });
+}
+
+static mishap *check_params(yyjson_val *params)
+{
+    mishap_findings findings = { 0 };
+    mishap_spot spot = { .name = MISHAP_TEXT("clientInfo") };
+    yyjson_val *client = yyjson_obj_get(params, spot.name.data);
+    check_member(&findings, NULL, params, "protocolVersion", MISHAP_STRING);
+    check_member(&findings, NULL, params, "capabilities", MISHAP_OBJECT);
+    check_member(&findings, NULL, params, "clientInfo", MISHAP_OBJECT);
+    if (yyjson_is_obj(client)) {
+        check_member(&findings, &spot, client, "name", MISHAP_STRING);
+        check_member(&findings, &spot, client, "version", MISHAP_STRING);
+    }
+    return mishap_findings_end(&findings);
+}
+
+/* The revision that was asked for, if it is one of these; else the newest of them, and the client
+ * decides. */
+static mishap_mcp_revision negotiate(yyjson_val *asked)
+{
+    mishap_mcp_revision revision = mishap_mcp_revision_find(mishap_json_text(asked));
+    return revision == MISHAP_MCP_NONE || mishap_mcp_is_modern(revision) ? MISHAP_MCP_2025_11_25
+                                                                         : revision;
+}
+
+mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_mcp_peer *peer = request->peer;
+    yyjson_val *params = request->message->params;
+    if (peer->revision != MISHAP_MCP_NONE) {
+        request->code = -32600;
+        return mishap_suggest(
+            mishap_raise(BAD_REQUEST, "This session is already initialized."),
+            "Continue with the negotiated protocol revision, or start a new session.");
+    }
+    mishap *failure = check_params(params);
+    if (failure)
+        return failure;
+    mishap_mcp_revision revision = negotiate(yyjson_obj_get(params, "protocolVersion"));
+    MISHAP_JSON_KEY(result, "protocolVersion");
+    mishap_json_string(result, mishap_text_of(mishap_mcp_revision_name(revision)));
+    MISHAP_JSON_KEY(result, "capabilities");
+    put_capabilities(result, revision);
+    MISHAP_JSON_KEY(result, "serverInfo");
+    mishap_mcp_put_implementation(result, peer->server->app, revision);
+    put_instructions(result, peer->server);
+    /* Without room for the rest, the client learns nothing of it and may try again. */
+    if (mishap_buffer_reserve(result, 16))
+        peer->revision = revision;
+    return NULL;
+}
+
+/* -- the others -------------------------------------------------------------------------------- */
+
+mishap *mishap_mcp_ping(mishap_mcp_request *request, mishap_buffer *result)
+{
+    (void)request, (void)result;
+    return NULL;
+}
+
+mishap *mishap_mcp_discover(mishap_mcp_request *request, mishap_buffer *result)
+{
+    const mishap_mcp_server *server = request->peer->server;
+    MISHAP_JSON_KEY(result, "supportedVersions");
+    mishap_json_open(result, '[');
+    for (int revision = MISHAP_MCP_2026_07_28; revision < MISHAP_MCP_REVISIONS; revision++)
+        mishap_json_string(result,
+                           mishap_text_of(mishap_mcp_revision_name((mishap_mcp_revision)revision)));
+    mishap_json_close(result, ']');
+    MISHAP_JSON_KEY(result, "capabilities");
+    put_capabilities(result, request->message->revision);
+    put_instructions(result, server);
+    mishap_mcp_put_cache(result, request->message->revision);
+    return NULL;
+}

@@ -1,0 +1,60 @@
+/*
+ * Protocol errors: what is answered to a message that cannot be served at all. A tool that fails is
+ * a result, and result.c's; so are resources and prompts that fail, though as errors.
+ *
+ *     {"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"…","data":{"code":"METHOD_NOT_FOUND",
+ * …}}}
+ *
+ * The number is for programs that know nothing of us. `data` is the public side of the failure in
+ * canonical form; the private side stays here, under an incident id.
+ */
+#include "mcp/dispatch/dispatch.h"
+#include "incident/incident.h"
+#include "mishap/inside.h"
+
+static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
+{
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = peer->server->app->name,
+        .caller = peer->counted_for,
+        .operation = "mcp",
+        .id = id,
+        .failure = failure,
+        .to_stderr = peer->server->verbose,
+    });
+}
+
+void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
+                       int code, int status, mishap *failure, const char *members)
+{
+    char incident[MISHAP_ID_LENGTH + 1], storage[2048];
+    const mishap_public *told = mishap_told(failure);
+    mishap_buffer error;
+    bool known = told->incident.length; /* then whoever gave it the id has recorded it */
+    bool recorded = !known && mishap_incident_is_one(failure);
+    mishap_id_make(incident);
+    if (recorded)
+        mishap_incident(failure, incident);
+    mishap_buffer_init(&error, storage, sizeof storage);
+    mishap *removed = mishap_mcp_put_error_object(&error, code, told, members, NULL);
+    channel->status = status;
+    channel->code = told->code;
+    mishap_mcp_put_error(channel, id,
+                         error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
+    if (recorded)
+        record(peer, incident, failure);
+    if (removed)
+        record(peer, known ? told->incident.data : incident, removed);
+    mishap_free(removed);
+    mishap_buffer_release(&error);
+}
+
+void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
+                            mishap_mcp_flaw *flaw)
+{
+    if (flaw->failure)
+        mishap_mcp_refuse(peer, channel, flaw->id, flaw->code, flaw->status, flaw->failure, NULL);
+    mishap_free(flaw->failure);
+    flaw->failure = NULL;
+    channel->finish(channel);
+}

@@ -1,0 +1,148 @@
+/*
+ * Operations as tools: the methods tools/list and tools/call.
+ *
+ * The name, the schemas and the annotations of a tool are derived from the declaration of its
+ * operation. result.c writes the result of a call.
+ */
+#include "mcp/calls/flight.h"
+#include "mcp/dispatch/dispatch.h"
+#include "mcp/offers/schema.h"
+
+#include "operation/schema.h"
+
+enum { PAGE = 50 };
+
+/* -- tools/list -------------------------------------------------------------------------------- */
+
+static void put_input_schema(mishap_buffer *b, const mishap_operation *operation)
+{
+    mishap_buffer schema = { 0 };
+    MISHAP_JSON_KEY(b, "inputSchema");
+    mishap_mcp_put_params_schema(&schema, operation);
+    if (schema.failed)
+        mishap_buffer_reserve(b, SIZE_MAX);
+    else
+        mishap_mcp_put_schema(b, mishap_buffer_text(&schema));
+    b->failed = b->failed || schema.failed;
+    mishap_buffer_release(&schema);
+}
+
+/* To do it twice is as good as once: that is what these methods of HTTP promise. */
+static bool is_idempotent(const mishap_operation *operation)
+{
+    return operation->route && (strncmp(operation->route, "PUT ", 4) == 0 ||
+                                strncmp(operation->route, "DELETE ", 7) == 0);
+}
+
+/* It adds something and overwrites nothing: so it is, as a rule, with this method. Of what has no
+ * route nobody knows. */
+static bool is_additive(const mishap_operation *operation)
+{
+    return operation->route && strncmp(operation->route, "POST ", 5) == 0;
+}
+
+static void put_hint(mishap_buffer *b, const char *name, bool value)
+{
+    mishap_json_key(b, mishap_text_of(name));
+    mishap_json_bool(b, value);
+}
+
+/* A revision without titles of tools has them here. */
+static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
+                            mishap_mcp_revision revision)
+{
+    mishap_danger danger = mishap_operation_danger(operation);
+    bool safe = danger == MISHAP_SAFE;
+    MISHAP_JSON_KEY(b, "annotations");
+    mishap_json_open(b, '{');
+    if (revision < MISHAP_MCP_2025_06_18) {
+        MISHAP_JSON_KEY(b, "title");
+        mishap_json_string(b, mishap_text_of(operation->summary));
+    }
+    put_hint(b, "readOnlyHint", safe);
+    if (!safe) {
+        put_hint(b, "destructiveHint", danger == MISHAP_DESTRUCTIVE || !is_additive(operation));
+        put_hint(b, "idempotentHint", is_idempotent(operation));
+    }
+    mishap_json_close(b, '}');
+}
+
+static void put_tool(mishap_buffer *b, const mishap_app *app, const mishap_mcp_offer *tool,
+                     mishap_mcp_revision revision)
+{
+    const mishap_operation *operation = tool->operation;
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "name");
+    mishap_json_string(b, tool->name);
+    mishap_mcp_put_words(b, app, operation, revision);
+    put_input_schema(b, operation);
+    if (revision >= MISHAP_MCP_2025_06_18) {
+        mishap_buffer schema = { 0 };
+        if (mishap_mcp_put_output_schema(&schema, tool)) {
+            if (schema.failed)
+                mishap_buffer_reserve(b, SIZE_MAX);
+            MISHAP_JSON_KEY(b, "outputSchema");
+            mishap_buffer_put_text(b, mishap_buffer_text(&schema));
+        }
+        mishap_buffer_release(&schema);
+    }
+    if (revision >= MISHAP_MCP_2025_03_26)
+        put_annotations(b, operation, revision);
+    mishap_json_close(b, '}');
+}
+
+mishap *mishap_mcp_tools_list(mishap_mcp_request *request, mishap_buffer *result)
+{
+    const mishap_mcp_server *server = request->peer->server;
+    size_t first, end, count = server->tool_count;
+    if (!mishap_mcp_cursor_read(request->message, count, &first))
+        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
+    size_t page = server->page_size ? server->page_size : PAGE;
+    end = count - first > page ? first + page : count;
+    MISHAP_JSON_KEY(result, "tools");
+    mishap_json_open(result, '[');
+    for (size_t i = first; i < end; i++)
+        put_tool(result, server->app, &server->tools[i], request->message->revision);
+    mishap_json_close(result, ']');
+    if (end < count)
+        mishap_mcp_put_cursor(result, end, count);
+    mishap_mcp_put_cache(result, request->message->revision);
+    return NULL;
+}
+
+/* -- tools/call -------------------------------------------------------------------------------- */
+
+static const mishap_param call_params[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { .name = "arguments", .type = MISHAP_OBJECT },
+    { 0 },
+};
+
+static mishap *no_such_tool(mishap_mcp_request *request, mishap_text name)
+{
+    request->code = -32602;
+    return mishap_mcp_no_tool(request->peer->server, name);
+}
+
+mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
+    yyjson_val *name = yyjson_obj_get(params, "name");
+    yyjson_val *arguments = yyjson_obj_get(params, "arguments");
+    if (!yyjson_is_str(name) || (arguments && !yyjson_is_obj(arguments))) {
+        mishap *failure = mishap_params_check(call_params, params ? params : &none);
+        if (failure)
+            return failure;
+        arguments = NULL; /* null is as good as none */
+    }
+    mishap_mcp_asked asked = {
+        .offer = mishap_mcp_tool_find(request->peer->server, mishap_json_text(name)),
+        .revision = request->message->revision,
+    };
+    if (!asked.offer)
+        return no_such_tool(request, mishap_json_text(name));
+    mishap_mcp_flight_begin(
+        request, &asked,
+        &(mishap_mcp_arguments){ .object = arguments, .mended = request->message->mended }, result);
+    return NULL;
+}

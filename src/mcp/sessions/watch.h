@@ -1,0 +1,50 @@
+/*
+ * The subscriptions of sessions, in memory that all loops of a server share, because the streams of
+ * a session can move between loops. Each subscription has a flag for a change that was not yet
+ * sent. Listeners on the connections of one loop use operation/news.h.
+ */
+#ifndef MISHAP_MCP_SESSIONS_WATCH_H
+#define MISHAP_MCP_SESSIONS_WATCH_H
+
+#include "mcp/sessions/session.h"
+#include "operation/changes.h"
+
+typedef struct mishap_mcp_watches mishap_mcp_watches;
+
+enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
+
+/* Before the loops are made. One caller has `of_one` of them, at most. */
+mishap *mishap_mcp_watches_make(size_t of_one, mishap_mcp_watches **out);
+void mishap_mcp_watches_free(mishap_mcp_watches *watches);
+
+/* -- changes ----------------------------------------------------------------------------------- */
+
+/* What is at this address, in whichever spelling (mishap_mcp_same_address), is not what it was. Any
+ * thread of any loop. */
+void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
+
+/* -- what sessions watch ----------------------------------------------------------------------- */
+
+/*
+ * Begin to watch; twice is as good as once. `holder` is the number of the caller; 0: it is not
+ * counted. RATE_LIMITED: the session, or all sessions of the caller, watch as much as they may; the
+ * message says which. Where all places are taken, even without those of sessions that are over, the
+ * caller with the most loses sessions that it does not use. UNAVAILABLE: it has none.
+ */
+mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
+                               uint64_t session, uint64_t holder, mishap_text uri);
+
+/* Stop it; text without data: all that the session watches. */
+void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);
+
+/* End all sessions of a key that was removed, and what they watch. */
+void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
+                               uint64_t key);
+
+/* An address that the session watches and that has changed: it is told by whoever asks, and not
+ * found again. False: there is none. `seen` belongs to who asks, 0 at first: it makes asking cheap
+ * while nothing changes. */
+bool mishap_mcp_watch_next(mishap_mcp_watches *watches, uint64_t session, uint64_t *seen,
+                           char room[MISHAP_ADDRESS_LIMIT], mishap_text *uri);
+
+#endif

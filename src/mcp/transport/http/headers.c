@@ -1,0 +1,91 @@
+/*
+ * The headers of the protocol that repeat parts of a message. The stateless revision requires them,
+ * because a proxy may read only the headers. This file checks that they match the body.
+ */
+#include "base/base64.h"
+#include "mcp/transport/http/over_http.h"
+
+enum { HEADER_MISMATCH = -32020 };
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+const mishap_http_wish mishap_mcp_fields[MISHAP_MCP_FIELDS + 1] = {
+    [MISHAP_MCP_FIELD_SESSION] = { "Mcp-Session-Id", .from_pages = true, .to_pages = true },
+    [MISHAP_MCP_FIELD_VERSION] = { "MCP-Protocol-Version", .from_pages = true },
+    [MISHAP_MCP_FIELD_METHOD] = { "Mcp-Method", .from_pages = true },
+    [MISHAP_MCP_FIELD_NAME] = { "Mcp-Name", .from_pages = true },
+    [MISHAP_MCP_FIELD_LAST_EVENT] = { "Last-Event-ID", .from_pages = true },
+};
+
+/* Where each is in a request. */
+static int places[MISHAP_MCP_FIELDS];
+
+void mishap_mcp_fields_place(const mishap_http_fields *fields)
+{
+    for (size_t i = 0; i < MISHAP_MCP_FIELDS; i++)
+        places[i] = mishap_http_field_find(fields, mishap_text_of(mishap_mcp_fields[i].name));
+}
+
+mishap_text mishap_mcp_field(const mishap_http_request *request, mishap_mcp_http_field field)
+{
+    return request->fields[places[field]];
+}
+
+/* -- what they say ----------------------------------------------------------------------------- */
+
+/* Is this the value that a header field stands for? Plain, or as =?base64?…?=. */
+static bool header_equals(mishap_text field, mishap_text value)
+{
+    static const mishap_text begin = MISHAP_TEXT("=?base64?"), end = MISHAP_TEXT("?=");
+    if (field.length < begin.length + end.length ||
+        memcmp(field.data, begin.data, begin.length) != 0 ||
+        memcmp(field.data + field.length - end.length, end.data, end.length) != 0)
+        return mishap_text_equal(field, value);
+    mishap_text code = { field.data + begin.length, field.length - begin.length - end.length };
+    char room[512];
+    mishap_buffer spelled;
+    mishap_buffer_init(&spelled, room, sizeof room);
+    mishap_base64_put(&spelled, value); /* each value has one spelling */
+    bool equal = !spelled.failed && mishap_text_equal(code, mishap_buffer_text(&spelled));
+    mishap_buffer_release(&spelled);
+    return equal;
+}
+
+/* What Mcp-Name repeats: the name of a tool or prompt, the address of a resource. */
+static mishap_text name_in(const mishap_mcp_message *message)
+{
+    static const mishap_text read = MISHAP_TEXT("resources/read"), call = MISHAP_TEXT("tools/call"),
+                             get = MISHAP_TEXT("prompts/get");
+    const char *key = mishap_text_equal(message->method, read) ? "uri"
+                      : mishap_text_equal(message->method, call) ||
+                              mishap_text_equal(message->method, get)
+                          ? "name"
+                          : NULL;
+    return key ? mishap_json_text(yyjson_obj_get(message->params, key)) : (mishap_text){ NULL, 0 };
+}
+
+bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request *request,
+                               const mishap_mcp_message *message)
+{
+    mishap_text name = name_in(message);
+    const char *which = NULL, *mend = NULL;
+    if (!mishap_text_equal(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION), message->claimed)) {
+        which = "MCP-Protocol-Version";
+        mend = "Send the protocol version that params._meta names.";
+    } else if (mishap_mcp_revision_find(message->claimed) != MISHAP_MCP_2026_07_28) {
+        return false; /* which is refused for that */
+    } else if (!header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_METHOD),
+                              message->method)) {
+        which = "Mcp-Method";
+        mend = "Send the method of the message in this header.";
+    } else if (name.data &&
+               !header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_NAME), name)) {
+        which = "Mcp-Name";
+        mend = "Send params.name in this header, or params.uri for resources/read.";
+    }
+    if (!which)
+        return false;
+    mishap *failure = mishap_raise(BAD_REQUEST, "The header %s does not match the message.", which);
+    mishap_mcp_post_refuse(post, message->id, HEADER_MISMATCH, 400, mishap_suggest(failure, mend));
+    return true;
+}

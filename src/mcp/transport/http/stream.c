@@ -1,0 +1,254 @@
+/*
+ * GET /mcp: a stream of events without a request of its own. Either it resumes an interrupted
+ * stream, or it stays open for notifications that belong to no request.
+ */
+#include "base/memory.h"
+#include "mcp/transport/http/over_http.h"
+
+const mishap_text mishap_mcp_heartbeat = MISHAP_TEXT(": still here\n\n");
+
+struct mishap_mcp_stream {
+    mishap_mcp_front *front;
+    mishap_mcp_stream *next, *previous;
+    mishap_http_later *later;
+    uint64_t session;
+    uint64_t stream, place, sender; /* if it goes on with another: which, and by which number */
+    uint64_t standing;              /* if it goes on with no other stream: its number */
+    uint64_t updates;               /* of resources, that it has looked through */
+    int64_t quiet_since_ns;
+    uint32_t held; /* by which it is counted as its caller's */
+};
+
+void mishap_mcp_put_event(mishap_buffer *buffer, uint64_t stream, uint64_t place, mishap_text data)
+{
+    if (data.length)
+        MISHAP_PUT(buffer, "event: message\n");
+    if (stream) {
+        MISHAP_PUT(buffer, "id: ");
+        mishap_buffer_put_uint(buffer, stream);
+        MISHAP_PUT(buffer, "-");
+        mishap_buffer_put_uint(buffer, place);
+        MISHAP_PUT(buffer, "\n");
+    }
+    MISHAP_PUT(buffer, "data: ");
+    mishap_buffer_put_text(buffer, data);
+    MISHAP_PUT(buffer, "\n\n");
+}
+
+void mishap_mcp_head_of_stream(mishap_http_reply *reply)
+{
+    reply->status = 200;
+    reply->media_type = "text/event-stream";
+    mishap_http_reply_field(reply, "Cache-Control",
+                            (mishap_text)MISHAP_TEXT("no-cache, no-transform"));
+    mishap_http_reply_field(reply, "X-Accel-Buffering", (mishap_text)MISHAP_TEXT("no"));
+}
+
+static void free_stream(mishap_mcp_stream *stream)
+{
+    *(stream->previous ? &stream->previous->next : &stream->front->streams) = stream->next;
+    if (stream->next)
+        stream->next->previous = stream->previous;
+    if (stream->sender)
+        mishap_mcp_stream_let_go(stream->front->sessions, stream->session, stream->stream,
+                                 stream->sender);
+    mishap_http_stream_ended(stream->front->http, stream->held);
+    mishap_release(stream);
+}
+
+static void on_closed(mishap_http_later *later)
+{
+    free_stream(later->owner);
+}
+
+static void end_stream(mishap_mcp_stream *stream)
+{
+    mishap_http_later *later = stream->later;
+    free_stream(stream);
+    mishap_http_later_end(later);
+}
+
+static bool send_data(mishap_mcp_stream *stream, mishap_text data, bool counts)
+{
+    mishap_buffer event = { 0 };
+    mishap_mcp_put_event(&event, counts ? stream->stream : 0, counts ? ++stream->place : 0, data);
+    stream->quiet_since_ns = mishap_clock_monotonic_ns();
+    bool sent = !event.failed && mishap_http_later_send(stream->later, mishap_buffer_text(&event));
+    mishap_buffer_release(&event);
+    return sent;
+}
+
+/* A stream that cannot go on ends with an answer to its call, for who asks would wait for ever. */
+static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool lost)
+{
+    static const char *const whys[] = { "The remaining events of this stream are no longer stored.",
+                                        "The process that ran this call has exited." };
+    mishap_text why = mishap_text_of(whys[lost]);
+    mishap_buffer data = { 0 };
+    MISHAP_PUT(&data, "{\"jsonrpc\":\"2.0\"");
+    if (id.length) {
+        MISHAP_PUT(&data, ",\"id\":");
+        mishap_buffer_put_text(&data, id);
+    }
+    MISHAP_PUT(&data, ",\"error\":{\"code\":-32603,\"message\":");
+    mishap_json_string(&data, why);
+    MISHAP_PUT(&data, ",\"data\":{\"code\":\"INTERNAL_ERROR\",\"message\":");
+    mishap_json_string(&data, why);
+    MISHAP_PUT(&data, ",\"category\":\"system\",\"retryable\":false,\"suggestion\":"
+                      "\"Check whether the call took effect before you repeat it.\"}}}");
+    if (!data.failed)
+        send_data(stream, mishap_buffer_text(&data), false);
+    mishap_buffer_release(&data);
+}
+
+/* Send what has been kept since. False: it is over, one way or the other. */
+static bool catch_up(mishap_mcp_stream *stream)
+{
+    bool last = false, sent = true;
+    mishap_buffer data = { 0 };
+    mishap_mcp_next next = stream->stream ? MISHAP_MCP_EVENT : MISHAP_MCP_NOTHING_YET;
+    while (next == MISHAP_MCP_EVENT && sent && !last) {
+        mishap_buffer_reset(&data);
+        next = mishap_mcp_event_next(stream->front->sessions, stream->session, stream->stream,
+                                     stream->place, &data, &last);
+        bool says = data.length || !last; /* the end of one that was cancelled says nothing */
+        if (next == MISHAP_MCP_EVENT && (says || data.failed))
+            sent = !data.failed && send_data(stream, mishap_buffer_text(&data), true);
+    }
+    if (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED)
+        send_unknown_end(stream, mishap_buffer_text(&data), next == MISHAP_MCP_STREAM_LOST);
+    mishap_buffer_release(&data);
+    bool over = last || (next != MISHAP_MCP_EVENT && next != MISHAP_MCP_NOTHING_YET);
+    if (sent && over)
+        end_stream(stream);
+    return sent && !over;
+}
+
+static void link_stream(mishap_mcp_stream *stream)
+{
+    mishap_mcp_front *front = stream->front;
+    stream->next = front->streams;
+    if (stream->next)
+        stream->next->previous = stream;
+    front->streams = stream;
+}
+
+/* Which of them it shall be is up to the client: none is ended for another. */
+static mishap *too_many_resumed(void)
+{
+    return mishap_suggest(
+        mishap_retry_after(mishap_raise(RATE_LIMITED, "This session has too many resumed streams."),
+                           1000),
+        "Close a resumed stream or wait until one ends, then resume this stream.");
+}
+
+mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
+                               mishap_http_reply *reply, const mishap_mcp_session *session,
+                               uint64_t stream, uint64_t place)
+{
+    uint64_t number = session->number;
+    uint32_t held;
+    mishap *failure = mishap_http_stream_begins(front->http, request, &held);
+    if (failure)
+        return failure;
+    mishap_mcp_stream *s = mishap_allocate(sizeof *s);
+    uint64_t sender = s && stream ? mishap_mcp_stream_take_over(front->sessions, number, stream)
+                                  : 0;
+    bool refused = s && stream && !sender;
+    mishap_http_later *later = s && !refused ? mishap_http_defer(front->http, request) : NULL;
+    if (!later) {
+        mishap_http_stream_ended(front->http, held);
+        mishap_release(s);
+        if (refused)
+            return too_many_resumed();
+        mishap_http_refuse(reply, mishap_http_settings_of(front->http), request,
+                           mishap_out_of_memory());
+        mishap_mcp_stream_let_go(front->sessions, number, stream, sender);
+        return NULL;
+    }
+    *s = (mishap_mcp_stream){ .front = front,
+                              .later = later,
+                              .session = number,
+                              .stream = stream,
+                              .place = place,
+                              .sender = sender,
+                              .held = held,
+                              .standing = stream
+                                              ? 0
+                                              : mishap_mcp_session_stand(front->sessions, number),
+                              .quiet_since_ns = mishap_clock_monotonic_ns() };
+    link_stream(s);
+    later->owner = s;
+    later->closed = on_closed;
+    mishap_http_reply head = { 0 };
+    mishap_mcp_head_of_stream(&head);
+    mishap_http_later_begin(later, &head);
+    mishap_http_reply_release(&head);
+    catch_up(s);
+    return NULL;
+}
+
+static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)
+{
+    mishap_buffer data = { 0 };
+    mishap_mcp_put_change(&data, change, uri);
+    bool sent = !data.failed && send_data(stream, mishap_buffer_text(&data), false);
+    mishap_buffer_release(&data);
+    return sent;
+}
+
+/* The lists, and what the session watches, that have changed, also while it had no stream. */
+static void tell_changes(mishap_mcp_stream *stream)
+{
+    mishap_mcp_watches *watches = stream->front->watches;
+    bool lists[MISHAP_MCP_LISTS];
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    if (mishap_mcp_session_untold(stream->front->sessions, stream->session, stream->standing,
+                                  lists))
+        for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
+            if (lists[list])
+                tell(stream, list, (mishap_text){ NULL, 0 });
+    while (mishap_mcp_watch_next(watches, stream->session, &stream->updates, room, &uri))
+        tell(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
+}
+
+/* Its session lives, and nobody has taken its place. */
+static bool is_wanted(const mishap_mcp_stream *stream)
+{
+    mishap_mcp_sessions *sessions = stream->front->sessions;
+    if (stream->standing)
+        return mishap_mcp_session_stands(sessions, stream->session, stream->standing);
+    return mishap_mcp_session_lives(sessions, stream->session) &&
+           mishap_mcp_stream_sender(sessions, stream->session, stream->stream) == stream->sender;
+}
+
+static void look_after(mishap_mcp_stream *stream, int64_t now)
+{
+    if (!is_wanted(stream)) {
+        end_stream(stream);
+        return;
+    }
+    if (stream->standing)
+        tell_changes(stream);
+    if (catch_up(stream) && now - stream->quiet_since_ns > MISHAP_MCP_HEARTBEAT_NS) {
+        stream->quiet_since_ns = now;
+        mishap_http_later_send(stream->later, mishap_mcp_heartbeat); /* if it is closed, on_closed
+                                                                        knows */
+    }
+}
+
+void mishap_mcp_streams_tick(mishap_mcp_front *front)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    for (mishap_mcp_stream *stream = front->streams, *next; stream; stream = next) {
+        next = stream->next;
+        look_after(stream, now);
+    }
+}
+
+void mishap_mcp_streams_drain(mishap_mcp_front *front)
+{
+    while (front->streams)
+        end_stream(front->streams);
+}
