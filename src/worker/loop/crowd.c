@@ -1,8 +1,9 @@
+/* Which callers have called lately: see crowd.h. Runs in the loops. */
 #include "worker/loop/crowd.h"
 
 #include "base/shared.h"
 
-enum { OFTEN_MS = 100 }; /* a caller that calls often is not written down each time */
+enum { OFTEN_MS = 100 }; /* a caller that calls often is not recorded at each call */
 
 #define MS INT64_C(1000000)
 

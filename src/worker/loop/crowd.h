@@ -1,10 +1,10 @@
 /*
- * Which callers there were lately, in memory that all loops share. A call that takes long gives way
- * to calls of others on the processors (yield.c), but only if there are others. So it is enough to
- * remember the two callers that came last.
+ * Which callers have called lately, in memory that all loops share. A long call gives way to calls
+ * of other callers on the processors (yield.c), but only if there are other callers. So it is
+ * enough to remember the last two callers.
  *
- * Nothing here waits or locks. Loops that write at the same moment may remember one caller twice,
- * until the next call of the other.
+ * Nothing here blocks or locks. If two loops write at the same moment, both entries may name the
+ * same caller, until the other caller makes its next call.
  */
 #ifndef MISHAP_WORKER_LOOP_CROWD_H
 #define MISHAP_WORKER_LOOP_CROWD_H
@@ -15,9 +15,9 @@
 
 #include "worker/plan/plan.h"
 
-enum { MISHAP_CROWD_MS = 30000 }; /* so long a caller is there after it called */
+enum { MISHAP_CROWD_MS = 30000 }; /* for so long after a call its caller counts as present */
 
-/* All zero: nobody was there. */
+/* All zero: no caller yet. */
 typedef struct mishap_crowd {
     struct mishap_crowd_caller {
         _Atomic uint64_t holder;
@@ -25,14 +25,14 @@ typedef struct mishap_crowd {
     } callers[2];
 } mishap_crowd;
 
-/* In shared memory, before there are loops. */
+/* Create it in shared memory, before there are loops. */
 mishap *mishap_crowd_make(mishap_crowd **out);
 void mishap_crowd_free(mishap_crowd *crowd);
 
-/* This caller calls; 0: nobody in particular, who is not counted. */
+/* This caller makes a call; 0: a caller without a name, which is not counted. */
 void mishap_crowd_see(mishap_crowd *crowd, uint64_t holder, int64_t now_ns);
 
-/* Was another caller there lately? */
+/* True if another caller has called lately. */
 bool mishap_crowd_has_others(const mishap_crowd *crowd, uint64_t holder, int64_t now_ns);
 
 #endif

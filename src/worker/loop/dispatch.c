@@ -1,36 +1,37 @@
 /*
- * Which call is next, and which worker gets it.
+ * Which call is next, and which worker gets it. Runs in a loop.
  *
- * Callers take turns (turns.h). Each group has two lines: one of calls that are short, and one of
- * those that take long, by what calls of the same caller and operation took lately. A call that
- * takes long is not before one that is short, unless it was passed over for a second.
+ * Callers take turns (turns.h). Each group has two queues: one of short calls, and one of long
+ * calls, judged by what calls of the same caller and operation took lately. Short calls come first,
+ * unless long ones were passed over for a second.
  *
- * A call goes to a worker that has none. If all are busy, but with a call that began just now, it
- * goes behind that one: most calls take microseconds, and several handed over together cost a
- * fraction of what they cost one by one. Only if the call before it takes longer, it is taken back
- * and another worker is started, up to the limit.
+ * A call goes to an idle worker. If all are busy, but one of them has begun its call just now, the
+ * call goes behind that one: most calls take microseconds, and several that are handed over
+ * together cost a fraction of what they cost one by one. If the call before it takes longer, it is
+ * taken back and another worker is started, up to the limit.
  *
- * A caller has at most half of the workers of a group, so that the others find one that is free
- * when they come. Nor do calls that take long have all workers: one is left for those that are
- * short.
+ * A caller has at most half of the workers of a group, so that the next caller finds a free one.
+ * Nor do long calls have all workers: one is left for short calls.
  */
 #include "worker/loop/inside.h"
 
 enum {
     BATCH = 16,       /* calls that one worker has, at most */
-    PASSED_MS = 1000, /* so long those that take long are passed over, at most */
-    AHEAD_MS = 10,    /* what calls of a worker that is alone may take together; 1 in any case */
-    LEAVE_ONE = 4,    /* workers of a group, from which on one is left for short calls */
-    AVERAGE = 4,      /* what a call took counts so much of what is expected: a fourth */
+    PASSED_MS = 1000, /* long calls are passed over for so long, at most */
+    AHEAD_MS = 10,    /* expected time of all calls that a worker which is alone has in advance; one
+                         call in any case */
+    LEAVE_ONE = 4,    /* in a group with so many workers, one is left for short calls */
+    AVERAGE = 4,      /* weight of the last call in the expected time: a fourth */
 };
 
-/* -- what calls take --------------------------------------------------------------------------- */
+/* -- the time that calls take ------------------------------------------------------------------ */
 
-/* By caller, operation and group: calls of one operation may run apart, and what these take says
- * nothing of the others. Two that hash to the same word share it; no caller can choose its word. */
+/* The expected time of a call, by caller, operation and group: calls of one operation that run
+ * apart say nothing about the others. Two that hash to the same word share it; no caller can choose
+ * its word. */
 uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call, size_t group)
 {
-    enum { FAR = 509 }; /* operations are near each other */
+    enum { FAR = 509 }; /* addresses of operations are close to each other */
     uint64_t operation = (uintptr_t)call->operation / _Alignof(mishap_operation);
     return &r->took_us[(call->holder + operation + group * FAR) % MISHAP_RUNNER_HOLDERS];
 }
@@ -46,7 +47,7 @@ static bool takes_long(const mishap_run *run)
     return *run->took_us > MISHAP_LONG_MS * 1000;
 }
 
-/* -- lines ------------------------------------------------------------------------------------- */
+/* -- queues ------------------------------------------------------------------------------------ */
 
 void mishap_runner_line_up(mishap_runner_group *g, mishap_run *run, bool first)
 {
@@ -61,7 +62,8 @@ static mishap_run *run_of(mishap_turn *turn)
     return turn ? (mishap_run *)(void *)((char *)turn - offsetof(mishap_run, turn)) : NULL;
 }
 
-/* The next of those that are short. Meanwhile it may have turned out what calls like it take. */
+/* The next short call. Meanwhile calls like it may have turned out to be long: those change
+ * queues. */
 static mishap_run *next_short(mishap_runner_group *g)
 {
     mishap_run *run;
@@ -72,7 +74,7 @@ static mishap_run *next_short(mishap_runner_group *g)
     return run;
 }
 
-/* `slow`: it may be one that takes long. */
+/* `slow`: the result may be a long call. */
 static mishap_run *next_of(mishap_runner_group *g, bool slow, int64_t now)
 {
     bool passed = slow && g->lines[true].waiting && now - g->slow_since_ns > PASSED_MS * MISHAP_MS;
@@ -83,7 +85,7 @@ static mishap_run *next_of(mishap_runner_group *g, bool slow, int64_t now)
 
 /* -- workers ----------------------------------------------------------------------------------- */
 
-/* Has its call begun just now, or not yet? */
+/* True if its call has begun just now, or has not begun yet. */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now)
 {
     for (uint64_t used = link->used; used; used &= used - 1) {
@@ -95,25 +97,26 @@ bool mishap_link_is_brisk(mishap_link *link, int64_t now)
     return true;
 }
 
-/* What is found of the workers of a group, for a call. */
+/* The workers of a group, as found for one call. */
 struct found {
-    mishap_link *idle;        /* has no call */
-    mishap_link *brisk;       /* the least busy of those that are quick */
-    mishap_link *own;         /* … and run a call of the same caller */
-    size_t slow, held, taken; /* with one that takes long; whose reader waits; of its caller */
+    mishap_link *idle;  /* a worker without a call */
+    mishap_link *brisk; /* the least busy worker whose call began just now */
+    mishap_link *own;   /* … which runs a call of the same caller */
+    /* Workers with a long call; that wait for a reader; with a call of this caller. */
+    size_t slow, held, taken;
 };
 
-/* May it be given calls at all? One that has not read what it was sent gets no more: a call that is
- * taken back and handed over again would be sent again, too. */
+/* True if the worker may be given calls. A worker that has not read what it was sent gets no more:
+ * a call that is taken back and handed over again would be sent again, too. */
 static bool takes_calls(const mishap_link *link, uint32_t generation)
 {
     return !link->ending_since_ns && link->socket >= 0 && !link->waits_to_send &&
            !link->opening_since_ns && link->generation == generation && !link->awaits_interrupt;
 }
 
-/* The order of calls in the socket of a worker cannot be changed any more. So it gets few calls in
- * advance if it is alone. Calls that are settled together cost far less than one by one: of these
- * it gets all that are short, and for not more than MISHAP_LONG_MS of the others. */
+/* The order of calls in the socket of a worker can no longer be changed. So a worker that is alone
+ * gets few calls in advance. Calls that are settled together cost far less than one by one: such a
+ * worker gets all short ones, and the others for MISHAP_LONG_MS at most. */
 static bool has_room(const mishap_runner *r, const mishap_link *link, const mishap_run *run,
                      unsigned count)
 {
@@ -131,7 +134,7 @@ static unsigned least(const mishap_link *link)
     return link ? mishap_link_count(link) : UINT32_MAX;
 }
 
-/* `all`: all workers are to be counted, also if one is found before. */
+/* `all`: count all workers, even if an idle one was found before. */
 static struct found look(mishap_runner *r, size_t group, const mishap_run *run, uint32_t generation,
                          bool all, int64_t now)
 {
@@ -159,8 +162,9 @@ static struct found look(mishap_runner *r, size_t group, const mishap_run *run, 
     return f;
 }
 
-/* How many workers of a group one caller may have: half of them, and one less than there are. Those
- * whose readers wait are not counted: they have a limit of their own (mishap_runner_hold). */
+/* How many workers of a group one caller may have: half of them, and one less than there are.
+ * Workers that wait for readers are not counted: they have a limit of their own
+ * (mishap_runner_hold). */
 static size_t most_of_caller(const mishap_runner *r, const struct found *f)
 {
     size_t handlers = r->settings.handlers, half = (handlers + 1) / 2;
@@ -168,20 +172,21 @@ static size_t most_of_caller(const mishap_runner *r, const struct found *f)
     return half < left ? half : left;
 }
 
-/* Why a call that is next goes on waiting. */
+/* Why the next call has to wait on. */
 enum why {
-    NEEDS_WORKER, /* one is to be started, if there may be one more */
+    NEEDS_WORKER, /* a worker is to be started, if the limit allows one more */
     CALLER_WAITS, /* its caller has its share of the workers */
-    SLOW_WAIT,    /* the last worker is for calls that are short */
+    SLOW_WAIT,    /* the last worker is left for short calls */
 };
 
-/* The worker to give a call to, or why there is none. */
+/* The worker that gets a call, or why there is none. */
 static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run,
                            uint32_t generation, int64_t now, enum why *why)
 {
     size_t handlers = r->settings.handlers;
     bool shares = !mishap_runner_is_alone(r, group) && r->settings.most_of_one && run->call->holder;
-    /* A caller with few calls cannot have its share of the workers: counting them is not needed. */
+    /* A caller with few calls cannot have reached its share of the workers, so they need not be
+     * counted. */
     bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call->holder) > handlers);
     struct found f = look(r, group, run, generation, all, now);
     *why = NEEDS_WORKER;
@@ -195,7 +200,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
         return f.own;
     }
     const mishap_runner_group *g = &r->groups[group];
-    if (f.taken + g->starting + g->opening >= most) /* those that start are enough */
+    if (f.taken + g->starting + g->opening >= most) /* the workers that start now are enough */
         *why = CALLER_WAITS;
     return f.idle ? f.idle : f.brisk;
 }
@@ -231,7 +236,7 @@ static bool is_long(const mishap_runner *r, const mishap_link *link, bool slow)
     return slow || r->settings.plan->groups.groups[link->group].apart;
 }
 
-/* Of one of the calls that a worker has. */
+/* The turn of any of the calls that a worker has. */
 static const struct mishap_link_turn *first_turn(const mishap_link *link)
 {
     return &link->slots[__builtin_ctzll(link->used)].turn;
@@ -269,8 +274,8 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
     return true;
 }
 
-/* A worker runs its calls one after the other: the time of one begins where that of the one before
- * ended. Of calls that are settled together it tells the times itself. */
+/* A worker runs its calls one after the other: the time of one begins when the one before has
+ * ended. For calls that are settled together, the worker reports the times itself. */
 static int64_t time_of(mishap_link *link, unsigned i)
 {
     const mishap_link_slot *slot = &link->slots[i];
@@ -286,9 +291,9 @@ void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool r
     struct mishap_link_turn turn = link->slots[i].turn;
     int64_t used_ns = ran ? time_of(link, i) : 0;
     mishap_link_clear(link, i);
-    if (turn.permit) /* calls of others may stand behind it */
+    if (turn.permit) /* calls of other callers may stand behind it */
         mishap_runner_return_permit(r, link);
-    /* One that has no call may have another long one in a moment (mishap_runner_flush). */
+    /* A worker without a call may get another long one in a moment (mishap_runner_flush). */
     if (link->foreign || (link->used && !is_long(r, link, first_turn(link)->slow)))
         mishap_runner_end_yield(r, link);
     if (!turn.caller)
@@ -302,7 +307,8 @@ void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool r
                      turn.expected_us * INT64_C(1000), used_ns);
 }
 
-/* Inside this process: one after the other, each answered before the next begins. */
+/* With handlers in this process: run the calls one after the other, and answer each before the next
+ * begins. */
 static void run_inside(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
@@ -327,15 +333,16 @@ static void run_inside(mishap_runner *r, size_t group)
     }
 }
 
-/* Hand over as many as there are workers for. False: one waits that a worker is to be started for.
- */
+/* Hand over as many calls as there are workers for. False: a call waits, and a worker is to be
+ * started for it. */
 static bool hand_over(mishap_runner *r, size_t group, uint32_t generation, int64_t now)
 {
     mishap_runner_group *g = &r->groups[group];
     bool slow = true;
     mishap_run *run;
     if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
-        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
+        /* The keeper has ended meanwhile, and its successor does not know of the request. */
+        g->starting = 0;
     for (size_t i = 0; i < 2; i++)
         if (g->lines[i].places[MISHAP_TURNS_ASIDE].first)
             mishap_turns_bring_back(&g->lines[i]);

@@ -1,4 +1,5 @@
-/* What is told of a call whose worker died: to the caller that it failed, to the operator how. */
+/* The failure of a call whose worker died: the caller learns that it failed, the operator learns
+ * how. Runs in a loop. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -21,7 +22,8 @@ static mishap *tell_killed(const char *name, int number)
                         signal_name(number));
 }
 
-/* It may be a thread of the call that failed, or one that an earlier call has left behind. */
+/* Names the thread: it may belong to the call that failed, or an earlier call may have left it
+ * behind. */
 static mishap *note_thread(mishap *m, const mishap_worker_page *page, const mishap_app *app)
 {
     unsigned left_by = atomic_load(&page->left_by), count = 0;
@@ -33,11 +35,11 @@ static mishap *note_thread(mishap *m, const mishap_worker_page *page, const mish
                : m;
 }
 
-/* A crash is the mistake of the handler. By the other fatal signals its process was ended: the
- * stack shows where it was then. */
+/* A crash is a mistake of the handler. Any other fatal signal was sent to end its process: then the
+ * stack shows where the handler was. */
 static mishap *tell_signal(const mishap_worker_page *page, const char *name, const mishap_app *app)
 {
-    int number = page->number; /* read once: the page may be written to by anything */
+    int number = page->number; /* read once: a handler may write to the page at any time */
     uint64_t address = page->address;
     const mishap_fatal_signal *fatal = mishap_signal_find_fatal(number);
     if (fatal && !fatal->crash)
@@ -49,7 +51,7 @@ static mishap *tell_signal(const mishap_worker_page *page, const char *name, con
     return address ? mishap_note(m, "address", address) : m;
 }
 
-/* What the system said of it, for one that could say nothing itself. */
+/* The exit status from the system, for a worker that left no last words. */
 static mishap *tell_status(const mishap_link_end *end, const char *name)
 {
     if (WIFEXITED(end->status))
@@ -60,8 +62,9 @@ static mishap *tell_status(const mishap_link_end *end, const char *name)
     return number == SIGKILL ? mishap_note(m, "hint", "the system may have run out of memory") : m;
 }
 
-/* It lived when its connection was gone: it told its stack, had it read, or was another program by
- * then, which does not know the signal that asks for it. */
+/* True if the worker was alive when its connection was closed, and was then ended by the keeper.
+ * Either it recorded its stack, or the keeper has read the stack, or it had executed another
+ * program, which does not know the signal that asks for the stack. */
 static bool was_ended_by_us(const mishap_link_end *end, mishap_last_words words)
 {
     return words == MISHAP_WORDS_STACK || end->has_trace ||
@@ -76,7 +79,8 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
     const char *name = operation->name;
     mishap *m;
     if (end->why == MISHAP_LINK_TIMEOUT) {
-        /* Of what changes something nobody knows how far it came, unless it is settled later. */
+        /* It is not known how far a call came that changes something, unless it is settled
+         * later. */
         m = mishap_raise(TIMEOUT, "The call was not finished in time.");
         return mishap_retryable(m, mishap_operation_danger(operation) == MISHAP_SAFE ||
                                        mishap_runner_is_settled(link->runner, link->group));
@@ -107,7 +111,7 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
                       : mishap_raise(INTERNAL_ERROR, "The process of %s was lost.", name);
 }
 
-/* The page may have anything in it: a handler that damages memory damages that, too. */
+/* The page may contain anything: a handler that damages memory may damage the page, too. */
 static void set_trace(mishap *m, const mishap_link *link, mishap_last_words words)
 {
     const mishap_trace *trace = words != MISHAP_WORDS_NONE ? &link->page->trace
@@ -115,7 +119,7 @@ static void set_trace(mishap *m, const mishap_link *link, mishap_last_words word
                                                            : NULL;
     if (m->constant)
         return;
-    m->trace.count = 0; /* not of us who tell of it */
+    m->trace.count = 0; /* the stack of the loop that reports the failure is of no interest */
     if (trace) {
         m->trace = *trace;
         if (m->trace.count > MISHAP_TRACE_MAX)

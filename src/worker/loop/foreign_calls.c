@@ -1,4 +1,4 @@
-/* Calls of a loop that foreign programs run: each has one at a time. */
+/* Calls that foreign programs run: a process has one call at a time. Runs in a loop. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,12 +13,14 @@
 #include "worker/spawn/spawn.h"
 
 enum {
-    KEPT = 64 * 1024,    /* bytes of a buffer that stay for the next message */
-    MOST_INTERRUPTS = 2, /* for a call: the first may come before the program knows that it runs */
-    EARLY_MS = 5,        /* after which one that could not be sent is tried again */
+    KEPT = 64 * 1024, /* bytes of a buffer that stay for the next message */
+    /* For one call: the first may arrive before the program knows that the call runs. */
+    MOST_INTERRUPTS = 2,
+    EARLY_MS = 5,          /* pause before an interrupt that could not be sent is tried again */
     MOST_TOLD = 64 * 1024, /* bytes that a call may tell the operator */
-    MOST_STRAYS = 1000,    /* packets that come too late, of no call, or of no meaning */
-    STRAY_BYTES = 8192,    /* … of a message count for one more: to read it takes time of all */
+    MOST_STRAYS = 1000,    /* packets that come too late, belong to no call, or have no meaning */
+    STRAY_BYTES = 8192, /* … so many bytes of a message count for one more, since every caller waits
+                           while it is read */
 };
 
 /* -- before a call ----------------------------------------------------------------------------- */
@@ -33,9 +35,9 @@ bool mishap_runner_may_start_foreign(mishap_runner *r, size_t group)
     mishap_free(failure);
     while (g->first) {
         mishap_run *run = g->first;
-        failure = mishap_spawn_check(foreign); /* one for each */
+        failure = mishap_spawn_check(foreign); /* checked once for each call */
         if (!failure)
-            return false; /* it can now: the next flush asks again */
+            return false; /* a process can be started now: the next flush asks again */
         mishap_runner_dequeue(g, run);
         mishap_runner_finish(r, run, failure);
     }
@@ -48,9 +50,9 @@ mishap *mishap_runner_not_handed(const mishap_link *link)
                           : mishap_out_of_memory();
 }
 
-/* -- what it says ------------------------------------------------------------------------------ */
+/* -- messages of the program ------------------------------------------------------------------- */
 
-/* The caller learns why its session is not what it was. */
+/* Tell the caller why its session has lost its state. */
 static mishap *tell_reason(mishap_link *link, mishap_call *call, mishap *failure)
 {
     static const char *const words[] = {
@@ -76,7 +78,8 @@ static mishap *tell_reason(mishap_link *link, mishap_call *call, mishap *failure
     return NULL;
 }
 
-/* Another one waits for the next call, so that it does not. */
+/* Put a process away that had its one call, and start another one, so that the next call need not
+ * wait for a start. */
 static void replace(mishap_runner *r, mishap_link *link)
 {
     mishap_runner_put_away(r, link);
@@ -93,7 +96,8 @@ static void rest(mishap_runner *r, mishap_link *link, bool last)
         replace(r, link);
 }
 
-/* Nobody waits for what was cancelled, nor needs to read that it was. */
+/* The call was cancelled and no caller waits for it: that it was cancelled is not worth a
+ * record. */
 static void end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *failure)
 {
     if (failure && mishap_told(failure)->code == MISHAP_CODE_CANCELLED) {
@@ -111,7 +115,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     mishap_call *call = run ? run->call : slot->call;
     mishap *failure;
     if (link->ending_since_ns)
-        return NULL; /* too late: it is being killed for this call */
+        return NULL; /* too late: the process is about to be killed because of this call */
     mishap_foreign_known known = {
         .foreign = link->foreign,
         .code_began = link->code_began,
@@ -138,8 +142,8 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     return NULL;
 }
 
-/* The code of a caller may speak for its program: it must not be able to push out of the log what
- * others have left there. */
+/* Code of a caller may write messages in the name of its program. It must not be able to push the
+ * messages of others out of the log. */
 static void tell_operator(mishap_link *link, mishap_text words)
 {
     const mishap_call *call = mishap_link_call(&link->slots[0]);
@@ -178,20 +182,20 @@ static const char *take_start(mishap_runner *r, mishap_link *link,
     return lie;
 }
 
-/* Code of a caller may have written whatever the process sends now. What does not end its call
- * counts for nothing then, and is no reason to end the process. */
+/* True if code of a caller may have written what the process sends now. Then a message that does
+ * not end its call has no effect, and is no reason to end the process. */
 static bool is_of_code(const mishap_link *link)
 {
     return link->foreign->code && link->code_began;
 }
 
-/* NULL, or what is wrong with the message of a program. */
+/* NULL, or what is wrong with the message. */
 static const char *take_of_program(mishap_runner *r, mishap_link *link,
                                    const mishap_foreign_message *message, bool its)
 {
     if (message->word <= MISHAP_FOREIGN_UNREADY)
         return take_start(r, link, message);
-    if (!its) /* what is said of calls that are over comes too late, and does no harm */
+    if (!its) /* a message about a call that is over comes too late, and does no harm */
         return link->joined || message->id <= link->last_number
                    ? NULL
                    : "a message about a call that it does not have";
@@ -204,7 +208,7 @@ static const char *take_of_program(mishap_runner *r, mishap_link *link,
     return NULL;
 }
 
-/* NULL, or what is wrong with the message. *stray: it counts for nothing. */
+/* NULL, or what is wrong with the message. *stray: the message has no effect. */
 static const char *take(mishap_runner *r, mishap_link *link, mishap_text text, bool *stray)
 {
     char storage[MISHAP_JSON_STORAGE];
@@ -239,16 +243,16 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
     switch (mishap_foreign_gather(&link->in, (mishap_text){ r->scratch, (size_t)count },
                                   mishap_foreign_limit(link->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
-        weight += (int)(message.length / STRAY_BYTES); /* which is not more than the limit */
+        weight += (int)(message.length / STRAY_BYTES); /* the length is within its limit */
         lie = take(r, link, message, &stray);
         mishap_buffer_reset_within(&link->in, KEPT);
         break;
     case MISHAP_GATHERED_PART:
-        stray = stray || is_of_code(link); /* there may be no end of it */
+        stray = stray || is_of_code(link); /* code could send such packets without end */
         break;
     case MISHAP_GATHERED_BAD:
         stray = is_of_code(link);
-        if (stray) /* what follows of this message is not gathered either */
+        if (stray) /* the packets that follow of this message are dropped, too */
             mishap_buffer_release(&link->in);
         else
             lie = link->in.failed ? "more than there is memory for" : "a packet that is none";
@@ -263,7 +267,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
-/* A signal that comes before the program has read the call would be in vain. */
+/* A signal that comes before the program has read the call would have no effect. */
 static bool has_read(const mishap_link *link)
 {
     int unread = 0;
@@ -313,7 +317,7 @@ void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned i
                              false);
 }
 
-/* -- death ------------------------------------------------------------------------------------- */
+/* -- the end of a process ---------------------------------------------------------------------- */
 
 static void describe(const mishap_link_end *end, char *words, size_t size)
 {
@@ -389,14 +393,14 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         own = mishap_foreign_code_ended(link->foreign, &told);
     mishap *m = own ? own : tell_way(link, operation);
     if (!m->constant)
-        m->trace.count = 0; /* which is only of us who tell of it */
+        m->trace.count = 0; /* the stack of the loop that reports the failure is of no interest */
     if (own) {
         char words[64];
         describe(end, words, sizeof words);
         m = mishap_note(m, "process", words);
     }
     m = mishap_note(m, "place", "while it had the call");
-    mishap_foreign_end alike = told; /* … a program that fails by itself */
+    mishap_foreign_end alike = told; /* … and a program that failed by itself */
     alike.code_began = false;
     meaning = mishap_foreign_own_exit(&alike);
     if (meaning)
@@ -416,7 +420,8 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
     return link->is_session ? mishap_note(m, "lost", "the state of its session") : m;
 }
 
-/* One that was to end, or that started badly, which is told elsewhere, is not worth a line. */
+/* A process that was to end is not worth a line. Nor is one that could not start, which is reported
+ * elsewhere. */
 void mishap_runner_log_foreign_end(const mishap_runner *r, const mishap_link *link)
 {
     char words[64], line[400];

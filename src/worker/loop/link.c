@@ -1,3 +1,4 @@
+/* A loop's end of the connection to one worker: see link.h. */
 #include "worker/loop/link.h"
 
 #include <errno.h>
@@ -9,8 +10,9 @@
 #include "base/memory.h"
 
 enum {
-    KEPT = 64 * 1024,         /* bytes of a buffer that stay for the next call */
-    FORGIVEN_NS = 1000000000, /* after so long without a call, silence counts anew */
+    KEPT = 64 * 1024, /* bytes of a buffer that stay for the next call */
+    /* After so long without a call, the time of its silence starts anew. */
+    FORGIVEN_NS = 1000000000,
 };
 
 mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t worker,
@@ -107,7 +109,7 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     };
     link->used |= UINT64_C(1) << slot;
     link->idle_since_ns = 0;
-    /* Was everything taken back from it, it may have been silent for as long as that lasts. */
+    /* The silence goes on while all calls were only taken back from the worker. */
     if (!link->silent_since_ns || (!was_used && now_ns - link->handed_ns > FORGIVEN_NS))
         link->silent_since_ns = now_ns;
     link->handed_ns = now_ns;

@@ -1,15 +1,15 @@
 /*
- * Services that workers open, and cannot open.
+ * Opening services: what a loop does when workers open a service, or cannot open it.
  *
- * A worker of a service opens it before it is given a call. If that fails, the calls that wait are
- * answered at once, and so are all that come later, in every loop: the service is closed
- * (standing.h). From then on workers are started at growing intervals, until one of them can open
- * it. A worker that dies while it opens is no word on the service, unless several do in a row.
+ * A worker opens its service before it is given a call. If that fails, the service is closed
+ * (standing.h): in every loop, waiting calls and later calls fail at once. From then on workers are
+ * started at growing intervals, until one of them can open it. A worker that dies while it opens
+ * the service does not close it, unless several die in a row.
  */
 #include "worker/loop/inside.h"
 #include "worker/spawn/spawn.h"
 
-enum { MOST_DEAD = 3 }; /* workers that die in a row while they open */
+enum { MOST_DEAD = 3 }; /* workers that may die in a row while they open the service */
 
 static const mishap_worker_group *group_of(const mishap_runner *r, size_t group)
 {
@@ -22,9 +22,9 @@ bool mishap_runner_must_open(const mishap_runner *r, size_t group)
     return g->service && !g->program && !g->foreign;
 }
 
-/* -- what callers and the operator are told ---------------------------------------------------- */
+/* -- failures of callers, and lines for the operator ------------------------------------------- */
 
-/* The reason is for the operator: there may be paths in it. */
+/* The reason goes only to the operator: it may contain paths. */
 mishap *mishap_runner_not_available(const mishap_runner *r, size_t group)
 {
     enum { AGAIN_MS = 2000 };
@@ -50,7 +50,7 @@ void mishap_runner_refuse_group(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
     if (mishap_runner_has_sessions(r, group)) {
-        mishap_runner_dispatch_sessions(r, group); /* those that live go on */
+        mishap_runner_dispatch_sessions(r, group); /* sessions that are alive go on */
         wake_for_try(r, group, mishap_clock_monotonic_ns());
         return;
     }
@@ -69,7 +69,7 @@ static void tell(const mishap_runner *r, size_t group, const mishap *failure)
         r->settings.stands(r->settings.state, group_of(r, group)->service, failure);
 }
 
-/* The failure becomes this function's. */
+/* Takes ownership of the failure. */
 static void close_service(mishap_runner *r, size_t group, uint32_t generation, mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);
@@ -98,7 +98,7 @@ bool mishap_runner_begin_opening(mishap_runner *r, mishap_link *link)
     const mishap_worker_group *g = group_of(r, link->group);
     link->generation = mishap_standing_generation(r->standing, link->group);
     if (link->foreign && link->joined)
-        return true; /* it has been ready for a while */
+        return true; /* it was ready before, in another loop */
     if (!link->foreign) {
         if (!mishap_runner_must_open(r, link->group))
             return true;
@@ -141,10 +141,10 @@ void mishap_runner_end_opening(mishap_runner *r, mishap_link *link, mishap *fail
     }
     reopen_service(r, link->group, link->generation);
     if (mishap_runner_has_sessions(r, link->group) && !link->is_session) {
-        mishap_runner_put_away(r, link); /* it has shown that one can be started */
+        mishap_runner_put_away(r, link); /* it was started only to show that one can be started */
         return;
     }
-    /* Opened while it was closed, it is one of those that are open now. */
+    /* A worker that opened it while it was closed belongs to the new, open generation. */
     if (!mishap_generation_is_open(link->generation))
         link->generation++;
     mishap_runner_drop_stale(r, link->group);
@@ -215,7 +215,8 @@ static void try_inside(mishap_runner *r, size_t group)
         reopen_service(r, group, generation);
 }
 
-/* A keeper that has ended meanwhile starts nothing, and its successor does not know of it. */
+/* True if a worker was asked for. A keeper that has ended meanwhile starts none, and its successor
+ * does not know of the request. */
 static bool is_trying(const mishap_runner *r, mishap_runner_group *g, int64_t now)
 {
     if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
@@ -237,8 +238,8 @@ void mishap_runner_look_at_service(mishap_runner *r, size_t group, int64_t now)
     wake_for_try(r, group, now);
 }
 
-/* A service that wants it has a worker before its first call. A server that has just started has
- * more urgent things to do, and may not live long. */
+/* A service that is declared warm gets a worker before its first call. Not right after the start: a
+ * new server has more urgent things to do, and may not live long. */
 static void keep_warm(mishap_runner *r, size_t group, int64_t now)
 {
     const mishap_worker_group *of = group_of(r, group);
@@ -260,8 +261,8 @@ void mishap_runner_tend(mishap_runner *r)
             keep_warm(r, i, now);
 }
 
-/* What it has open is of no use: whether anything can be opened is found out now, and not by the
- * next caller. */
+/* What a worker has open is of no use any more. Find out now whether the service can be opened, and
+ * not only with the next call. */
 void mishap_runner_lost_service(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];

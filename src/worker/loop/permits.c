@@ -1,3 +1,4 @@
+/* Permits to compute: see permits.h. Runs in the loops. */
 #include "worker/loop/permits.h"
 
 #include <unistd.h>
@@ -28,14 +29,14 @@ static int64_t load(const _Atomic int64_t *time_ns)
     return atomic_load_explicit(time_ns, memory_order_relaxed);
 }
 
-/* Does a loop still wait in this place? */
+/* True if a loop still waits in this place. */
 static bool is_wanted(const struct mishap_permits_want *want, int64_t now_ns)
 {
     return atomic_load_explicit(&want->loop, memory_order_relaxed) &&
            now_ns - load(&want->tried_ns) < MISHAP_PERMIT_WANTED_MS * MS;
 }
 
-/* The place of a loop that waits; NULL: it does not. */
+/* The place in which a loop waits; NULL: it does not wait. */
 static struct mishap_permits_want *find(mishap_permits *permits, mishap_life loop, int64_t now_ns)
 {
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++) {
@@ -47,7 +48,7 @@ static struct mishap_permits_want *find(mishap_permits *permits, mishap_life loo
     return NULL;
 }
 
-/* Has another loop waited longer? */
+/* True if another loop has waited longer. */
 static bool is_behind(const mishap_permits *permits, const struct mishap_permits_want *own,
                       int64_t now_ns)
 {

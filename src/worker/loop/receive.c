@@ -1,4 +1,5 @@
-/* What workers and the keeper say. Nothing of it is believed before it was looked at. */
+/* Messages of workers and of the keeper, as a loop receives them. Everything is checked before it
+ * is used. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -7,7 +8,7 @@
 #include "operation/changes.h"
 #include "worker/loop/inside.h"
 
-/* -- what workers say -------------------------------------------------------------------------- */
+/* -- messages of workers ----------------------------------------------------------------------- */
 
 void mishap_runner_listen(const mishap_runner *r, mishap_link *link)
 {
@@ -33,7 +34,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     if (!run)
         mishap_runner_end_forgotten(r, slot, failure);
     mishap_runner_clear(r, link, frame->slot, true);
-    if (link->held_since_ns) { /* its last piece and this came together */
+    if (link->held_since_ns) { /* this came together with the last piece */
         link->held_since_ns = 0;
         mishap_runner_listen(r, link);
     }
@@ -51,7 +52,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     return NULL;
 }
 
-/* The client may be gone: the call has its own copy of the id. */
+/* Uses the call's own copy of the id: the client may be gone. */
 static void tell_operator(const mishap_call *call, mishap_text words)
 {
     if (call->to_operator && call->request_id.data)
@@ -95,7 +96,7 @@ static const char *take_report(mishap_link *link, const mishap_framed *frame)
     }
 }
 
-/* NULL, or what is wrong with a frame. */
+/* NULL, or what is wrong with the frame. */
 static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_framed *frame)
 {
     if (frame->type == MISHAP_FRAME_CHANGED) {
@@ -114,7 +115,7 @@ static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_
                                             : take_report(link, frame);
 }
 
-/* Take all frames that are whole. Returns how many bytes they were; *lie says what was wrong. */
+/* Process all complete frames. Returns how many bytes they were; *lie says what was wrong. */
 static size_t take_frames(mishap_runner *r, mishap_link *link, mishap_text bytes, const char **lie)
 {
     size_t taken = 0, size;
@@ -144,8 +145,8 @@ void mishap_runner_on_lie(mishap_runner *r, mishap_link *link, const char *lie)
         mishap_runner_bury(r, link);
 }
 
-/* Read what has come, as much as there is room for. False: there was nothing more, or it is over.
- */
+/* Read what has arrived, as much as there is room for. False: there was nothing more, or the
+ * connection is closed. */
 bool mishap_runner_read(mishap_runner *r, mishap_link *link)
 {
     if (link->dead)
@@ -183,7 +184,7 @@ bool mishap_runner_read(mishap_runner *r, mishap_link *link)
     return !lie && (size_t)count == sizeof r->scratch;
 }
 
-/* -- the keeper's word ------------------------------------------------------------------------- */
+/* -- messages of the keeper -------------------------------------------------------------------- */
 
 static void on_started(mishap_runner *r, const mishap_keeper_message *message, const int *files,
                        size_t count)
@@ -203,7 +204,7 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
         return;
     }
     link->joined = message->joined;
-    link->code_began = foreign && message->joined; /* it has had calls */
+    link->code_began = foreign && message->joined; /* it has run calls of other loops */
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
     if (!mishap_runner_session_started(r, link, message) ||
         epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||
@@ -236,8 +237,9 @@ static void on_interrupted(const mishap_runner *r, const mishap_keeper_message *
         link->awaits_interrupt = false;
 }
 
-/* No more than a socket can hold: a thread of a program that has closed one half of its connection,
- * or a process that it started, may send for ever, and others wait for this loop. */
+/* Read no more than a socket buffer can hold. A thread of a program that has closed one half of its
+ * connection, or a process that it has started, might send for ever, while other callers wait for
+ * this loop. */
 void mishap_runner_read_rest(mishap_runner *r, mishap_link *link)
 {
     enum { MOST_LEFT = 300 };
@@ -246,7 +248,7 @@ void mishap_runner_read_rest(mishap_runner *r, mishap_link *link)
             break;
 }
 
-/* It is dead, and what it had sent is read to the end first. */
+/* The worker is dead. What it had sent is read to the end first. */
 static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
 {
     mishap_link *link = find_worker(r, message->worker);
@@ -266,7 +268,7 @@ static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
         return;
     }
     mishap_runner_read_rest(r, link);
-    /* A process that it started may hold the other end still. */
+    /* A process that it has started may still hold the other end. */
     if (link->socket >= 0)
         mishap_runner_lose(r, link);
 }

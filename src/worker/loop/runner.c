@@ -1,6 +1,6 @@
 /*
- * Calls that wait, run and end: what boundaries call. Which of them is next, and which worker gets
- * it, is in dispatch.c.
+ * The runner: calls that wait, run and end, as the boundaries use it. dispatch.c decides which call
+ * is next, and which worker gets it. Runs in a loop.
  */
 #include "worker/loop/runner.h"
 
@@ -14,7 +14,7 @@
 #include "worker/loop/inside.h"
 
 enum {
-    EVENTS = 64, /* that are taken at once */
+    EVENTS = 64, /* taken from epoll at once */
 };
 
 static const mishap_runner_times usual = {
@@ -36,7 +36,7 @@ static size_t group_of(const mishap_runner *r, const mishap_run *run)
     return mishap_worker_group_of_call(&r->settings.plan->groups, run->call);
 }
 
-/* -- calls that wait --------------------------------------------------------------------------- */
+/* -- waiting calls ----------------------------------------------------------------------------- */
 
 void mishap_runner_enqueue(mishap_runner_group *g, mishap_run *run, bool first)
 {
@@ -61,7 +61,7 @@ void mishap_runner_dequeue(mishap_runner_group *g, mishap_run *run)
     g->waiting--;
 }
 
-/* -- how many ---------------------------------------------------------------------------------- */
+/* -- limits ------------------------------------------------------------------------------------ */
 
 static size_t word_of(const mishap_call *call)
 {
@@ -83,7 +83,7 @@ void mishap_runner_count_out(mishap_runner *r, const mishap_call *call)
 }
 
 /* Calls end soon, so a caller may have more than its share as long as there is room. But the last
- * places are for those who have less. */
+ * places are reserved for callers that have less. */
 static bool is_over_share(const mishap_runner *r, const mishap_call *call)
 {
     size_t share = r->settings.most_of_one;
@@ -102,7 +102,7 @@ mishap *mishap_runner_refuse(const mishap_runner *r, const mishap_call *call)
     return mishap_suggest(mishap_retry_after(m, 1000), "Call less at once.");
 }
 
-/* The call is over, and leaves the runner. */
+/* The call is over and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
 {
     const mishap_service *service = run->call->operation->service;
@@ -131,8 +131,8 @@ mishap *mishap_runner_busy(void)
                               1000);
 }
 
-/* A call that waits, and whose caller has perhaps left, gives way to another: it ends with the next
- * flush. `holder`: only one of this caller; 0: of any. */
+/* A waiting call whose caller may have left gives way to another one: it ends with the next flush.
+ * `holder`: only a call of this caller; 0: of any. */
 static bool let_one_give_way(mishap_runner *r, uint64_t holder)
 {
     for (size_t i = 0; i < r->settings.plan->groups.count; i++)
@@ -145,7 +145,7 @@ static bool let_one_give_way(mishap_runner *r, uint64_t holder)
     return false;
 }
 
-/* There are too many: is there room all the same? */
+/* The limit is reached: try to make room for one more. */
 static bool make_room(mishap_runner *r)
 {
     size_t giving_way = 0;
@@ -228,15 +228,15 @@ static bool watch(const mishap_runner *r, int file, const void *what)
 {
     union {
         const void *given;
-        void *base; /* it is only compared */
+        void *base; /* epoll only copies it */
     } mark = { what };
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = mark.base };
     return epoll_ctl(r->epoll, EPOLL_CTL_ADD, file, &event) == 0;
 }
 
-/* True: the file that is watched beside can be read. Large answers of many workers take time to
- * read and to pass on, and the loop has other things to do: those that are left out come first in
- * the next turn. */
+/* True: the file that is watched, too, can be read. Large answers of many workers take time to read
+ * and to pass on, and the loop has other work: the workers that are left out come first in the next
+ * iteration. */
 static bool take_events(mishap_runner *r, int most_ms)
 {
     struct epoll_event events[EVENTS];
@@ -271,7 +271,7 @@ void mishap_runner_turn(mishap_runner *r)
     take_events(r, 0);
 }
 
-/* A regular file cannot be watched, and can always be read. */
+/* epoll cannot watch a regular file, which can always be read. */
 bool mishap_runner_wait(mishap_runner *r, int file, int most_ms)
 {
     mishap_runner_flush(r);
@@ -299,7 +299,8 @@ size_t mishap_runner_count(const mishap_runner *r, bool forgotten)
     return forgotten ? r->count : r->count - r->forgotten;
 }
 
-/* In this process a handler looks at the call itself: it would take this for its caller's end. */
+/* A handler that runs in this process reads the call itself, and would take this for the end of its
+ * caller. */
 void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
 {
     run->cancelled = true;
@@ -309,7 +310,8 @@ void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
         atomic_store(&run->call->cancelled, true);
 }
 
-/* Made here, so that it is the same wherever the call runs, and however often. */
+/* The id is made here, so that it stays the same in every process that runs the call, and when the
+ * call is repeated. */
 static bool give_id(mishap_call *call)
 {
     char id[MISHAP_ID_LENGTH + 1];
@@ -336,11 +338,11 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     mishap_runner_count_in(r, run->call);
     mishap_crowd_see(r->crowd, run->call->holder, run->since_ns);
     if (r->settings.inside)
-        mishap_runner_wake_at(r, 1); /* done() is not to be called before this returns */
+        mishap_runner_wake_at(r, 1); /* done() must not be called before this function returns */
     return true;
 }
 
-/* Readers that take nothing must not take all workers: half of them go on. */
+/* Readers that read nothing must not block all workers: half of them may be held. */
 static bool may_hold(const mishap_runner *r, const mishap_link *link)
 {
     size_t held = 1;
@@ -361,7 +363,8 @@ void mishap_runner_hold(mishap_runner *r, mishap_run *run, bool hold)
     link->slots[run->slot].done_ns = 0;
     link->held_since_ns = hold ? now : 0;
     if (hold && link->slots[run->slot].turn.permit)
-        mishap_runner_return_permit(r, link); /* it waits for a reader, and computes nothing */
+        /* While it waits for a reader, the call does not compute. */
+        mishap_runner_return_permit(r, link);
     mishap_runner_listen(r, link);
 }
 
@@ -378,7 +381,7 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else {
-        mishap_runner_hold(r, run, false); /* what it sends is thrown away */
+        mishap_runner_hold(r, run, false); /* what it sends is dropped */
         atomic_store(&link->page->cancelled[i], MISHAP_CALLER_GONE);
         if (link->foreign)
             mishap_runner_interrupt(r, link);
@@ -387,7 +390,8 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         snprintf(link->slots[i].incident, sizeof link->slots[i].incident, "%s",
                  run->incident ? run->incident : "");
         run->call->watcher = NULL;
-        run->call->caller = run->call->counted_for = NULL; /* they were the boundary's */
+        /* These pointed into memory of the boundary. */
+        run->call->caller = run->call->counted_for = NULL;
         r->forgotten++;
     }
     run->call = NULL;

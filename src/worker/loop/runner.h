@@ -1,20 +1,20 @@
 /*
- * The one runner of calls, for every boundary that serves: a call is handed over, and comes back
- * done. How that happens, in which process, and what became of that, no boundary knows.
+ * The runner of calls, for every boundary that serves: a call is handed over, and comes back with
+ * its outcome. In which process it runs, and how often, is the runner's concern alone.
  *
  * It belongs to the thread of a loop, which waits for one descriptor (mishap_runner_file) and calls
- * mishap_runner_turn() when there is something to read. Nothing here waits.
+ * mishap_runner_turn() when there is something to read. Nothing here blocks.
  *
  * A handler has as long as its call says (call->limit_ms), from the moment at which it begins. Then
- * its worker is killed, and the call comes back as TIMEOUT, with the stack of the handler. A worker
- * that dies in any other way brings its call back as INTERNAL_ERROR, which says how it died. Calls
- * that it had been given and not begun are run by another one.
+ * its worker is killed, and the call comes back as TIMEOUT, with the stack of the handler. If a
+ * worker dies in any other way, its call comes back as INTERNAL_ERROR, which says how the worker
+ * died. Another worker runs the calls that it had been given but had not begun.
  *
  * Calls of a service that settles them (mishap_settlement) come back when they are settled. If
- * their worker dies before, they are run again, with the same id.
+ * their worker dies before that, they are run again, with the same id.
  *
- * While a service cannot be opened, its calls come back as UNAVAILABLE at once. It is tried again
- * in the background.
+ * While a service cannot be opened, its calls come back as UNAVAILABLE at once. The runner tries
+ * again in the background.
  */
 #ifndef MISHAP_WORKER_LOOP_RUNNER_H
 #define MISHAP_WORKER_LOOP_RUNNER_H
@@ -26,70 +26,72 @@
 typedef struct mishap_runner mishap_runner;
 typedef struct mishap_run mishap_run;
 
-/* A call that is handed over: part of whatever a boundary keeps of it. */
+/* A call that is handed over: a member of the boundary's own struct for it. */
 struct mishap_run {
     mishap_call *call;
-    const char *incident; /* the id under which a failure is recorded if nobody waits any more */
+    const char *incident; /* the id under which a failure is recorded if no caller waits any more */
 
-    /* The call has its answer, or the failure, which becomes the callee's. Called once, on the
-     * thread of the loop, from mishap_runner_turn() or mishap_runner_flush(), and not at all after
+    /* The call has its answer, or the failure, which it owns. Called once, on the thread of the
+     * loop, from mishap_runner_turn() or mishap_runner_flush(), and not at all after
      * mishap_runner_forget(). The run may be freed in it. */
     void (*done)(mishap_run *run, mishap *failure);
-    bool died; /* the handler did not return, and not because its time was over */
-    bool meek; /* no session of another caller is ended to make room for it */
+    bool died; /* the handler did not return, and its time was not over */
+    bool meek; /* no session of another caller may be ended to make room for it */
 
-    /* The runner's. */
+    /* For the runner alone: */
     struct mishap_link *link; /* NULL: it waits */
     unsigned slot;
-    mishap_run *next, *previous; /* of those that wait, in the order in which they came */
-    mishap_turn turn;            /* … and in the order in which they are handed over */
-    bool slow;                   /* it waits in the line of those that take long */
-    uint32_t *took_us;           /* what calls like it took lately */
+    mishap_run *next, *previous; /* waiting calls in the order in which they came */
+    mishap_turn turn;            /* … and in the order of turns */
+    bool slow;                   /* it waits in the queue of long calls */
+    uint32_t *took_us;           /* expected time of calls like it */
     int64_t since_ns;            /* when it began to wait */
-    bool moved;                  /* the worker that it was given to died before it began */
-    int repeats;                 /* how often it was given to another after it had begun */
-    bool cancelled, gives_way;  /* its caller may have left; it ends for that with the next flush */
+    bool moved;                  /* the worker that had it died before it began */
+    int repeats;                 /* how often it was run again after it had begun */
+    /* Its caller may have left; it ends with the next flush to make room. */
+    bool cancelled, gives_way;
     struct mishap_run_session { /* of a call that runs in a session */
         unsigned char key[16];
-        bool known, named; /* which one it is; it was named, or is its caller's usual one */
-        bool tried;        /* another session was ended to make room for it */
-        int64_t asked_ns;  /* when the keeper was asked for it; 0: it was not */
+        /* The key is known; a call has named it, or it is its caller's usual one. */
+        bool known, named;
+        bool tried;       /* another session was ended to make room for it */
+        int64_t asked_ns; /* when the keeper was asked for it; 0: it was not */
     } session;
 };
 
-/* How long a runner waits, in milliseconds. */
+/* The timeouts of a runner, in milliseconds. */
 typedef struct mishap_runner_times {
-    int wait_ms;   /* a call may wait for its handler to begin */
-    int begin_ms;  /* a worker that runs nothing may take to begin what it was given */
-    int answer_ms; /* an answer may take after its handler returned */
-    int start_ms;  /* for the keeper's word on a worker that was asked for */
-    int retry_ms;  /* after the keeper refused one */
-    int gone_ms;   /* for a worker whose connection is closed to die of itself */
-    int lost_ms;   /* for the keeper's word on a worker that is gone */
-    int idle_ms;   /* until a worker without calls is put away */
-    int open_ms;   /* a worker may take to open its service */
-    int settle_ms; /* … to settle a batch of calls */
-    int warm_ms;   /* after its start a runner has workers of warm services started */
+    int wait_ms;   /* how long a call may wait for its handler to begin */
+    int begin_ms;  /* how long an idle worker may take to begin a call */
+    int answer_ms; /* how long an answer may take after its handler has returned */
+    int start_ms;  /* how long to wait for a worker that the keeper was asked for */
+    int retry_ms;  /* pause after the keeper refused one */
+    int gone_ms;   /* for a worker whose connection is closed: until it is killed */
+    int lost_ms;   /* how long to wait for the keeper's report on a worker that has gone */
+    int idle_ms;   /* how long a worker without calls is kept */
+    int open_ms;   /* how long a worker may take to open its service */
+    int settle_ms; /* … and to settle a batch of calls */
+    int warm_ms;   /* after its start: when the runner starts workers of warm services */
 } mishap_runner_times;
 
 typedef struct mishap_runner_settings {
     const mishap_keeper_plan *plan;
-    int keeper;          /* a connection to it; becomes the runner's; -1 with `inside` */
-    size_t handlers;     /* workers of each group that is not alone, at most */
+    int keeper;          /* a connection to it, which the runner owns; -1 with `inside` */
+    size_t handlers;     /* workers of each group that is not `.alone`, at most */
     size_t most_waiting; /* calls that wait or run, at most */
-    size_t most_of_one;  /* … of one caller (call->holder), once so many are left; 0: all */
+    size_t most_of_one;  /* … of one caller (call->holder), once so few places are left; 0: all */
     bool inside;         /* run handlers in this process, inside containment: for a debugger */
-    const mishap_runner_times *times; /* NULL: the usual ones */
+    const mishap_runner_times *times; /* NULL: the defaults */
 
-    /* The failure of a call that nobody waits for, to be recorded. The failure is the callee's. */
+    /* A call that no caller waits for has failed: record it. The callee owns the failure. */
     void (*orphaned)(void *state, const mishap_call *call, const char *incident, mishap *failure);
 
-    /* A service has become unavailable, which the failure tells of, or available again (NULL). The
-     * one loop that found out calls it; again, if the reason is another one. */
+    /* A service has become unavailable, for this reason, or available again (NULL). Called in the
+     * one loop that found out; called again if the reason changes. */
     void (*stands)(void *state, const mishap_service *service, const mishap *failure);
-    /* A call of this service ended with INTERNAL_ERROR: it may not work any more. */
+    /* A call of this service ended with INTERNAL_ERROR: the service may not work any more. */
     void (*suspects)(void *state, const mishap_service *service);
-    struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
+    struct mishap_standing *standing; /* shared by all loops; NULL: this runner is the only one */
     struct mishap_sessions *sessions; /* the same */
     struct mishap_crowd *crowd;       /* the same */
     struct mishap_permits *permits;   /* the same; NULL: no call needs one */
@@ -97,51 +99,52 @@ typedef struct mishap_runner_settings {
 } mishap_runner_settings;
 
 mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner **out);
-void mishap_runner_close(mishap_runner *runner); /* what still runs goes on for nobody */
+void mishap_runner_close(mishap_runner *runner); /* calls that still run are not answered */
 
-/* Something that can be waited for, and what to do when it can be read. */
+/* A descriptor to wait for, and the function to call when it can be read. */
 int mishap_runner_file(const mishap_runner *runner);
 void mishap_runner_turn(mishap_runner *runner);
 
-/* For a loop that has nothing else to wait for than one file (-1: none): hand over what was added,
- * wait until there is something to do or the file can be read, at most so many milliseconds, and do
- * it. True: the file can be read. */
+/* For a loop that waits for nothing but one file (-1: none): hand over the calls that were added;
+ * wait until there is something to do or the file can be read, for so many milliseconds at most;
+ * and do it. True: the file can be read. */
 bool mishap_runner_wait(mishap_runner *runner, int file, int most_ms);
 
-/* Hand over what was added. To be called before the loop waits: so calls that came together go
- * together. */
+/* Hand over the calls that were added. Called before the loop waits, so that calls which came
+ * together are sent together. */
 void mishap_runner_flush(mishap_runner *runner);
 
-/* Add a call, which was checked. False: there are too many, and it was not taken. */
+/* Add a call that was checked. False: there are too many, and it was not taken. */
 bool mishap_runner_add(mishap_runner *runner, mishap_run *run);
 
-/* Why a call was not taken, for who called: UNAVAILABLE, or RATE_LIMITED if its caller has more
- * than its share. */
+/* Why a call was not taken, as a failure for its caller: UNAVAILABLE, or RATE_LIMITED if the caller
+ * has more than its share. */
 mishap *mishap_runner_refuse(const mishap_runner *runner, const mishap_call *call);
 
-/* Nobody waits for it any more. The call becomes the runner's, the rest is free at once. If its
- * handler has begun, it is told (mishap_cancelled), and may go on until its time is over. */
+/* No caller waits for it any more. The runner takes over the call; the run may be freed at once. A
+ * handler that has begun can see this (mishap_cancelled), and may go on until its time is over. */
 void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
 
-/* Its caller has perhaps left. The handler is told (mishap_cancelled) and goes on, and what comes
- * of it is brought back as ever. While it waits for a worker, it ends as UNAVAILABLE if another
- * call would else be refused. */
+/* Its caller may have left. The handler can see this (mishap_cancelled) and goes on; its outcome
+ * comes back as usual. While the call waits for a worker, it may end as UNAVAILABLE to make room
+ * for another call that would be refused otherwise. */
 void mishap_runner_cancel(mishap_runner *runner, mishap_run *run);
 
-/* Hold a call that sends a stream: nothing more is read of it, so that its handler waits in the
- * middle of a piece, and that time is not counted; and let it go on. Nothing happens if half of the
- * workers of its group are held already, or if its worker is alone: other callers wait for it. */
+/* Hold a call that sends a stream, or let it go on. While it is held, its pieces are not read, so
+ * its handler waits in the middle of a piece, and that time is not counted. Nothing happens if half
+ * of the workers of its group are held already, or if its worker is alone, since other callers wait
+ * for it. */
 void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
 
 /* A conversation of this owner is over: end its sessions of foreign programs, each after the call
  * that it runs. */
 void mishap_runner_dismiss(const mishap_runner *runner, uint64_t owner, mishap_text conversation);
 
-/* Look after services that cannot be opened, also if no call comes. To be called every second or
- * more often. */
+/* Look after services that cannot be opened, even if no call comes. To be called at least once per
+ * second. */
 void mishap_runner_tend(mishap_runner *runner);
 
-/* How many calls wait or run; with those that nobody waits for, or without. */
+/* How many calls wait or run, with or without those that no caller waits for. */
 size_t mishap_runner_count(const mishap_runner *runner, bool forgotten);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Sessions of a loop: which process a call goes to.
+ * Sessions, as a loop uses them: which process a call goes to.
  *
- * A session is a process, which the keeper has. The loop that uses it has the connection to it, and
- * keeps that until another loop wants the session. So calls that come to one loop, as nearly all of
- * a session do, cost no word to the keeper.
+ * A session is a process, which the keeper owns. The loop that uses it has the connection to it,
+ * and keeps that until another loop wants the session. So calls that come to one loop, as nearly
+ * all of a session do, need no message to the keeper.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -46,7 +46,7 @@ static mishap *own_sessions(mishap_runner *r)
     return failure;
 }
 
-/* The session that a call names, that of its conversation, or a new one. */
+/* Find the session that a call names, or that of its conversation, or make a new one. */
 static mishap *find_out(mishap_runner *r, mishap_run *run, size_t group)
 {
     mishap_call *call = run->call;
@@ -113,7 +113,7 @@ static bool may_have_call(const mishap_link *link)
            !link->waits_to_send && !link->awaits_interrupt && !link->recalled;
 }
 
-/* False: it could not be, and its caller was told. */
+/* False: that failed, and the caller was told. */
 static bool hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
 {
     link->named = link->named || run->session.named;
@@ -137,7 +137,7 @@ static bool has_its_share(const mishap_runner *r, size_t group, const mishap_run
     return running >= (r->settings.handlers + 1) / 2;
 }
 
-/* Calls of a session run in the order in which they came, whatever those of others do. */
+/* Calls of a session run in the order in which they came, independently of other sessions. */
 void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
@@ -152,7 +152,7 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
         if (failure) {
             mishap_runner_dequeue(g, run);
             mishap_runner_finish(r, run, failure);
-            next = g->first; /* whoever was told may have changed the line */
+            next = g->first; /* the function that was called may have changed the queue */
             continue;
         }
         if (has_its_share(r, group, run, now))
@@ -163,27 +163,28 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
         } else if (!link && (!run->session.asked_ns ||
                              now - run->session.asked_ns > r->times.start_ms * MISHAP_MS)) {
             if (!mishap_runner_may_start_foreign(r, group))
-                break; /* all were told */
+                break; /* all waiting calls have failed */
             ask_for(r, run, group, now);
         }
     }
     mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
 }
 
-/* -- what the keeper says ---------------------------------------------------------------------- */
+/* -- messages of the keeper -------------------------------------------------------------------- */
 
 bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
                                    const mishap_keeper_message *message)
 {
     static const uint8_t none[MISHAP_SESSION_KEY];
     if (!memcmp(message->session, none, sizeof none))
-        return true; /* it has none: it belongs to a pool, or shows whether any can be started */
+        return true; /* it has no session: it belongs to a pool, or was started to show whether one
+                        can be */
     if (find(r, link->group, message->session))
         return false;
     link->is_session = true;
     memcpy(link->session, message->session, MISHAP_SESSION_KEY);
     link->holder = message->holder;
-    /* Ids of calls are told from those that another loop gave. */
+    /* Start with numbers that differ from those that another loop gave to its calls. */
     link->last_number = (uint32_t)mishap_clock_monotonic_ns() & (MISHAP_FOREIGN_IDS >> 1);
     if (message->joined)
         link->named = true;
@@ -195,7 +196,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
     return true;
 }
 
-/* This loop has no more to do with it. */
+/* This loop no longer uses the session. */
 static void leave(mishap_runner *r, mishap_link *link)
 {
     mishap_runner_disconnect(r, link);
@@ -227,8 +228,8 @@ void mishap_runner_session_recalled(mishap_runner *r, const mishap_keeper_messag
         give_back(r, link);
 }
 
-/* A caller has not come back to the session that was begun for it; or it has several, and this one
- * rests for a while. */
+/* True if the session may be ended for another one: either its caller has never come back to it, or
+ * it belongs to the same caller and has been idle for a while. */
 static bool may_give_way(const mishap_link *link, size_t group, uint64_t holder, int64_t now)
 {
     return link->is_session && link->group == group && !link->dead && may_have_call(link) &&
@@ -237,7 +238,8 @@ static bool may_give_way(const mishap_link *link, size_t group, uint64_t holder,
                              now - link->idle_since_ns >= MISHAP_SESSION_RESTS_MS * MISHAP_MS));
 }
 
-/* `own`: the caller has its share already, so that none of another's would help it. */
+/* `own`: the caller has reached its share, so ending the session of another caller would not
+ * help. */
 static mishap_link *one_to_give_way(const mishap_runner *r, size_t group, uint64_t holder, bool own)
 {
     mishap_link *oldest = NULL;
@@ -262,7 +264,7 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
     static const uint8_t none[MISHAP_SESSION_KEY];
     bool full = message->status == EDQUOT || message->status == EUSERS;
     if (!memcmp(message->session, none, sizeof none))
-        g->starting -= g->starting > 0; /* it was not for a session */
+        g->starting -= g->starting > 0; /* the request was not for a session */
     for (mishap_run *run = g->first, *next; run; run = next) {
         next = run->next;
         if (!run->session.known ||
@@ -277,7 +279,7 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
         run->session.tried = run->session.tried || full;
         run->session.asked_ns = 0; /* the next flush asks again */
         if (!full || old) {
-            if (message->status != ECHILD && !old) { /* not at once */
+            if (message->status != ECHILD && !old) { /* … but after a pause */
                 g->refused_error = message->status;
                 run->session.asked_ns = mishap_clock_monotonic_ns() -
                                         (r->times.start_ms - r->times.retry_ms) * MISHAP_MS;
@@ -304,7 +306,7 @@ void mishap_runner_dismiss(const mishap_runner *r, uint64_t owner, mishap_text c
     }
 }
 
-/* -- rest and end ------------------------------------------------------------------------------ */
+/* -- idle and ended sessions ------------------------------------------------------------------- */
 
 void mishap_runner_session_rests(mishap_runner *r, mishap_link *link, bool last)
 {

@@ -1,9 +1,10 @@
+/* Which services can be opened: see standing.h. Runs in the loops. */
 #include "worker/loop/standing.h"
 
 #include "base/shared.h"
 
 enum {
-    FIRST_MS = 250, /* until the first try to open a service again; each waits twice as long */
+    FIRST_MS = 250, /* before the first try to open a service again; each pause is twice as long */
     DOUBLINGS = 3,  /* … up to two seconds */
 };
 
@@ -32,14 +33,14 @@ static uint64_t hash_of(mishap_text text)
     return hash;
 }
 
-/* What a try needs to know is written before anybody can see that the service is closed. */
+/* What a try needs is written before any loop can see that the service is closed. */
 bool mishap_standing_close(mishap_standing *standing, size_t group, uint32_t generation,
                            mishap_text reason, bool hopeless)
 {
     struct mishap_standing_of *of = &standing->of[group];
     uint64_t hash = hash_of(reason);
     if (mishap_standing_generation(standing, group) != generation)
-        return false; /* that was before the service was closed, or opened again */
+        return false; /* a late report: the service was closed or opened again since */
     atomic_store(&of->hopeless, hopeless);
     if (!mishap_generation_is_open(generation))
         return atomic_exchange(&of->told, hash) != hash;
@@ -61,7 +62,7 @@ int64_t mishap_standing_next_try(const mishap_standing *standing, size_t group)
     return atomic_load(&standing->of[group].next_try_ns);
 }
 
-/* A loop that claims a try and dies costs one interval. */
+/* If a loop claims a try and dies, the next try is delayed by one interval. */
 bool mishap_standing_claim(mishap_standing *standing, size_t group, int64_t now_ns)
 {
     struct mishap_standing_of *of = &standing->of[group];

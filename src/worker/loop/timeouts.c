@@ -1,4 +1,5 @@
-/* Time: calls that have waited or run for too long, workers that are silent or not needed. */
+/* Timeouts of a loop: calls that have waited or run for too long, workers that are silent or no
+ * longer needed. */
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -9,13 +10,14 @@
 #include "worker/spawn/lack.h"
 
 enum {
-    REST_MS = 5000,      /* how often idle workers are looked at */
-    LONGEST_ANSWER = 10, /* times the time that may pass without a part of one */
-    NAMED_MS = 1000,     /* how long a call may wait until it is named on stderr */
-    AGAIN_MS = 1000,     /* after which a call that got no process may come again */
+    REST_MS = 5000, /* interval of the checks for idle workers */
+    /* A whole answer may take so many times as long as the pause between its parts. */
+    LONGEST_ANSWER = 10,
+    NAMED_MS = 1000, /* a call that waits for so long is named on stderr */
+    AGAIN_MS = 1000, /* the retry hint for a call that got no process */
 };
 
-/* An operation that could say `.stateless` holds others up: said once for each. */
+/* An operation that could be declared `.stateless` holds up others: say so, once for each. */
 static void name_slow(mishap_runner *r, const mishap_run *run, int64_t waited)
 {
     const mishap_operation *operation = run->call->operation;
@@ -54,11 +56,11 @@ static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
             g->refused_error
                 ? mishap_retry_after(mishap_worker_no_process(g->refused_error), AGAIN_MS)
                 : mishap_runner_busy());
-        next = g->first; /* whoever was told may have changed the line */
+        next = g->first; /* the function that was called may have changed the queue */
     }
 }
 
-/* A call that stands behind one that takes its time goes to another worker, if there can be one. */
+/* A call that stands behind a long one goes to another worker, if there can be one. */
 static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool slow, int64_t now)
 {
     mishap_run *run = link->slots[i].run;
@@ -78,8 +80,8 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     }
 }
 
-/* The page is the worker's, too, and may have anything in it. NULL: what it says of a call is so.
- */
+/* The worker can write to the page, too, so it may contain anything. NULL: the state of this call
+ * is possible. */
 static const char *lie_of_page(const mishap_link *link, unsigned i)
 {
     switch (mishap_link_state(link, i)) {
@@ -97,7 +99,7 @@ static const char *lie_of_page(const mishap_link *link, unsigned i)
     }
 }
 
-/* The longest time of a handler of this service: another loop's call may run so long in the same
+/* The longest timeout of this service: a call of another loop may run for so long in the same
  * process. */
 static int64_t longest_of(const mishap_runner *r, size_t group)
 {
@@ -110,7 +112,7 @@ static int64_t longest_of(const mishap_runner *r, size_t group)
     return longest;
 }
 
-/* Its handler has returned, and others of its batch run, or it is being settled. */
+/* Its handler has returned. Other calls of its batch run, or the batch is being settled. */
 static void sweep_ran(mishap_runner *r, mishap_link *link, unsigned i, int64_t now)
 {
     mishap_link_slot *slot = &link->slots[i];
@@ -125,18 +127,19 @@ static void sweep_ran(mishap_runner *r, mishap_link *link, unsigned i, int64_t n
         mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED, "no answer, and settled nothing", true);
 }
 
-/* Its time runs from its beginning. An answer is due when its handler has returned. */
+/* The time of a call is counted from its beginning. When its handler has returned, an answer is
+ * due. */
 static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t begun, int64_t now)
 {
     mishap_link_slot *slot = &link->slots[i];
     int limit_ms = mishap_link_call(slot)->limit_ms;
     if (link->held_since_ns)
-        return; /* it waits for a reader, who has a time of its own */
+        return; /* it waits for a reader, which has a timeout of its own */
     if (mishap_link_state(link, i) == MISHAP_SLOT_RAN) {
         sweep_ran(r, link, i, now);
     } else if (mishap_link_state(link, i) == MISHAP_SLOT_DONE) {
         slot->done_ns = slot->done_ns ? slot->done_ns : now;
-        /* A large answer takes its time, but not for ever. */
+        /* A large answer may take long, but not for ever. */
         int64_t heard = slot->done_ns > link->heard_ns ? slot->done_ns : link->heard_ns;
         if (now - heard > r->times.answer_ms * MISHAP_MS ||
             now - slot->done_ns > LONGEST_ANSWER * r->times.answer_ms * MISHAP_MS)
@@ -149,8 +152,8 @@ static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t
     }
 }
 
-/* A worker that runs nothing begins what it is given. One that several loops share may be busy with
- * a call of another. */
+/* A worker that runs nothing must begin what it is given. One that several loops share may be busy
+ * with a call of another loop. */
 static void look_for_silence(mishap_runner *r, mishap_link *link, int64_t now)
 {
     bool any_begun = false;
@@ -166,9 +169,9 @@ static void look_for_silence(mishap_runner *r, mishap_link *link, int64_t now)
                                  true);
 }
 
-/* The call that a worker which runs nothing begins next; MISHAP_SLOTS: it runs one. It is still on
- * its way, or about to begin: another worker would take as long, and if it was taken back whenever
- * that takes longer, a large call would never begin. */
+/* The call that an idle worker begins next; MISHAP_SLOTS: it runs one. This call is still on its
+ * way, or about to begin, and is not taken back: another worker would take as long, and a large
+ * call might never begin. */
 static unsigned next_to_begin(mishap_link *link, int64_t now)
 {
     unsigned next = MISHAP_SLOTS;
@@ -188,7 +191,8 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
     unsigned next = next_to_begin(link, now);
     look_for_silence(r, link, now);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
-        if (!(link->used >> i & 1)) /* whoever is told of one may have changed the others */
+        /* A function that was called may have changed the other calls. */
+        if (!(link->used >> i & 1))
             continue;
         int64_t begun = mishap_link_begun(link, i, now);
         const char *lie = link->ending_since_ns ? NULL : lie_of_page(link, i);
@@ -208,7 +212,7 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
         mishap_runner_wake_at(r, now + MISHAP_SHORT_MS * MISHAP_MS);
 }
 
-/* It ends when its connection does; the keeper sees to it. */
+/* The worker exits when its connection is closed; the keeper makes sure of that. */
 void mishap_runner_put_away(mishap_runner *r, mishap_link *link)
 {
     mishap_keeper_message message = { .word = MISHAP_KEEPER_PUT_AWAY, .worker = link->worker };
@@ -235,7 +239,7 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
         mishap_runner_ask_to_end(r, link, MISHAP_LINK_CLOSED, NULL, link->used != 0);
     if (link->ending_since_ns && now - link->ending_since_ns > r->times.lost_ms * MISHAP_MS) {
         mishap_runner_disconnect(r, link);
-        mishap_runner_bury(r, link); /* no word of the keeper has come, and none will */
+        mishap_runner_bury(r, link); /* the keeper has not reported its end, and never will */
     } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MISHAP_MS &&
                !mishap_runner_is_alone(r, link->group) && r->groups[link->group].links > 1 &&
                link->socket >= 0 && !link->is_session) {

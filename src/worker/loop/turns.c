@@ -1,3 +1,4 @@
+/* Deficit round robin between callers: see turns.h. Runs in a loop. */
 #include "worker/loop/turns.h"
 
 #include "base/memory.h"
@@ -25,7 +26,7 @@ static void move(mishap_turns *t, mishap_turns_caller *c, mishap_turns_place pla
     to->last = c;
 }
 
-/* What was not used in a round is not saved for later ones, and debts have a limit. */
+/* Time that was not used in a round is not saved for later ones, and debts have a limit. */
 static void use(const mishap_turns *t, mishap_turns_caller *c, int64_t ns)
 {
     int64_t least = t->granted_ns - MISHAP_TURNS_ROUND_NS;
@@ -34,7 +35,7 @@ static void use(const mishap_turns *t, mishap_turns_caller *c, int64_t ns)
     c->used_ns = used < least ? least : used > most ? most : used;
 }
 
-/* To where its time puts it, behind all who are there. */
+/* Move a caller to the end of the list that fits the time it has used. */
 static void settle(mishap_turns *t, mishap_turns_caller *c)
 {
     move(t, c,
@@ -51,7 +52,7 @@ static mishap_turns_caller *find(mishap_turns *t, uint64_t holder)
     return c;
 }
 
-/* It may use as much as the others in the round that is going on. */
+/* A new caller may use as much time as the others in the current round. */
 static mishap_turns_caller *make(mishap_turns *t, uint64_t holder)
 {
     mishap_turns_caller *c = t->spare;
@@ -135,14 +136,15 @@ void mishap_turns_remove(mishap_turns *t, mishap_turn *turn)
     forget_if_idle(t, c);
 }
 
-/* Nobody who waits has time left: all get as much more as one of them needs to have some. */
+/* No waiting caller has time left: begin a round that gives each as much time as the one that has
+ * used least needs. */
 static void begin_round(mishap_turns *t)
 {
     mishap_turns_caller *c = t->places[MISHAP_TURNS_SPENT].first, *next;
     int64_t least = c->used_ns;
     while ((c = c->next))
         least = c->used_ns < least ? c->used_ns : least;
-    t->granted_ns = least + MISHAP_TURNS_ROUND_NS; /* which is more than before */
+    t->granted_ns = least + MISHAP_TURNS_ROUND_NS; /* more than in the round before */
     for (c = t->places[MISHAP_TURNS_SPENT].first; c; c = next) {
         next = c->next;
         if (c->used_ns < t->granted_ns)

@@ -1,4 +1,4 @@
-/* Workers that end, and what becomes of the calls that they had. */
+/* Workers that end, and what happens to the calls that they had. Runs in a loop. */
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
@@ -21,7 +21,8 @@ void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_w
     mishap_runner_wake_at(r, link->ending_since_ns + r->times.lost_ms * MISHAP_MS);
 }
 
-/* Nobody waits for this one any more: what came of it is for the log. Its slot is cleared next. */
+/* No caller waits for this call any more: its failure only goes to the log. The caller of this
+ * function clears the slot next. */
 void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *failure)
 {
     mishap_runner_count_out(r, slot->call);
@@ -33,8 +34,8 @@ void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, misha
     mishap_call_end(slot->call);
 }
 
-/* A call that its worker had and did not begin goes to another one. If the worker died without
- * ever having begun a call, that is done only once: it may be that none can be started. */
+/* A call that its worker had but did not begin goes to another worker. If the worker died without
+ * ever having begun a call, that is done only once: perhaps no worker can be started. */
 static void give_back(mishap_runner *r, mishap_link *link, unsigned i, bool blameless)
 {
     mishap_link_slot *slot = &link->slots[i];
@@ -74,7 +75,8 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
     }
 }
 
-/* Nothing says that one of its calls was at fault: it was killed, by the system or by a person. */
+/* True if nothing shows that a call was at fault: the worker was killed by the system or by a
+ * person. */
 static bool died_from_outside(const mishap_link *link)
 {
     return atomic_load(&link->page->last_words) == MISHAP_WORDS_NONE &&
@@ -84,9 +86,9 @@ static bool died_from_outside(const mishap_link *link)
              !link->end.has_trace && !link->end.stopped));
 }
 
-/* A call of a service that settles them is run again: one whose handler has returned in any case,
- * for it may have been settled, and its caller is told so by the handler, which knows its id; one
- * that ran, if it was not at fault. The next time it is alone in its batch. */
+/* Run a call again, if its service settles calls. If its handler had returned, in any case: it may
+ * have been settled, and the handler, which gets the same id, then tells the caller so. If it was
+ * still running, only if it was not at fault. Next time it is alone in its batch. */
 static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
 {
     mishap_link_slot *slot = &link->slots[i];
@@ -97,7 +99,7 @@ static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
     if (!mishap_runner_is_settled(r, link->group) || slot->streamed ||
         (!returned && !(outside && state == MISHAP_SLOT_BEGUN)))
         return false;
-    if (!run) { /* and what came of it, nobody asks */
+    if (!run) { /* no caller wants to know its outcome */
         mishap_runner_end_forgotten(r, slot, NULL);
         mishap_runner_clear(r, link, i, true);
         return true;
@@ -106,13 +108,14 @@ static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
         return false;
     mishap_runner_clear(r, link, i, true);
     run->repeats++;
-    run->since_ns = mishap_clock_monotonic_ns(); /* it has not waited for this worker yet */
+    run->since_ns = mishap_clock_monotonic_ns(); /* its wait for another worker begins now */
     run->call->repeated = true;
     mishap_runner_enqueue(&r->groups[link->group], run, true);
     return true;
 }
 
-/* It has no more to say, and how it ended is known, or will never be. */
+/* A worker has ended: nothing more can be read from it, and how it ended is known, or never will
+ * be. */
 void mishap_runner_bury(mishap_runner *r, mishap_link *link)
 {
     bool begun[MISHAP_SLOTS], any_begun = link->joined || atomic_load(&link->page->has_begun) != 0;
@@ -120,7 +123,8 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     r->groups[link->group].links--;
     if (link->foreign && !link->used)
         mishap_runner_log_foreign_end(r, link);
-    if (link->is_session) /* INTERNAL_ERROR says nothing of a session: the next call is warned */
+    if (link->is_session) /* a failure INTERNAL_ERROR does not mention the session: the next call is
+                             warned */
         mishap_runner_session_ended(
             r, link, link->used && link->slots[0].run && !mishap_runner_failed_by_itself(link));
     mishap_runner_opening_died(r, link);
@@ -130,8 +134,9 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
                    (state != MISHAP_SLOT_HANDED && state != MISHAP_SLOT_TAKEN);
         any_begun = any_begun || (link->used >> i & 1 && begun[i]);
     }
-    /* Whoever is told of one may have forgotten others meanwhile. */
-    for (unsigned i = MISHAP_SLOTS; i-- > 0;) /* the oldest to the front, last */
+    /* A boundary that is called back for one call may have forgotten others meanwhile. */
+    /* Backwards: each goes to the front, so the oldest comes first. */
+    for (unsigned i = MISHAP_SLOTS; i-- > 0;)
         if (link->used >> i & 1 && !begun[i])
             give_back(r, link, i, any_begun);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++)
@@ -148,7 +153,7 @@ void mishap_runner_disconnect(mishap_runner *r, mishap_link *link)
     link->socket = -1;
 }
 
-/* The connection is gone. Why, its keeper knows, or will. */
+/* The connection is gone. The keeper knows why, or soon will. */
 void mishap_runner_lose(mishap_runner *r, mishap_link *link)
 {
     if (link->socket < 0 || link->dead)
@@ -158,13 +163,13 @@ void mishap_runner_lose(mishap_runner *r, mishap_link *link)
         mishap_runner_bury(r, link);
         return;
     }
-    /* Most likely it is about to die, and the keeper will tell how. */
+    /* Most likely the worker is about to die, and the keeper will report how. */
     link->gone_since_ns = mishap_clock_monotonic_ns();
     mishap_runner_wake_at(r, link->gone_since_ns + r->times.gone_ms * MISHAP_MS);
 }
 
-/* A handler was ended by a jump, and may have left anything locked: its process runs no other call,
- * and its end is not waited for. What else it was given goes to another one. */
+/* A handler was ended by a jump, and may have left locks behind: its process runs no other call,
+ * and its exit is not waited for. Its other calls go to another worker. */
 void mishap_runner_retire(mishap_runner *r, mishap_link *link)
 {
     mishap_runner_ask_to_end(r, link, MISHAP_LINK_FINE, NULL, false);

@@ -1,8 +1,9 @@
 /*
- * Calls that take long yield to those of other callers on the processors: the keeper lowers the
- * priority of their process, and restores it when the call is over. Without that a call that needs
- * a millisecond waits for its slice behind every process that computes for a second. A worker that
- * gets one such call after the other keeps the low priority between them (mishap_runner_flush).
+ * Long calls yield to calls of other callers on the processors: the keeper lowers the priority of
+ * their process, and restores it when the call is over. Without that, a call that needs a
+ * millisecond waits behind the time slice of every process that computes for a second. A worker
+ * that gets one such call after the other keeps the low priority between them
+ * (mishap_runner_flush).
  *
  * The priority is lowered only for a caller that has several calls, and more than all other callers
  * together, while there are other callers (crowd.h). On a busy machine the single call of a caller
@@ -26,7 +27,7 @@ static bool has_most(const mishap_runner *r, uint64_t holder)
     return calls > 1 && 2 * calls > r->count;
 }
 
-/* Is it to be kept from the processors that others want? */
+/* True if the calls of this caller keep other callers from the processors. */
 static bool is_in_the_way(const mishap_runner *r, uint64_t holder, int64_t now)
 {
     return has_most(r, holder) && mishap_crowd_has_others(r->crowd, holder, now);
