@@ -22,11 +22,11 @@
 #include "incident/logs.h"
 
 enum {
-    GATHERED = 64 << 10, /* when they are written at the latest */
-    MOST = 1 << 20,      /* that wait while there is no room for them elsewhere */
-    LONGEST_PATH = 1024, /* bytes as they came */
+    GATHERED = 64 << 10, /* bytes of lines, at which they are written */
+    MOST = 1 << 20,      /* bytes of lines that may wait while the log process takes none */
+    LONGEST_PATH = 1024, /* bytes, before they are escaped */
     LONGEST_AGENT = 256,
-    LONGEST_NAME = 64,  /* of a caller, an address */
+    LONGEST_NAME = 64,  /* of the name of a caller, or an address */
     LARGEST_ESCAPE = 6, /* a byte can become \u001b */
     LARGEST_LINE = 10 << 10,
 };
@@ -36,14 +36,14 @@ _Static_assert((LONGEST_PATH + LONGEST_AGENT + 3 * LONGEST_NAME) * LARGEST_ESCAP
 
 struct mishap_http_access {
     int descriptor;
-    bool kept;           /* another process writes it … */
-    mishap_log_kind log; /* … this one */
-    bool regular;        /* a file on a disk, which takes a write of any size as one */
+    bool kept;           /* another process writes the log … */
+    mishap_log_kind log; /* … and this is its kind */
+    bool regular;        /* a regular file takes a write of any size as one */
     bool socket;         /* such as the journal of the system */
-    bool torn;           /* the last line was written in part */
-    int64_t second;      /* that `stamp` is about */
+    bool torn;           /* the last line was written only in part */
+    int64_t second;      /* the second that `stamp` shows */
     char stamp[32];
-    mishap_buffer lines; /* in `room` */
+    mishap_buffer lines; /* lines that wait, in `room` */
     size_t write_at;     /* the length at which they are written */
     char *file;          /* NULL: standard error */
     char room[MOST];
@@ -52,9 +52,10 @@ struct mishap_http_access {
 /* -- opening ----------------------------------------------------------------------------------- */
 
 /*
- * Standard error is shared with whoever started us, so it cannot be made not to wait for itself. A
- * pipe or a terminal is opened a second time for that; a file is not, since two that write to it
- * must share one position; a socket can be told each time.
+ * Standard error is shared with the process that started the server, so it must not be made
+ * non-blocking itself. A pipe or a terminal is opened a second time for that. A regular file is
+ * not, since all that write to it must share one position. For a socket, each write can be made
+ * non-blocking.
  */
 static int open_error(void)
 {
@@ -65,8 +66,7 @@ static int open_error(void)
     return descriptor >= 0 ? descriptor : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
-/* Open it and put it in the place of what was open; false, and nothing has changed, if that fails.
- */
+/* Open the file and replace the one that was open. False: that failed, and nothing has changed. */
 static bool open_file(mishap_http_access *access)
 {
     struct stat status;
@@ -122,7 +122,7 @@ void mishap_http_access_reopen(mishap_http_access *access)
         return;
     mishap_http_access_flush(access);
     if (access->file && !access->kept)
-        open_file(access); /* else it goes on in the old one */
+        open_file(access); /* if it fails, the old file stays in use */
 }
 
 void mishap_http_access_close(mishap_http_access *access)
@@ -148,7 +148,8 @@ static ssize_t write_once(const mishap_http_access *access, mishap_text text)
     return count;
 }
 
-/* False if not all of it was taken. A line that was begun is ended before the next one. */
+/* False if not all of it was written. A line that was written in part is ended before the next
+ * one. */
 static bool write_lines(mishap_http_access *access, mishap_text text)
 {
     if (access->torn && write_once(access, (mishap_text)MISHAP_TEXT("\n")) != 1)
@@ -158,7 +159,7 @@ static bool write_lines(mishap_http_access *access, mishap_text text)
     return count == (ssize_t)text.length;
 }
 
-/* As many whole lines as are taken at once, or one line that is longer. */
+/* As many whole lines as can be written at once, or one line that is longer. */
 static size_t whole_lines(mishap_text text, size_t most)
 {
     const char *feed = text.data && text.length > most ? memrchr(text.data, '\n', most) : NULL;
@@ -175,7 +176,7 @@ static size_t count_lines(mishap_text text)
     return count;
 }
 
-/* What there is no room for waits, and is lost when too much does. */
+/* Lines for which the log process has no room wait here. If too many wait, they are lost. */
 static void hand_over(mishap_http_access *access)
 {
     mishap_text text = mishap_buffer_text(&access->lines);
@@ -221,7 +222,7 @@ void mishap_http_access_flush(mishap_http_access *access)
 
 /* -- a line ------------------------------------------------------------------------------------ */
 
-/* The time, whose seconds are spelled once a second. */
+/* The time. The part up to the seconds is formatted once a second. */
 static void put_time(mishap_http_access *access, int64_t now_ms)
 {
     enum { MILLISECONDS = sizeof "2026-02-09T10:20:30." - 1, LENGTH = MILLISECONDS + 4 };
@@ -241,7 +242,7 @@ static void put_time(mishap_http_access *access, int64_t now_ms)
     mishap_buffer_put(&access->lines, access->stamp, LENGTH);
 }
 
-/* Only ASCII without NUL: most text is, and JSON escapes the rest of what is odd in it. */
+/* True for ASCII without NUL, as most text is. JSON escapes its control characters. */
 static bool is_plain(mishap_text text)
 {
     unsigned odd = 0;
@@ -250,8 +251,8 @@ static bool is_plain(mishap_text text)
     return !odd;
 }
 
-/* At most so many bytes, and no character cut in two. A caller may send bytes that are none, so
- * there is no looking back further than a character is long. */
+/* At most so many bytes, without cutting a character in two. The bytes may not be UTF-8, so the
+ * search for the start of a character goes back by the length of one character at most. */
 static mishap_text cut(mishap_text text, size_t limit)
 {
     size_t length = limit;

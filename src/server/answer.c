@@ -4,9 +4,9 @@
  */
 #include "server/state.h"
 
-/* -- requests that are kept -------------------------------------------------------------------- */
+/* -- requests that are kept for a later answer ------------------------------------------------- */
 
-/* The text of a request that is needed after its bytes are gone. */
+/* Copy the text of a request that is needed after the input buffer is reused. */
 static char *copy_text(mishap_text *text, char *to)
 {
     if (!text->data)
@@ -16,7 +16,7 @@ static char *copy_text(mishap_text *text, char *to)
     return to + text->length;
 }
 
-/* A part of the target stays one. Else it is a constant. */
+/* A part of the target must point into its copy. Other text is a constant. */
 static mishap_text within(mishap_text part, mishap_text target, mishap_text kept)
 {
     if (!part.data || part.data < target.data || part.data > target.data + target.length)
@@ -133,10 +133,10 @@ static mishap *admit(mishap_http_server *server, mishap_http_request *request, b
     return limited;
 }
 
-/* /.well-known/oauth-protected-resource/mcp, /mcp/.well-known/openid-configuration: what RFC 8615
- * has for who does not know a server yet. Clients look there for a way to get a key, and take 404
- * for "there is none"; some of them give up on a 401. So nobody asks for their key, which may be
- * one that was removed. */
+/* RFC 8615 paths such as /.well-known/oauth-protected-resource/mcp and
+ * /mcp/.well-known/openid-configuration. Clients look there for a way to get a key, and take 404
+ * for "there is none"; some of them give up on a 401. So these paths need no key: the client may
+ * even send one that was removed. */
 static bool is_well_known(mishap_text path)
 {
     static const char part[] = "/.well-known/";
@@ -164,8 +164,8 @@ size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_htt
                                             : server->settings->body_limit;
 }
 
-/* True: its body, as far as its length is known, is too large, or there is no room for it, and the
- * reply says so. */
+/* True: the body is too large, as far as its length is known, or there is no room for it. The reply
+ * says so. */
 static bool refuse_body(mishap_http_server *server, const mishap_http_request *request,
                         const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -211,8 +211,7 @@ bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request,
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
-/* An endpoint answers in the reply, or defers; then whatever it has left in the reply is no answer.
- */
+/* An endpoint answers in the reply, or defers. If it defers, the reply is ignored. */
 bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
                         const mishap_http_request *request, const mishap_http_match *match,
                         mishap_http_reply *reply)

@@ -12,14 +12,14 @@
 #include "base/shared.h"
 #include "server/state.h"
 
-/* What one processor writes must not slow down another that writes beside it: lines of the cache
- * have 64 bytes, 128 on some arm64. */
+/* Processors must not slow each other down by writing to the same cache line: it has 64 bytes, 128
+ * on some arm64. */
 enum { LINE = 128, FEW = 64 * 1024 };
 
 struct mishap_http_bodies {
-    size_t size; /* of all of it */
+    size_t size; /* of the whole mapping */
     size_t limit;
-    _Atomic size_t places; /* that were ever in use */
+    _Atomic size_t places; /* places that were ever in use */
     struct {
         _Alignas(LINE) _Atomic size_t held; /* each in a cache line of its own */
     } loops[];

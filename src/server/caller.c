@@ -9,7 +9,8 @@
 
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request)
 {
-    /* A name may look like an address, and the number of a key like both; it is none. */
+    /* The three kinds of callers use different keys: a name may look like an address, and the
+     * number of a key like both. */
     const uint64_t named[2] = { ~secret[0], secret[1] }, keyed[2] = { ~secret[0], ~secret[1] };
     unsigned char network[8];
     mishap_text who = request->remote;
@@ -29,7 +30,8 @@ uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_r
 
 uint64_t mishap_http_owner_of(const mishap_http_request *request)
 {
-    static const uint64_t known[2] = { 1, 2 }; /* the name of a key is chosen by the operator */
+    /* The operator chooses the name of a key, so a constant key is safe. */
+    static const uint64_t known[2] = { 1, 2 };
     if (request->caller_key || !request->caller)
         return request->caller_key;
     return mishap_hash(known, mishap_text_of(request->caller));

@@ -17,10 +17,10 @@
 typedef mishap_http_connection connection;
 
 enum {
-    MOST_AHEAD = 65536,                /* bytes that are read before an answer that comes later */
-    MOST_LINGERING = 16 * 1024 * 1024, /* bytes of a peer that goes on after its last reply: it may
-                                          send all of a body before it reads. Nothing is kept */
-    MOST_QUEUED = 1024 * 1024          /* bytes of a stream that wait, when another piece comes */
+    MOST_AHEAD = 65536,                /* bytes to read in advance while an answer comes later */
+    MOST_LINGERING = 16 * 1024 * 1024, /* bytes to read from a peer after its last reply: it may
+                                          send a whole body before it reads. None of them is kept */
+    MOST_QUEUED = 1024 * 1024 /* bytes of a stream that may wait when another piece comes */
 };
 
 /* -- closing ----------------------------------------------------------------------------------- */
@@ -38,16 +38,17 @@ static void on_closed(uv_handle_t *handle)
     mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
 }
 
-/* The end of the connection is the end of a stream in HTTP/1.0. So one that is not whole ends with
- * a reset, for its reader would not see it in any other way. */
+/* In HTTP/1.0 a stream ends with the connection. So an incomplete one ends with a reset: a reader
+ * could not notice in any other way. */
 static bool is_cut_unseen(const connection *c)
 {
     const mishap_http_later *later = c->exchange.later;
     return later && later->streaming && !later->request.persists_by_default;
 }
 
-/* An answer that was to come later is left to on_closed(), which tells whoever has it: not even a
- * connection that breaks in the middle of a call of theirs calls back into it. */
+/* An answer that was to come later is left to on_closed(), which notifies its endpoint. So an
+ * endpoint is never called back in the middle of its own call, even if the connection breaks
+ * then. */
 void mishap_http_connection_close(connection *c)
 {
     if (uv_is_closing((uv_handle_t *)&c->socket))
@@ -68,7 +69,7 @@ static size_t room_left(const mishap_http_loop *loop)
     return sizeof loop->input - loop->input_used;
 }
 
-/* libuv is in the middle of a read here, and must not be told to stop it: see take(). */
+/* libuv is in the middle of a read here and must not be told to stop it: see take(). */
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
     mishap_http_loop *loop = ((connection *)handle->data)->loop;
@@ -78,9 +79,9 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
                         (unsigned)(left < MOST_ROOM ? left : MOST_ROOM));
 }
 
-/* The peer will send no more. A reply that it waits for still reaches it; one that comes later does
- * if whoever answers it has said so. Requests that it has sent ahead, and that are about to be
- * answered, are. */
+/* The peer will send no more. A reply that it waits for still reaches it. A deferred reply does, if
+ * its endpoint has asked for that. Requests that it has sent in advance are answered, too, if they
+ * wait for their turn. */
 static void peer_ended(connection *c)
 {
     mishap_http_exchange *exchange = &c->exchange;
@@ -101,13 +102,13 @@ static void peer_ended(connection *c)
         exchange->later->left(exchange->later);
 }
 
-/* What was read directly behind what it has sent before in this turn. */
+/* True if the bytes lie directly behind those that it has sent before in this iteration. */
 static bool goes_on(const connection *c, const uv_buf_t *data)
 {
     return c->turn->data + c->turn->length == data->base;
 }
 
-/* Bytes for this turn. There is room for the next read afterwards, whoever reads. */
+/* Keep bytes for this iteration. Afterwards there is room for the next read of any connection. */
 static void take(connection *c, char *data, size_t length)
 {
     mishap_http_loop *loop = c->loop;
@@ -127,7 +128,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     if (count == 0)
         return;
     if (c->turn && (count < 0 || !goes_on(c, data)))
-        mishap_http_connection_answer(c->loop); /* first what it has sent before */
+        mishap_http_connection_answer(c->loop); /* first answer what it has sent before */
     if (uv_is_closing((uv_handle_t *)stream))
         return;
     if (count == UV_EOF) {
@@ -169,7 +170,7 @@ static bool write_pending(connection *c)
     return c->writing;
 }
 
-/* The peer has taken all that was pending, so the time for what came meanwhile begins anew. */
+/* The peer has taken all that was pending, so the timeout for what came meanwhile starts anew. */
 static void write_queued(connection *c)
 {
     c->pending = c->queued;
@@ -178,7 +179,7 @@ static void write_queued(connection *c)
         mishap_http_wait_anew(c);
 }
 
-/* A stream goes on; else the next request can be answered. */
+/* Everything is written: a stream goes on, or the next request is answered. */
 static void all_written(connection *c)
 {
     mishap_http_later *later = c->exchange.later;
@@ -203,7 +204,8 @@ static void on_written(uv_write_t *write, int status)
         all_written(c);
 }
 
-/* What the socket does not take at once is kept and written when it does. False: it was closed. */
+/* Write bytes. What the socket does not take at once is kept and written later. False: it was
+ * closed. */
 static bool write_text(connection *c, const char *data, size_t length)
 {
     union {
@@ -230,7 +232,7 @@ static bool write_text(connection *c, const char *data, size_t length)
     return !rest->failed;
 }
 
-/* A stretch of server.out. */
+/* Write a part of server.out. */
 static bool write_out(connection *c, size_t from, size_t to)
 {
     const mishap_buffer *out = &c->loop->server.out;
@@ -249,7 +251,7 @@ static void forget_out(mishap_buffer *out, size_t from)
         out->length = from;
 }
 
-/* -- from state to state ----------------------------------------------------------------------- */
+/* -- state changes ----------------------------------------------------------------------------- */
 
 static void on_shut(uv_shutdown_t *shutdown, int status)
 {
@@ -258,8 +260,9 @@ static void on_shut(uv_shutdown_t *shutdown, int status)
         mishap_http_connection_close(c);
 }
 
-/* RFC 9112, 9.6: closing at once while the peer still sends would make its system throw the reply
- * away. So only our side is closed, and what comes is read until the peer closes its own. */
+/* RFC 9112, 9.6: if the server closed the socket while the peer still sends, the peer's system
+ * would drop the reply. So only the sending side is closed, and input is read until the peer closes
+ * its own side. */
 static void end_after_reply(connection *c)
 {
     c->ending = true;
@@ -274,8 +277,8 @@ static void end_after_reply(connection *c)
         mishap_http_connection_close(c);
 }
 
-/* It has sent more requests, which are answered after what others have sent meanwhile: it goes to
- * the end of the line. Nothing is read of it before. */
+/* The peer has sent more requests. They are answered after those of other connections: it goes to
+ * the end of the queue, and is not read until then. */
 static void wait_for_turn(connection *c)
 {
     if (c->wait == MISHAP_HTTP_WAIT_TURN)
@@ -287,7 +290,7 @@ static void wait_for_turn(connection *c)
     uv_async_send(&c->loop->wake);
 }
 
-/* Its replies are written, or on their way: what does it wait for now? */
+/* Its replies are written, or being written: decide what the connection waits for now. */
 static void settle(connection *c, mishap_http_state state)
 {
     static const mishap_http_wait waits[] = {
@@ -334,10 +337,10 @@ void mishap_http_connection_proceed(connection *c, mishap_http_state state)
         settle(c, state);
 }
 
-/* -- turns ------------------------------------------------------------------------------------- */
+/* -- loop iterations --------------------------------------------------------------------------- */
 
-/* Write the replies of some turns that were answered. Where memory ran out, the last of them has no
- * whole reply, and those before have. */
+/* Write the replies to some of the connections that were answered. If memory ran out, the last of
+ * them has an incomplete reply, and those before have complete ones. */
 static void write_turns(mishap_http_loop *loop, size_t first, size_t end)
 {
     mishap_buffer *out = &loop->server.out;
@@ -384,19 +387,20 @@ void mishap_http_connection_answer(mishap_http_loop *loop)
     loop->turn_count = loop->input_used = 0;
 }
 
-/* The one that waits longest gets an answer, or more. False: none has waited since an earlier turn.
- */
+/* Go on with the connection that waits longest. False: none has waited since an earlier
+ * iteration. */
 static bool answer_ahead(mishap_http_loop *loop)
 {
     connection *c = loop->first[MISHAP_HTTP_WAIT_TURN];
     if (!c || c->since_turn == loop->server.turn)
         return false;
     mishap_http_connection_proceed(
-        c, mishap_http_exchange_feed(&loop->server, &c->exchange, NULL, 0)); /* ends the wait */
+        /* The wait ends here. */
+        c, mishap_http_exchange_feed(&loop->server, &c->exchange, NULL, 0));
     return true;
 }
 
-/* Connections and tasks in turn. Those that are not reached are the first in the next turn. */
+/* Connections and tasks in turn. Those that are not reached come first in the next iteration. */
 static void go_on_ahead(mishap_http_loop *loop)
 {
     mishap_http_server *server = &loop->server;
@@ -420,7 +424,8 @@ void mishap_http_connection_end_turn(mishap_http_loop *loop)
 
 void mishap_http_connection_wake(mishap_http_server *server)
 {
-    mishap_http_loop *loop = (mishap_http_loop *)(void *)server; /* it is the first member */
+    /* The server is the first member of the loop. */
+    mishap_http_loop *loop = (mishap_http_loop *)(void *)server;
     uv_async_send(&loop->wake);
 }
 
@@ -431,8 +436,8 @@ static connection *connection_of(mishap_http_exchange *exchange)
     return (connection *)(void *)((char *)exchange - offsetof(connection, exchange));
 }
 
-/* May happen at any time: in the turn of another connection, or when this one has sent something in
- * the same turn, which was answered already but not written. */
+/* May be called at any time: while another connection is answered, or when this one has sent
+ * something in the same iteration that was answered already but not written. */
 bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
                                  mishap_text bytes)
 {
@@ -445,7 +450,7 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
         mishap_http_connection_close(c);
         return false;
     }
-    if (turn && turn->fed && turn->from < turn->to) { /* what was answered before goes first */
+    if (turn && turn->fed && turn->from < turn->to) { /* earlier replies are written first */
         size_t from = turn->from;
         turn->from = turn->to;
         if (!write_text(c, server->out.data + from, turn->to - from))
@@ -466,8 +471,8 @@ bool mishap_http_connection_lags(const mishap_http_exchange *exchange)
     return c->writing;
 }
 
-/* Requests that were kept are answered in the next turn: whoever gave the answer may be in the
- * middle of answering another. */
+/* Requests that were kept are answered in the next iteration, since the caller may be in the middle
+ * of answering another one. */
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     connection *c = connection_of(exchange);
@@ -475,7 +480,7 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
     if (c->turn) {
-        c->turn->state = state; /* if it was not fed yet, another comes of that */
+        c->turn->state = state; /* if it was not processed yet, that decides the state */
     } else if (state == MISHAP_HTTP_ENDED || c->writing ||
                !mishap_http_reader_has_more(&exchange->reader)) {
         settle(c, state);
@@ -486,10 +491,11 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
     }
 }
 
-/* Rare, so there is no list of those that have a key. */
+/* Keys are removed rarely, so there is no list of the connections of a key. */
 void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key)
 {
-    mishap_http_loop *loop = (mishap_http_loop *)(void *)server; /* it is the first member */
+    /* The server is the first member of the loop. */
+    mishap_http_loop *loop = (mishap_http_loop *)(void *)server;
     for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++)
         for (connection *c = loop->first[wait], *next; c; c = next) {
             mishap_http_later *later = c->exchange.later;
@@ -514,8 +520,9 @@ static void name_peer(connection *c)
         uv_ip4_name((struct sockaddr_in *)&address, c->remote, sizeof c->remote);
 }
 
-/* It is told so before it has said anything. Some may linger, so that they read it whatever they
- * send; if there are more, these are closed at once, for they take files that are needed. */
+/* Over the limit: send the refusal at once. Some of these connections may linger, so that the peer
+ * reads it even if it sends a request first. Further ones are closed at once, since they use files
+ * that others need. */
 static void turn_away(connection *c)
 {
     mishap_http_loop *loop = c->loop;
@@ -530,7 +537,7 @@ static void turn_away(connection *c)
         mishap_http_connection_close(c);
 }
 
-/* libuv keeps a connection that is not accepted, and looks for no other until it is. */
+/* libuv keeps a connection that was not accepted, and reports no other one until it is. */
 bool mishap_http_connection_accept(mishap_http_loop *loop, uv_stream_t *from)
 {
     connection *c = mishap_allocate(sizeof *c);

@@ -11,43 +11,44 @@ typedef struct mishap_http_connection {
     uv_tcp_t socket;
     mishap_http_loop *loop;
     mishap_http_exchange exchange;
-    mishap_buffer pending; /* what is being written, if it could not be written at once */
-    mishap_buffer queued; /* … and what comes behind it: while libuv writes, `pending` is its own */
+    mishap_buffer pending; /* bytes being written that the socket did not take at once */
+    mishap_buffer queued;  /* … and bytes behind them: while libuv writes, it uses `pending` */
     union {
         uv_write_t write;
         uv_shutdown_t shutdown;
     };
-    struct mishap_http_connection *next, *previous; /* of those that wait for the same */
+    /* In the list of connections that wait for the same. */
+    struct mishap_http_connection *next, *previous;
     mishap_http_wait wait;
     uint64_t since_ms;
-    int64_t began_ns; /* … of the request that it waits for the rest of */
-    size_t unsent;    /* … bytes that the peer had not taken then, while it waits for that */
+    int64_t began_ns; /* … when the incomplete request began */
+    size_t unsent;    /* … bytes that the peer had not read then */
     size_t lingered;
-    uint64_t since_turn;           /* it waits for a later one */
-    struct mishap_http_turn *turn; /* what it has sent in this turn of the loop */
+    uint64_t since_turn;           /* the iteration since which it waits for its turn */
+    struct mishap_http_turn *turn; /* its input in this iteration of the loop */
     bool reading, writing, peer_ended, ending;
-    bool turned_away; /* it is over the limit, and told so */
+    bool turned_away; /* it is over the limit, and refused */
     char remote[INET6_ADDRSTRLEN];
 } mishap_http_connection;
 
-/* Close it, whatever it does. It is freed when the loop gets to it. */
+/* Close it in any state. It is freed in a later iteration of the loop. */
 void mishap_http_connection_close(mishap_http_connection *c);
 
-/* All of server.out is its reply, outside of a turn of many: write it, and see what it waits for in
- * this state. */
+/* All of server.out is its reply, outside of the batch of an iteration: write it, and decide what
+ * the connection waits for in this state. */
 void mishap_http_connection_proceed(mishap_http_connection *c, mishap_http_state state);
 
 /* -- waiting (wait.c) -------------------------------------------------------------------------- */
 
-/* From its first moment to its last, a connection waits for something. */
+/* A connection waits for something from its first moment to its last. */
 void mishap_http_wait_begin(mishap_http_connection *c, mishap_http_wait wait);
 void mishap_http_wait_end(mishap_http_connection *c);
 
-/* It waits for this now. Who waits for the rest of a request waits from its beginning: a byte now
- * and then wins no time, but the next request does. */
+/* It waits for this now. The time for the rest of a request counts from the beginning of the
+ * request: a single byte now and then wins no time. The next request has its own time. */
 void mishap_http_wait_for(mishap_http_connection *c, mishap_http_wait wait);
 
-/* Its time for the same begins anew. */
+/* The timeout for what it waits for starts anew. */
 void mishap_http_wait_anew(mishap_http_connection *c);
 
 #endif

@@ -10,8 +10,9 @@
 
 #define ALLOW_ORIGIN "Access-Control-Allow-Origin"
 
-/* True if the origin of the request may read the reply. A reply that differs by origin says so to
- * caches, also to one that had no origin: it could be kept and given to a page. */
+/* True if the origin of the request may read the reply. A reply that depends on the origin tells
+ * caches so, even if this request had no origin: a cache could keep the reply and give it to a
+ * page. */
 static bool put_origin(mishap_http_reply *reply, const char *allowed,
                        const mishap_http_request *request)
 {
@@ -22,7 +23,7 @@ static bool put_origin(mishap_http_reply *reply, const char *allowed,
     return entry.data != NULL;
 }
 
-/* Two fields Access-Control-Allow-Origin are none: browsers refuse them. */
+/* Browsers refuse a reply with two Access-Control-Allow-Origin fields. */
 static bool is_done(const mishap_http_reply *reply)
 {
     static const char field[] = ALLOW_ORIGIN ": ";

@@ -1,3 +1,4 @@
+/* One connection without its socket: see exchange.h. Runs in a loop. */
 #include "server/exchange.h"
 
 void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
@@ -7,7 +8,7 @@ void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http
     mishap_http_reader_init(&exchange->reader, server->settings);
 }
 
-/* What the reader keeps is memory of the server. */
+/* Count the memory that the reader keeps for the bodies of requests. */
 static void count_kept(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     size_t kept = exchange->reader.kept.length;
@@ -26,7 +27,7 @@ void mishap_http_exchange_release(mishap_http_server *server, mishap_http_exchan
     count_kept(server, exchange);
 }
 
-/* -- telling ----------------------------------------------------------------------------------- */
+/* -- metrics and logs -------------------------------------------------------------------------- */
 
 void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_request *request,
                                const mishap_http_reply *reply, int64_t route, size_t sent)
@@ -70,7 +71,7 @@ static mishap_text remote_of(const mishap_http_exchange *exchange,
     return mishap_http_remote(exchange->remote, request->fields[MISHAP_HTTP_FORWARDED_FOR]);
 }
 
-/* Once its head is known, the endpoint that a request leads to spells what is wrong with it. */
+/* Once the head is known, the endpoint of the request formats the failure. */
 static void refuse_known(mishap_http_server *server, const mishap_http_exchange *exchange,
                          mishap_http_request *request, mishap *failure)
 {
@@ -88,7 +89,7 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                     .started_ns = exchange->began_ns };
     mishap_http_reply *reply = &server->reply;
     if (exchange->reader.dropping) {
-        mishap_free(failure); /* of a request that has its reply already */
+        mishap_free(failure); /* the request has its reply already */
     } else {
         mishap_http_reader_know(&exchange->reader, &request);
         request.remote = remote_of(exchange, &request);
@@ -116,10 +117,11 @@ static mishap_http_state state_of(const mishap_http_exchange *exchange)
 
 /* -- answering --------------------------------------------------------------------------------- */
 
-enum { MOST_DROPPED = 64 * 1024 }; /* bytes of a body that are read past for the next request */
+/* Bytes of an unwanted body that are skipped to reach the next request. */
+enum { MOST_DROPPED = 64 * 1024 };
 
-/* It was answered at its head. A small body is read past; with any other, and where the peer waits
- * for a word before it sends its body, the connection ends. */
+/* The request was answered at its head. A small body is skipped. With a larger one, or if the peer
+ * waits for 100 Continue, the connection ends. */
 static void leave_body(mishap_http_exchange *exchange, const mishap_http_request *request,
                        mishap_http_reply *reply)
 {
@@ -131,7 +133,7 @@ static void leave_body(mishap_http_exchange *exchange, const mishap_http_request
         mishap_http_reader_drop(reader);
 }
 
-/* May the request be answered? If not, it has its reply. */
+/* True if the request may go to its endpoint. If not, its reply was written. */
 static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
                   mishap_http_request *request, mishap_http_match *match)
 {
@@ -158,8 +160,8 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     return false;
 }
 
-/* In the middle of an answer that comes later there is no place for another reply, so the
- * connection just ends. */
+/* In the middle of a deferred answer there is no place for another reply, so the connection just
+ * ends. */
 static mishap_http_state end_without_memory(mishap_http_server *server,
                                             mishap_http_exchange *exchange)
 {
@@ -169,8 +171,8 @@ static mishap_http_state end_without_memory(mishap_http_server *server,
     return MISHAP_HTTP_ENDED;
 }
 
-/* The head of a request, or all of it. `*entered`: its head was let in just now, and the match is
- * that of it. */
+/* Process the head of a request, or all of it. `*entered`: its head was accepted just now, and
+ * `match` belongs to it. */
 static void step(mishap_http_server *server, mishap_http_exchange *exchange,
                  mishap_http_progress progress, mishap_http_request *request,
                  mishap_http_match *match, bool *entered)
@@ -184,10 +186,10 @@ static void step(mishap_http_server *server, mishap_http_exchange *exchange,
         mishap_http_answer(server, exchange, request, match, &server->reply))
         send_reply(server, exchange, request, &server->reply, (int64_t)match->route);
     *entered = exchange->entered = exchange->continued = false;
-    exchange->began_ns = server->now_ns; /* of the one behind it, if there is any of it */
+    exchange->began_ns = server->now_ns; /* the time of the next request, if a part of it is here */
 }
 
-/* Keep what has come of a body, if there is room for it. */
+/* Keep the part of a body that has arrived, if there is room for it. */
 static bool keep(mishap_http_server *server, mishap_http_exchange *exchange, bool *room)
 {
     const mishap_http_reader *reader = &exchange->reader;
@@ -203,14 +205,15 @@ static bool keep(mishap_http_server *server, mishap_http_exchange *exchange, boo
     return true;
 }
 
-/* Requests that were sent ahead wait for the next turn of the loop if this one is over. */
+/* Requests that were sent in advance wait for the next iteration of the loop if this one is
+ * over. */
 static bool may_go_on(const mishap_http_server *server)
 {
     return !server->turn_ends_ns || server->told_ns < server->turn_ends_ns;
 }
 
-/* Every request that is whole, until one has to wait for its answer, or there is so much to be
- * written that the rest is better answered when it is, or others wait. */
+/* Answer every complete request, until one is deferred, or there is so much to write that the rest
+ * is better answered later, or other connections wait. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     size_t before = server->out.length;
@@ -235,7 +238,7 @@ static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchang
         exchange->continued = true;
         MISHAP_PUT(&server->out, "HTTP/1.1 100 Continue\r\n\r\n");
     }
-    if (exchange->ended) { /* what came behind it is nobody's */
+    if (exchange->ended) { /* bytes behind the last request are ignored */
         mishap_http_reader_release(reader);
         count_kept(server, exchange);
     }

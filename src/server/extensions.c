@@ -1,4 +1,5 @@
-/* What a server serves: its extensions, in the order of their list. */
+/* Calls the hooks of all extensions, in the order of their list. Runs in the supervisor and in each
+ * loop. */
 #include "server/state.h"
 
 static size_t count_of(const mishap_http_settings *settings)
@@ -9,7 +10,7 @@ static size_t count_of(const mishap_http_settings *settings)
     return count;
 }
 
-/* The first `count` of them, in the opposite order. */
+/* Dismiss the first `count` of them, in reverse order. */
 static void dismiss(const mishap_http_settings *settings, void *const *shared, size_t count)
 {
     while (count-- > 0)

@@ -67,7 +67,7 @@ static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extensio
     return NULL;
 }
 
-/* The names for pages of other origins. */
+/* List the field names that pages of other origins may send and read. */
 static void list_names(mishap_http_fields *fields)
 {
     MISHAP_PUT(&fields->allowed, "Content-Type, Authorization");

@@ -1,7 +1,8 @@
 /*
- * Each loop is a process with a limit of open files of its own. The number of files for other uses
- * than connections is known in advance and reserved: a log that cannot be reopened, or a worker
- * that cannot be started, would affect all requests; one connection less affects none.
+ * Connections against the limit of open files: see files.h. Each loop is a process with a limit of
+ * its own. The number of files for other uses than connections is known in advance and reserved: a
+ * log that cannot be reopened, or a worker that cannot be started, would affect all requests; one
+ * connection less affects none.
  */
 #include "server/files.h"
 
@@ -12,15 +13,15 @@
 #include "incident/logs.h"
 
 enum {
-    /* Standard input, output and error; of libuv its poll, wake-up, signals and spare file; the
-     * control of the supervisor; access log, incident log, keys; something to spare. */
+    /* Standard input, output and error; the poll, wake-up, signal and spare files of libuv; the
+     * connection to the supervisor; access log, incident log, keys; and some spare. */
     OWN_FILES = 20,
     LEAST_LINGERING = 8,
     MOST_LINGERING = 64,
-    GUESS = 1024, /* what a loop may need beside connections, before it is known */
+    GUESS = 1024, /* files of a loop beside connections, before the exact number is known */
 };
 
-/* The limit, raised if `wanted` is more. */
+/* The limit; it is raised if `wanted` is higher. */
 static rlim_t limit_for(rlim_t wanted)
 {
     struct rlimit limit;
@@ -39,7 +40,7 @@ void mishap_http_files_raise(const mishap_http_settings *settings)
     limit_for((rlim_t)settings->max_connections + GUESS);
 }
 
-/* Those that are over the limit are told so, which takes a moment in which they are open. */
+/* Connections over the limit stay open for a moment, while they are refused. */
 static int most_lingering(rlim_t limit)
 {
     rlim_t part = limit / 8;
@@ -64,7 +65,7 @@ mishap *mishap_http_files_fit(mishap_http_settings *settings, size_t listening, 
                          (unsigned long long)limit, reserve),
             "Raise the limit, or start with a smaller --handlers.");
     int room = (int)(limit - reserve);
-    /* A few less than were asked for are nothing to tell of. */
+    /* A few less than were asked for are not worth a message. */
     if (room < settings->max_connections - settings->max_connections / 20)
         mishap_log_say(
             "%s: --max-connections is %d instead of %d for each server process: the limit of open "

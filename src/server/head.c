@@ -1,6 +1,6 @@
 /*
- * The head of a request: the fields that are kept, the checks that llhttp leaves to us, and what it
- * says when it is done.
+ * The head of a request: the callbacks of llhttp, the fields that are kept, the checks that llhttp
+ * does not make, and the parsed result.
  */
 #include "server/head.h"
 
@@ -10,9 +10,9 @@
 
 enum { MOST_FIELDS = 100 };
 
-/* -- what llhttp tells ------------------------------------------------------------------------- */
+/* -- callbacks of llhttp ----------------------------------------------------------------------- */
 
-/* A piece of a span: the first, or one that goes on where the last ended. */
+/* Add a piece to a span: the first one, or one that continues where the last ended. */
 static void extend(const mishap_http_reader *reader, mishap_http_span *span, const char *at,
                    size_t length)
 {
@@ -33,7 +33,7 @@ int mishap_http_head_on_url(llhttp_t *parser, const char *at, size_t length)
 int mishap_http_head_on_name(llhttp_t *parser, const char *at, size_t length)
 {
     mishap_http_reader *reader = parser->data;
-    if (!reader->head_done) /* trailers are read past */
+    if (!reader->head_done) /* trailers are skipped */
         extend(reader, &reader->name, at, length);
     return 0;
 }
@@ -46,9 +46,9 @@ int mishap_http_head_on_value(llhttp_t *parser, const char *at, size_t length)
     return 0;
 }
 
-/* Another line of a list changes places with what stands between it and the first, in the memory of
- * the head: `A: a␍␊X: x␍␊A: b` becomes `A: a,b␍␊X: x␍␊A:`. Of its own name a byte is left for the
- * comma. */
+/* Join another line of a list field with the first one. In the memory of the head, the line changes
+ * places with what stands between the two: `A: a␍␊X: x␍␊A: b` becomes `A: a,b␍␊X: x␍␊A:`. One byte
+ * of its own name makes room for the comma. */
 static void join(mishap_http_reader *reader, int field)
 {
     mishap_http_span *list = &reader->fields[field], more = reader->value;
@@ -83,7 +83,8 @@ int mishap_http_head_on_field(llhttp_t *parser)
     mishap_text name = { reader->window + reader->start + reader->name.at, reader->name.length };
     const mishap_http_fields *fields = reader->settings->fields;
     int field = mishap_http_field_find(fields, name);
-    if (field < 0 || field >= MISHAP_HTTP_FORWARDED_FOR) /* the fields before are everybody's */
+    /* Any client sends the fields before this one. */
+    if (field < 0 || field >= MISHAP_HTTP_FORWARDED_FOR)
         reader->forwarded = reader->forwarded || mishap_http_is_of_proxy(name);
     if (++reader->field_count > MOST_FIELDS)
         return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -120,7 +121,7 @@ static mishap_text field_text(const mishap_http_reader *reader, size_t field)
 /* A host and a port as RFC 3986 spells them: `example.com:8080`, `[::1]`. */
 static bool is_authority(mishap_text text)
 {
-    enum { NAME = 1, ADDRESS = 2 }; /* what a byte may be part of */
+    enum { NAME = 1, ADDRESS = 2 }; /* kinds of text that a byte may be part of */
     static const char parts[256] = {
         ['0' ... '9'] = NAME | ADDRESS,
         ['a' ... 'z'] = NAME | ADDRESS,
@@ -149,7 +150,7 @@ static bool is_authority(mishap_text text)
     return i == text.length;
 }
 
-/* RFC 9112, 3.2: one Host, and nothing in it that is no host and port. */
+/* RFC 9112, 3.2: exactly one Host field, which must be a host and a port. */
 static int check_host(mishap_http_reader *reader)
 {
     mishap_text host = field_text(reader, MISHAP_HTTP_HOST);
@@ -159,8 +160,8 @@ static int check_host(mishap_http_reader *reader)
                               : mishap_http_reject_as_bad(reader, "The Host header is malformed.");
 }
 
-/* RFC 9112, 6.1: the one coding that is understood, said once. What llhttp makes of others is not
- * what other readers make of them. */
+/* RFC 9112, 6.1: only the one coding that is supported, named once. Other parsers read other values
+ * differently than llhttp does (request smuggling). */
 static int check_coding(mishap_http_reader *reader)
 {
     mishap_text coding = field_text(reader, MISHAP_HTTP_TRANSFER_ENCODING);
@@ -179,7 +180,7 @@ static int check_coding(mishap_http_reader *reader)
                : mishap_http_reject_as_bad(reader, "The Transfer-Encoding header is malformed.");
 }
 
-/* Some other protocols look alike, and llhttp lets them pass. */
+/* llhttp also accepts some other protocols that look like HTTP. */
 static bool is_http(const mishap_http_reader *reader)
 {
     static const char name[] = " HTTP/1.";
@@ -201,7 +202,7 @@ static int check_expect(mishap_http_reader *reader)
     return 0;
 }
 
-/* llhttp counts the length down, so it is taken before the body is read. */
+/* llhttp counts the length down, so it is read before the body is. */
 static int64_t announced(const llhttp_t *parser)
 {
     if (parser->flags & F_CHUNKED)
@@ -215,7 +216,7 @@ int mishap_http_head_on_end(llhttp_t *parser)
 {
     mishap_http_reader *reader = parser->data;
     reader->head_done = true;
-    parser->upgrade = 0; /* no other protocol is spoken here, so the request is taken as it is */
+    parser->upgrade = 0; /* the server speaks no other protocol, so an upgrade is ignored */
     if (parser->http_major != 1)
         return mishap_http_reject(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED,
                                   "The HTTP version is not supported; use HTTP/1.1.");
@@ -226,12 +227,12 @@ int mishap_http_head_on_end(llhttp_t *parser)
     reader->announced = announced(parser);
     if (!reader->announced)
         reader->wants_continue = false; /* there is no body to wait for */
-    /* Whoever answers looks at the head before a body is read; and what stands beside the pieces
-     * of a body counts from here on. */
+    /* The head is processed before the body is read. From here on, only the bytes beside the pieces
+     * of a body count against its limit. */
     return reader->announced ? HPE_PAUSED : 0;
 }
 
-/* -- what it says ------------------------------------------------------------------------------ */
+/* -- the parsed head --------------------------------------------------------------------------- */
 
 static mishap_http_method method_of(const llhttp_t *parser)
 {
@@ -261,13 +262,13 @@ void mishap_http_head_fill_in(const mishap_http_reader *reader, mishap_http_requ
     request->target = (mishap_text){ reader->window + reader->start + reader->target.at,
                                      reader->target.length };
     request->query = (mishap_text){ NULL, 0 };
-    /* nginx, unless it is told otherwise, passes requests on as HTTP/1.0 and adds no field */
+    /* by default nginx forwards requests as HTTP/1.0 and adds no field */
     request->forwarded = reader->forwarded || reader->parser.http_minor == 0;
     for (size_t i = 0; i < MISHAP_HTTP_MOST_FIELDS; i++)
         request->fields[i] = field_text(reader, i);
 }
 
-/* RFC 9112, 3.2.2: a target may be a whole address; what counts is what follows the authority. */
+/* RFC 9112, 3.2.2: a target may be an absolute URI; only what follows the authority counts. */
 static mishap_text without_authority(mishap_text target)
 {
     static const char *const schemes[] = { "http://", "https://" };
@@ -280,7 +281,7 @@ static mishap_text without_authority(mishap_text target)
             end++;
         mishap_text rest = { target.data + end, target.length - end };
         if (end == length || !is_authority((mishap_text){ target.data + length, end - length }))
-            break; /* no host: not an address */
+            break; /* no host: not an absolute URI */
         return rest.length ? rest : (mishap_text)MISHAP_TEXT("/");
     }
     return target;

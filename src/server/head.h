@@ -4,23 +4,23 @@
 
 #include "server/request.h"
 
-/* What llhttp tells of it: a part of the target, of a field's name, of its value; a field is done,
- * all of them are. Not 0 and not HPE_PAUSED: the reader has a flaw. */
+/* Callbacks of llhttp: a part of the target, of a field's name, of its value; a field is complete;
+ * all fields are complete. They return 0, HPE_PAUSED, or another value if the head has a flaw. */
 int mishap_http_head_on_url(llhttp_t *parser, const char *at, size_t length);
 int mishap_http_head_on_name(llhttp_t *parser, const char *at, size_t length);
 int mishap_http_head_on_value(llhttp_t *parser, const char *at, size_t length);
 int mishap_http_head_on_field(llhttp_t *parser);
 int mishap_http_head_on_end(llhttp_t *parser);
 
-/* What it says: method, target and fields. There is no query yet. */
+/* Fill in method, target and fields. The query follows in mishap_http_head_split_target(). */
 void mishap_http_head_fill_in(const mishap_http_reader *reader, mishap_http_request *request);
 
-/* Path and query of the target: NULL, or a sentence about what is wrong with it. */
+/* Split the target into path and query: NULL, or a sentence about what is wrong with it. */
 const char *mishap_http_head_split_target(mishap_http_request *request);
 
 /* -- flaws ------------------------------------------------------------------------------------- */
 
-/* The first flaw counts. Returns -1, as llhttp wants it. */
+/* Record a flaw; the first one counts. Returns -1, as llhttp expects. */
 static inline int mishap_http_reject(mishap_http_reader *reader, const mishap_code *code,
                                      const char *problem)
 {
