@@ -143,12 +143,25 @@ stack that it leaves, so that they are too early."
 
 (defvar *post-gc* nil "What SBCL itself does after a collection.")
 
+(defvar *collections* 0 "After how many collections the heap was looked at.")
+
+(defun look-at-heap ()
+  (incf *collections*)
+  (when (and (heap-in-danger-p)
+             (> (sb-kernel:dynamic-usage) (+ *heap-looked-at* (floor (sb-ext:dynamic-space-size) 50))))
+    (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled)))
+
 (defun watch-heap ()
   "Called after each collection in place of POST-GC. If the heap is filled too fast for this, the process ends."
   (prog1 (funcall (the function *post-gc*))
-    (when (and (heap-in-danger-p)
-               (> (sb-kernel:dynamic-usage) (+ *heap-looked-at* (floor (sb-ext:dynamic-space-size) 50))))
-      (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled))))
+    (look-at-heap)))
+
+(defun collect (gc &rest options)
+  "SB-EXT:GC, and then WATCH-HEAP's look at the heap. On x86-64 functions of SBCL's own core call each other directly, so that GC
+does not come to WATCH-HEAP."
+  (let ((before *collections*))
+    (prog1 (apply gc options)
+      (when (= before *collections*) (look-at-heap)))))
 
 (defun install-guards ()
   "Done once, when the core is made."
@@ -162,6 +175,7 @@ stack that it leaves, so that they are too early."
       (when (and post-gc (fboundp post-gc))
         (setf *post-gc* (fdefinition post-gc)
               (fdefinition post-gc) #'watch-heap)))
+    (sb-int:encapsulate 'sb-ext:gc 'mishap #'collect)
     (sb-int:encapsulate 'sb-thread:make-thread 'mishap #'make-tidy-thread)
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
     (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
