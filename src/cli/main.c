@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/complete.h"
 #include "cli/describe.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -170,18 +171,26 @@ static int show_manifest(mishap_cli *cli)
 static int show_completion(mishap_cli *cli, mishap_text arguments)
 {
     mishap_buffer script = { 0 };
-    mishap_arena arena;
-    mishap_app described;
     mishap_call *call;
     mishap *failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
     if (failure)
         return tell_failure(cli, failure);
-    describe(cli, &arena, &described);
-    mishap_cli_put_completion(&script, &described,
+    mishap_cli_put_completion(&script, cli->app,
                               mishap_string(call, "shell")); /* one of the three */
-    mishap_arena_release(&arena);
     mishap_call_end(call);
     return tell_document(cli, &script);
+}
+
+/* The hidden command of the completion scripts. All words behind it are data. */
+static int show_offers(mishap_cli *cli)
+{
+    mishap_buffer offers = { 0 };
+    mishap_arena arena;
+    mishap_app described;
+    describe(cli, &arena, &described);
+    mishap_cli_put_offers(&offers, &described, cli->words + 1, cli->word_count - 1);
+    mishap_arena_release(&arena);
+    return tell_document(cli, &offers);
 }
 
 static int show_manual(mishap_cli *cli)
@@ -513,6 +522,8 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
         return mishap_cli_refuse_program(broken);
     begin(&cli, argc, argv, app);
     const char *first = cli.word_count ? cli.words[0] : "";
+    if (strcmp(first, MISHAP_CLI_COMPLETE) == 0)
+        return show_offers(&cli);
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
     size_t skip = strcmp(first, "help") == 0;
     cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);

@@ -1,5 +1,11 @@
-/* Completion scripts do complete: each shell that is installed loads its script and is asked. */
-#include "cli/describe.h"
+/*
+ * Completion: what the program offers for the words that are typed, and what each shell that is
+ * installed makes of it. The shells ask this test, which plays the program then.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/complete.h"
 #include "sample_app.h"
 #include "testing.h"
 
@@ -73,6 +79,11 @@ static void set_up(const char *shell)
     write_file("fa.txt", "");
     write_file("f b.txt", "");
     free(text);
+    char program[300], *self = realpath("/proc/self/exe", NULL);
+    snprintf(program, sizeof program, "%s/sample-tool", folder);
+    assert_non_null(self);
+    assert_int_equal(symlink(self, program), 0);
+    free(self);
 }
 
 static void tear_down(void)
@@ -87,11 +98,11 @@ static void tear_down(void)
 /* Let a shell answer all questions at once, a line each. */
 static char *answers_of(const char *shell, const char *flags, const char *program)
 {
-    char command[600];
+    char command[900];
     int status;
     write_file("ask", program);
-    snprintf(command, sizeof command, "cd %s && LC_ALL=C.UTF-8 HOME=%s %s %s ask", folder, folder,
-             shell, flags);
+    snprintf(command, sizeof command, "cd %s && LC_ALL=C.UTF-8 HOME=%s PATH=%s:$PATH %s %s ask",
+             folder, folder, folder, shell, flags);
     char *answers = output_of(command, &status);
     if (status != 0)
         fail_msg("%s ended with %d: %s", shell, status, answers);
@@ -166,20 +177,35 @@ static void ask(const char *shell, const char *flags, const char *start,
 
 /* -- the shells -------------------------------------------------------------------------------- */
 
-/* Replies come quoted for the command line; names of files are quoted by bash itself. */
-static const char ask_bash[] =
-    "source ./script\n"
-    "ask() {\n"
-    "    COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMPREPLY=()\n"
-    "    _sample_tool\n"
-    "    local reply line=\n"
-    "    for reply in \"${COMPREPLY[@]}\"; do\n"
-    "        [[ -e $reply ]] || eval \"reply=$reply\"\n"
-    "        line+=\"<$reply>\"\n"
-    "    done\n"
-    "    [[ $line == *'<fa.txt>'* && $line == *'<f b.txt>'* ]] && line='<FILES>'\n"
-    "    echo \"$line\"\n"
-    "}\n";
+/* Bash hands over words that are cut at = : and @. Replies come quoted for the command line; names
+ * of files are quoted by bash itself. */
+#define ASK_BASH                                                                                   \
+    "source ./script\n"                                                                            \
+    "split() {\n"                                                                                  \
+    "    local word=$1\n"                                                                          \
+    "    while [[ $word =~ ^([^$breaks]*)([$breaks]+)(.*)$ ]]; do\n"                               \
+    "        [[ -z ${BASH_REMATCH[1]} ]] || COMP_WORDS+=(\"${BASH_REMATCH[1]}\")\n"                \
+    "        COMP_WORDS+=(\"${BASH_REMATCH[2]}\")\n"                                               \
+    "        word=${BASH_REMATCH[3]}\n"                                                            \
+    "    done\n"                                                                                   \
+    "    [[ -z $word && $1 ]] || COMP_WORDS+=(\"$word\")\n"                                        \
+    "}\n"                                                                                          \
+    "ask() {\n"                                                                                    \
+    "    local reply line= word COMP_LINE=\"$*\" COMP_POINT COMP_WORDBREAKS=\" \"$breaks\n"        \
+    "    COMP_POINT=${#COMP_LINE} COMP_WORDS=() COMPREPLY=()\n"                                    \
+    "    for word; do split \"$word\"; done\n"                                                     \
+    "    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"                                                  \
+    "    _sample_tool \"$1\" \"\" \"\"\n"                                                          \
+    "    for reply in \"${COMPREPLY[@]}\"; do\n"                                                   \
+    "        [[ -e $reply ]] || eval \"reply=$reply\"\n"                                           \
+    "        line+=\"<$reply>\"\n"                                                                 \
+    "    done\n"                                                                                   \
+    "    [[ $line == *'<fa.txt>'* && $line == *'<f b.txt>'* ]] && line='<FILES>'\n"                \
+    "    echo \"$line\"\n"                                                                         \
+    "}\n"
+
+static const char ask_bash[] = ASK_BASH "breaks='=:@'\n";
+static const char ask_bash_whole[] = ASK_BASH "breaks=';'\n";
 
 static void bash_completes(void **state)
 {
@@ -187,31 +213,51 @@ static void bash_completes(void **state)
     if (!installed("bash"))
         skip();
     ask("bash", "--norc", ask_bash, questions, QUESTIONS);
+    ask("bash", "--norc", ask_bash_whole, questions, QUESTIONS);
 }
 
-/* Bash has = and @ as words of their own, unless somebody told it not to. */
+/* Bash has = and @ as words of their own and replaces what follows an =. */
 static void bash_completes_behind_an_equals_sign_and_an_at(void **state)
 {
     (void)state;
     static const struct question others[] = {
-        { "items create --role = |", ROLES },
-        { "items create --role =|", ROLES },
-        { "items create --role = g|", "<guest>" },
-        { "items create --role=g|", "<--role=guest>" },
-        { "items create --title @ fa|", "<@fa.txt>" },
+        { "items create --role=|", ROLES },
+        { "items create --role=g|", "<guest>" },
         { "items create --title @fa|", "<@fa.txt>" },
+        { "items create --title @|", "<@f b.txt><@fa.txt><@script><@ask><@sample-tool>" },
         { "items create --title fa|", "<fa.txt>" },
-        { "items create --title=fa|", "<--title=fa.txt>" },
-        { "items import csv @ f|", "<@f b.txt><@fa.txt>" },
-        { "items import csv @ fa.txt |", "" },
-        { "items create --force = true --role = g|", "<guest>" },
+        { "items create --title=fa|", "<fa.txt>" },
+        { "items create --title=@fa|", "<@fa.txt>" },
+        { "items create --title a:b=c --role=g|", "<guest>" },
+        { "items import csv @f|", "<@f b.txt><@fa.txt>" },
+        { "items import csv @fa.txt |", "" },
+        { "items import a:b=c |", "<FILES>" },
+        { "items create --force=true --role=g|", "<guest>" },
         { "items import -- |", "<csv><json>" },
         { "items import -- --|", "" },
         { "items create --role $(touch${IFS}ran)|", "" },
+        { "items create --role `touch${IFS}ran`;touch${IFS}ran|", "" },
+        { "items $(touch${IFS}ran) |", "" },
     };
     if (!installed("bash"))
         skip();
     ask("bash", "--norc", ask_bash, others, sizeof others / sizeof *others);
+}
+
+/* … unless it was told not to. */
+static void bash_completes_whole_words(void **state)
+{
+    (void)state;
+    static const struct question others[] = {
+        { "items create --role=|", "<--role=admin><--role=guest><--role=it's $HOME `x`>" },
+        { "items create --role=g|", "<--role=guest>" },
+        { "items create --title @fa|", "<@fa.txt>" },
+        { "items create --title=fa|", "<--title=fa.txt>" },
+        { "items create --title=@fa|", "<--title=@fa.txt>" },
+    };
+    if (!installed("bash"))
+        skip();
+    ask("bash", "--norc", ask_bash_whole, others, sizeof others / sizeof *others);
 }
 
 /* What zsh has for completing works only while somebody types; these do the same with what they are
@@ -219,19 +265,17 @@ static void bash_completes_behind_an_equals_sign_and_an_at(void **state)
 static const char ask_zsh[] =
     "_describe() { local -a list; list=(\"${(@P)@[-1]}\"); for list in $list; do add "
     "\"${list%%:*}\"; done }\n"
-    "compadd() { local -a list; list=(\"${(@P)@[-1]}\"); for list in $list; do add \"$list\"; done "
-    "}\n"
-    "compset() { [[ $2 == '*=' ]] && before=${words[CURRENT]%%=*}=; return 0 }\n"
-    "_files() { line+='<FILES>' }\n"
-    "add() { [[ $before$1 == \"${words[CURRENT]}\"* ]] && line+=\"<$1>\" }\n"
+    "compset() { before=${words[CURRENT][1,$2]} }\n"
+    "_files() { offered+='<FILES>' }\n"
+    "add() { [[ $before$1 == \"${words[CURRENT]}\"* ]] && offered+=\"<$1>\" }\n"
     "source ./script\n"
     "ask() {\n"
-    "    local line= before=\n"
+    "    local offered= before=\n"
     "    local -a words\n"
     "    words=(\"$@\")\n"
-    "    local CURRENT=$#\n"
+    "    local CURRENT=$# PREFIX=$words[-1]\n"
     "    _sample_tool\n"
-    "    print -r -- \"$line\"\n"
+    "    print -r -- \"$offered\"\n"
     "}\n";
 
 static void zsh_completes(void **state)
@@ -242,7 +286,9 @@ static void zsh_completes(void **state)
     ask("zsh", "-f", ask_zsh, questions, QUESTIONS);
     static const struct question others[] = { { "items create --role=g|", "<guest>" },
                                               { "items create --title=|", "<FILES>" },
-                                              { "items create --title @f|", "<FILES>" } };
+                                              { "items create --title @f|", "<FILES>" },
+                                              { "items create --title=@f|", "<FILES>" },
+                                              { "items $(touch${IFS}ran) |", "" } };
     ask("zsh", "-f", ask_zsh, others, sizeof others / sizeof *others);
 }
 
@@ -263,7 +309,11 @@ static void fish_completes(void **state)
     if (!installed("fish"))
         skip();
     ask("fish", "-N", ask_fish, questions, QUESTIONS);
-    static const struct question others[] = { { "items create --role=g|", "<--role=guest>" } };
+    static const struct question others[] = { { "items create --role=g|", "<--role=guest>" },
+                                              { "items create --title=fa|", "<--title=fa.txt>" },
+                                              { "items create --title @fa|", "<@fa.txt>" },
+                                              { "items create --title=@fa|", "<--title=@fa.txt>" },
+                                              { "items create -c|", "<-c>" } };
     ask("fish", "-N", ask_fish, others, sizeof others / sizeof *others);
 }
 
@@ -293,23 +343,95 @@ static void the_scripts_are_well_formed(void **state)
     }
 }
 
-static void every_flag_of_every_command_is_in_each_script(void **state)
+/* -- what is offered --------------------------------------------------------------------------- */
+
+/* What is typed, with a bar at the cursor, and the answer. */
+static char *offers_for(const mishap_app *app, const char *typed)
+{
+    const char *words[20];
+    char text[500];
+    size_t count = 0;
+    assert_true(snprintf(text, sizeof text, "%s", typed) < (int)sizeof text);
+    text[strcspn(text, "|")] = '\0';
+    for (char *rest = text; rest && count < 20;)
+        words[count++] = strsep(&rest, " ");
+    return offers_of(app, words, count);
+}
+
+static void the_answer_has_kind_prefix_and_offers(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        char *text = completion_of(&large_app, shells[i]);
-        for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(&large_app, o));) {
-            for (const mishap_param *p = NULL; (p = mishap_cli_next_flag(o, p));) {
-                mishap_buffer flag = { 0 };
-                mishap_cli_put(&flag, i == 2 ? " -l " : "'--");
-                mishap_cli_put_flag(&flag, p->name);
-                mishap_buffer_put_char(&flag, '\0');
-                if (!strstr(text, flag.data))
-                    fail_msg("%s has no %s", shells[i], flag.data);
-                mishap_buffer_release(&flag);
-            }
+    static const struct question answers[] = {
+        { "items |", "words\n\ncreate\tCreate an item\nimport\tRead items from a file\n"
+                     "remove\tRemove an item for good\n" },
+        { "network |", "words\n\nhosts\n" },
+        { "network hosts |", "words\n\nlist\tList the hosts\n"
+                             "show_all\tShow all that is known of the hosts\n" },
+        { "help items |", "words\n\ncreate\tCreate an item\nimport\tRead items from a file\n"
+                          "remove\tRemove an item for good\n" },
+        { "help items create --output |", "words\n\ntext\njson\n" },
+        { "items create --role |", "words\n\nadmin\nguest\nit's $HOME `x`\n" },
+        { "items create --role=adm|", "words\n--role=\nadmin\nguest\nit's $HOME `x`\n" },
+        { "items create --color_output=|", "words\n\n" },
+        { "items create --title=@fa|", "files\n--title=@\n" },
+        { "items create --title @fa|", "files\n@\n" },
+        { "items create --count @fa|", "words\n\n" },
+        { "items create --bogus=\nx|", "words\n\n" },
+        { "items create --bogus |", "words\n\n" },
+        { "items import csv |", "files\n\n" },
+        { "items import -- csv @|", "files\n@\n" },
+        { "items import csv a b c |", "words\n\n" },
+        { "items import -v 3 --limit=3 |", "words\n\ncsv\njson\n" },
+        { "items\n |", "words\n\n" },
+        { "\xff\xfe |", "words\n\n" },
+        { "version -|",
+          "flags\n\n"
+          "--output\tOutput format; the default is json when standard output is not a terminal\n"
+          "--dialect\tPrint a failure in this error format instead of the envelope\n"
+          "--timeout-ms\tTimeout in milliseconds\n"
+          "-v\tPrint all details of a failure to standard error\n"
+          "--verbose\tPrint all details of a failure to standard error\n"
+          "-h\tShow help and exit\n"
+          "--help\tShow help and exit\n"
+          "--version\tShow the version and exit\n" },
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        char *offers = offers_for(&large_app, answers[i].typed);
+        if (strcmp(offers, answers[i].offered) != 0)
+            fail_msg("`%s` is answered with %s", answers[i].typed, offers);
+        free(offers);
+    }
+    char *none = offers_of(&large_app, NULL, 0), *empty = offers_for(&large_app, "|");
+    assert_string_equal(none, empty);
+    free(none);
+    free(empty);
+}
+
+static void every_flag_of_every_command_is_offered(void **state)
+{
+    (void)state;
+    for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(&large_app, o));) {
+        mishap_buffer typed = { 0 };
+        mishap_cli_put_command(&typed, o->name);
+        mishap_buffer_put(&typed, " -|", 4);
+        char *offers = offers_for(&large_app, typed.data);
+        assert_memory_equal(offers, "flags\n\n", 7);
+        for (const mishap_param *p = NULL; (p = mishap_cli_next_flag(o, p));) {
+            char letter[] = { '\n', '-', mishap_cli_letter(o, p), p->help ? '\t' : '\n', '\0' };
+            mishap_buffer flag = { 0 };
+            MISHAP_PUT(&flag, "\n--");
+            mishap_cli_put_flag(&flag, p->name);
+            mishap_cli_put(&flag, p->help ? "\t" : "\n");
+            mishap_cli_put(&flag, p->help);
+            mishap_buffer_put_char(&flag, '\0');
+            if (!strstr(offers, flag.data))
+                fail_msg("%s has no %s", o->name, flag.data);
+            if (letter[2])
+                assert_non_null(strstr(offers, letter));
+            mishap_buffer_release(&flag);
         }
-        free(text);
+        mishap_buffer_release(&typed);
+        free(offers);
     }
 }
 
@@ -317,14 +439,30 @@ static void every_flag_of_every_command_is_in_each_script(void **state)
 static void what_a_word_means_stands_with_it(void **state)
 {
     (void)state;
-    char *zsh = completion_of(&large_app, "zsh"), *fish = completion_of(&large_app, "fish");
-    assert_non_null(strstr(zsh, "'') offers=( 'items' 'connect:Connect to a service' 'network' "));
-    assert_non_null(strstr(zsh, "'--count:How many'"));
-    assert_non_null(strstr(fish, " -a 'connect' -d 'Connect to a service'\n"));
-    assert_non_null(strstr(fish, " -a 'items'\n"));
-    assert_non_null(strstr(fish, " -l count -s c -x -d 'How many'\n"));
-    free(zsh);
-    free(fish);
+    char *words = offers_for(&large_app, "|"), *flags = offers_for(&large_app, "items create --|");
+    assert_non_null(strstr(words, "words\n\nitems\nconnect\tConnect to a service\nnetwork\n"));
+    assert_non_null(strstr(flags, "\n--count\tHow many\n"));
+    assert_non_null(strstr(flags, "\n--no-color-output\tUse colour\n"));
+    free(words);
+    free(flags);
+}
+
+/* An offer is one line, whatever the declaration has in it. */
+static void control_characters_are_blanks(void **state)
+{
+    (void)state;
+    static const char *const choices[] = { "a\nb", "c\td\x1b[m", NULL };
+    const mishap_param params[] = {
+        { "kind", MISHAP_ENUM, .choices = choices, .positional = true, .help = "One\nor\ttwo" },
+        { 0 },
+    };
+    const mishap_operation operations[] = { { .name = "x", .params = params }, { 0 } };
+    const mishap_app app = { .name = "x", .operations = operations };
+    char *values = offers_for(&app, "x |"), *flags = offers_for(&app, "x --|");
+    assert_string_equal(values, "words\n\na b\nc d [m\n");
+    assert_non_null(strstr(flags, "\n--kind\tOne or two\n"));
+    free(values);
+    free(flags);
 }
 
 static void there_is_none_for_other_shells(void **state)
@@ -342,11 +480,17 @@ static void own_commands_replace_the_built_in_ones(void **state)
     (void)state;
     const mishap_operation operations[] = { { .name = "help", .summary = "Own help" }, { 0 } };
     const mishap_app app = { .name = "x.y", .operations = operations };
-    char *text = completion_of(&app, "bash");
-    assert_null(strstr(text, "'help '*"));
-    assert_non_null(strstr(text, "'') offers=( 'help' 'manifest' 'completion' 'manual' )"));
+    char *text = completion_of(&app, "bash"), *first = offers_for(&app, "|"),
+         *second = offers_for(&app, "help |");
+    assert_string_equal(first, "words\n\nhelp\tOwn help\n"
+                               "manifest\tShow all commands, flags and exit codes as JSON\n"
+                               "completion\tPrint a completion script for a shell\n"
+                               "manual\tPrint the manual page\n");
+    assert_string_equal(second, "words\n\n");
     assert_non_null(strstr(text, "complete -F _x_y x.y\n"));
     free(text);
+    free(first);
+    free(second);
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -366,24 +510,41 @@ static void put_fish(mishap_buffer *b)
     mishap_cli_put_completion(b, &large_app, "fish");
 }
 
+static void put_flags(mishap_buffer *b)
+{
+    mishap_cli_put_offers(b, &large_app, (const char *[]){ "items", "create", "-" }, 3);
+}
+
+static void put_values(mishap_buffer *b)
+{
+    mishap_cli_put_offers(b, &large_app, (const char *[]){ "items", "create", "--role=" }, 3);
+}
+
 static void lack_of_memory_is_said(void **state)
 {
     (void)state;
+    assert_survives_lack_of_memory(put_flags);
+    assert_survives_lack_of_memory(put_values);
     assert_survives_lack_of_memory(put_bash);
     assert_survives_lack_of_memory(put_zsh);
     assert_survives_lack_of_memory(put_fish);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) /* a shell asks */
+        return mishap_cli_main(argc, argv, &large_app);
     const struct CMUnitTest tests[] = {
         TEST(bash_completes),
         TEST(bash_completes_behind_an_equals_sign_and_an_at),
+        TEST(bash_completes_whole_words),
         TEST(zsh_completes),
         TEST(fish_completes),
         TEST(the_scripts_are_well_formed),
-        TEST(every_flag_of_every_command_is_in_each_script),
+        TEST(the_answer_has_kind_prefix_and_offers),
+        TEST(every_flag_of_every_command_is_offered),
         TEST(what_a_word_means_stands_with_it),
+        TEST(control_characters_are_blanks),
         TEST(there_is_none_for_other_shells),
         TEST(own_commands_replace_the_built_in_ones),
         TEST(lack_of_memory_is_said),

@@ -221,7 +221,7 @@ static void the_default_of_a_secret_is_never_shown(void **state)
     const mishap_operation operations[] = { { .name = "x", .params = params }, { 0 } };
     const mishap_app app = { .name = "x", .operations = operations };
     char *texts[] = { manifest_of(&app), manual_of(&app), help_of(&app, "x", false),
-                      completion_of(&app, "fish") };
+                      offers_of(&app, (const char *[]){ "x", "--" }, 2) };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_non_null(strstr(texts[i], "key"));
         assert_null(strstr(texts[i], "hunter2"));

@@ -338,8 +338,8 @@ def help_manual_manifest_and_completions_have_the_settings():
     expect("--press-copies" in text and "--config" in text and "--vault" not in text, text)
     manifest = parsed(run_program(WORKS, "manifest").out)["data"]["commands"]
     expect("press-copies" in json.dumps(manifest["serve"]) and "press-copies" not in json.dumps(manifest["vault.show"]), manifest)
-    for shell in ("bash", "zsh", "fish"):
-        expect(b"press-copies" in run_program(WORKS, "completion", shell).out, shell)
+    for command in (["serve"], ["mcp"], ["press", "show"]):
+        expect(b"--press-copies\t" in run_program(WORKS, "__complete", *command, "--").out, "completion of", command)
     expect(b"press\\-copies" in run_program(WORKS, "manual").out, "the manual")
 
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/complete.h"
 #include "testing.h"
 
 static mishap *run(mishap_call *call)
@@ -191,6 +192,13 @@ char *completion_of(const mishap_app *app, const char *shell)
 {
     mishap_buffer buffer = { 0 };
     assert_true(mishap_cli_put_completion(&buffer, app, shell));
+    return taken(&buffer);
+}
+
+char *offers_of(const mishap_app *app, const char *const *words, size_t count)
+{
+    mishap_buffer buffer = { 0 };
+    mishap_cli_put_offers(&buffer, app, words, count);
     return taken(&buffer);
 }
 

@@ -18,6 +18,7 @@ enum { LARGE_OPERATIONS = 7 };
 char *help_of(const mishap_app *app, const char *operation, bool color);
 char *manifest_of(const mishap_app *app);
 char *completion_of(const mishap_app *app, const char *shell);
+char *offers_of(const mishap_app *app, const char *const *words, size_t count);
 char *manual_of(const mishap_app *app);
 
 const mishap_operation *operation_of(const mishap_app *app, const char *name);
