@@ -20,6 +20,7 @@ static void characters_take_the_columns_that_unicode_says(void **state)
         { 0x1160, 0 },  { 0x4E00, 2 },  { 0x3042, 2 },  { 0xAC00, 2 },  { 0xFF21, 2 },
         { 0xFF61, 1 },  { 0x1F600, 2 }, { 0x1F1E9, 1 }, { 0x2026, 1 },  { 0x2588, 1 },
         { 0x20000, 2 }, { 0x3FFFD, 2 }, { 0x40000, 1 }, { 0xE0100, 0 }, { 0x10FFFF, 1 },
+        { 0x600, 1 },   { 0x6DD, 1 },   { 0x61C, 0 },   { 0x110BD, 1 }, { 0xD7B0, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (mishap_cli_char_width(rows[i].character) != rows[i].width)
