@@ -14,14 +14,14 @@
 #include "base/memory.h"
 #include "server/exchange.h"
 
-/* What nobody outside needs to see. */
+/* A deferred request with the fields that only this file needs. */
 struct kept {
-    mishap_http_later later; /* the first */
+    mishap_http_later later; /* the first member */
     size_t sent;             /* bytes of the stream and its head */
-    size_t held;             /* bytes of the body, which whoever answers has a copy of */
+    size_t held;             /* bytes of the body, of which the endpoint has a copy */
     int status;
     const mishap_code *code;
-    char text[]; /* of the request */
+    char text[]; /* the text of the request */
 };
 
 static struct kept *kept_of(mishap_http_later *later)
@@ -33,7 +33,7 @@ mishap_http_later *mishap_http_defer(mishap_http_server *server, const mishap_ht
 {
     mishap_http_exchange *exchange = server->at_hand.exchange;
     if (!exchange || server->at_hand.deferred)
-        return NULL; /* nobody asks, or it was deferred already */
+        return NULL; /* no request is being answered, or it was deferred already */
     struct kept *kept = mishap_allocate(sizeof *kept + mishap_http_request_size(request));
     if (!kept)
         return NULL;
@@ -54,7 +54,7 @@ static void free_later(mishap_http_later *later)
     mishap_release(later);
 }
 
-/* -- bytes on their way ------------------------------------------------------------------------ */
+/* -- writing to the connection ----------------------------------------------------------------- */
 
 static bool is_at_hand(const mishap_http_later *later)
 {
@@ -66,8 +66,8 @@ static mishap_buffer *room_of(mishap_http_later *later)
     return is_at_hand(later) ? &later->server->out : &later->server->aside;
 }
 
-/* Bytes were put into its room. Where memory ran out, there are none of them. False: it cannot be
- * written to any more. */
+/* Send the bytes in its buffer. If memory ran out, there are none. False: the connection can no
+ * longer be written to. */
 static bool hand_over(mishap_http_later *later)
 {
     mishap_http_server *server = later->server;
@@ -80,11 +80,11 @@ static bool hand_over(mishap_http_later *later)
     return open;
 }
 
-/* The same for what is a part of a stream, from `before` on. */
+/* The same for a part of a stream, from `before` on. */
 static bool hand_over_part(mishap_http_later *later, mishap_buffer *out, size_t before)
 {
     if (out->failed)
-        out->length = before; /* half a part is worse than none */
+        out->length = before; /* an incomplete part is worse than none */
     kept_of(later)->sent += out->length - before;
     bool open = hand_over(later);
     if (!open)
@@ -92,7 +92,7 @@ static bool hand_over_part(mishap_http_later *later, mishap_buffer *out, size_t 
     return open;
 }
 
-/* Its connection ends as it is. */
+/* End the connection without completing the response. */
 static void break_off(mishap_http_later *later)
 {
     mishap_http_server *server = later->server;
@@ -111,7 +111,7 @@ static bool has_body(mishap_http_later *later)
     return later->request.method != MISHAP_HTTP_HEAD && status != 204 && status != 304;
 }
 
-/* RFC 9112, 7.1. HTTP/1.0 knows no chunks: there the body ends with the connection. */
+/* RFC 9112, 7.1. HTTP/1.0 has no chunks: there the body ends with the connection. */
 static bool is_chunked(const mishap_http_later *later)
 {
     return later->request.persists_by_default;
@@ -147,7 +147,7 @@ bool mishap_http_later_send(mishap_http_later *later, mishap_text piece)
     if (!later->streaming || later->exchange->ended)
         return false;
     if (!piece.length || !has_body(later))
-        return true; /* a chunk of nothing would be the last */
+        return true; /* an empty chunk would be the last one */
     if (is_chunked(later))
         mishap_buffer_put(out, size, (size_t)snprintf(size, sizeof size, "%zx\r\n", piece.length));
     mishap_buffer_put_text(out, piece);
@@ -189,7 +189,7 @@ void mishap_http_later_end(mishap_http_later *later)
     }
     if (later->streaming)
         tell_of_stream(later);
-    /* One that was never begun has got no answer, and cannot get one any more. */
+    /* A request that was never answered cannot be answered any more. */
     exchange->ended = exchange->ended || later->last || !later->streaming ||
                       mishap_http_exchange_is_last(server, exchange);
     exchange->later = NULL;
@@ -218,7 +218,7 @@ void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply
     mishap_http_server *server = later->server;
     mishap_http_exchange *exchange = later->exchange;
     if (later->streaming || exchange->ended) {
-        mishap_http_later_end(later); /* what was begun as a stream can only be ended */
+        mishap_http_later_end(later); /* a stream that has begun can only be ended */
         return;
     }
     mishap_http_exchange_reply(server, exchange, room_of(later), &later->request, reply,

@@ -42,7 +42,7 @@ static mishap *cannot_find(const char *host, int error)
 
 /* -- one socket -------------------------------------------------------------------------------- */
 
-/* A socket that is bound, or -1 and errno. */
+/* A bound socket, or -1 and errno. */
 static int bind_at(const struct addrinfo *at, int port, bool shared)
 {
     int on = 1, error = 0;
@@ -76,8 +76,8 @@ static int port_of(int file)
                                                : ((struct sockaddr_in *)&address)->sin_port);
 }
 
-/* SO_REUSEPORT lets another program of the same user share a port without a word. So the first
- * socket is tried without it: whoever has the port already is found out. */
+/* SO_REUSEPORT lets another program of the same user share a port without an error. So a first
+ * socket is tried without it: this fails if another process has the port already. */
 static int probe(const struct addrinfo *at, int port)
 {
     int file = bind_at(at, port, false);
@@ -87,7 +87,7 @@ static int probe(const struct addrinfo *at, int port)
     return 0;
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all sockets ------------------------------------------------------------------------------- */
 
 void mishap_http_sockets_close(mishap_http_sockets *sockets)
 {
@@ -95,11 +95,11 @@ void mishap_http_sockets_close(mishap_http_sockets *sockets)
         close(sockets->files[--sockets->count]);
 }
 
-/* The kernel drops every packet for this socket that would begin a connection. Where it cannot be
- * told so, a connection may come in between the last accept() and the end, and is reset. */
+/* Have the kernel drop every packet for this socket that would begin a connection. Where that is
+ * not possible, a connection that comes between the last accept() and the end is reset. */
 static void let_nobody_begin(int file)
 {
-    enum { FLAGS_AT = 13, SYN = 2 }; /* of the header of a TCP segment */
+    enum { FLAGS_AT = 13, SYN = 2 }; /* in the header of a TCP segment */
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS_AT),
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SYN, 0, 1),
@@ -110,7 +110,7 @@ static void let_nobody_begin(int file)
     setsockopt(file, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-/* How many of those that wait were accepted, at most as many as there is room for. */
+/* Accept connections that wait, at most as many as there is room for. Returns how many. */
 static size_t accept_some(int listener, int *files)
 {
     size_t count = 0;
@@ -136,7 +136,7 @@ void mishap_http_sockets_end(mishap_http_sockets *sockets,
             while (count > 0)
                 close(files[--count]);
         }
-        shutdown(sockets->files[i], SHUT_RDWR); /* whoever else has it */
+        shutdown(sockets->files[i], SHUT_RDWR); /* in every process that has it open */
     }
     mishap_http_sockets_close(sockets);
 }
@@ -166,7 +166,7 @@ static void close_all(mishap_http_sockets *sockets, int loop_count)
         mishap_http_sockets_close(&sockets[i]);
 }
 
-/* One for each loop, at one address. */
+/* Open one socket for each loop, at one address. */
 static int listen_at(const struct addrinfo *at, mishap_http_sockets *sockets, int loop_count,
                      int *port)
 {
@@ -183,7 +183,7 @@ static int listen_at(const struct addrinfo *at, mishap_http_sockets *sockets, in
     return error;
 }
 
-/* Lists of names may have one twice. */
+/* A list of addresses may have one twice. */
 static bool is_new(const struct addrinfo *first, const struct addrinfo *at)
 {
     for (; first != at; first = first->ai_next)
@@ -193,8 +193,8 @@ static bool is_new(const struct addrinfo *first, const struct addrinfo *at)
     return true;
 }
 
-/* At every address. One that is not there, such as that of IPv6 where there is none, is told of
- * only if no other is. */
+/* Listen at every address. An address that this machine does not have, such as IPv6 where it is
+ * off, is an error only if there is no other. */
 static int listen_everywhere(const struct addrinfo *found, mishap_http_sockets *sockets,
                              int loop_count, int *port)
 {
@@ -218,7 +218,7 @@ mishap *mishap_http_listen(const mishap_http_settings *settings, mishap_http_soc
     int error = getaddrinfo(settings->host, NULL, &wanted, &found);
     if (error != 0)
         return cannot_find(settings->host, error);
-    /* A port that is free at the first address may not be at the next. */
+    /* A port that is free at the first address may be taken at the next. */
     for (int tries = 0; tries < (settings->port ? 1 : MOST_TRIES); tries++) {
         close_all(sockets, loop_count);
         *port = settings->port;
@@ -232,9 +232,9 @@ mishap *mishap_http_listen(const mishap_http_settings *settings, mishap_http_soc
     return error ? cannot_listen(settings, error) : NULL;
 }
 
-/* -- where it is ------------------------------------------------------------------------------- */
+/* -- the address for people -------------------------------------------------------------------- */
 
-/* Does the host stand for every address of the machine, and of which family? */
+/* True if the host stands for every address of the machine, and of which family. */
 static int family_of_every_address(const char *host)
 {
     struct in_addr old;
@@ -261,7 +261,7 @@ void mishap_http_put_address(mishap_buffer *buffer, const char *host, int port, 
     mishap_buffer_put_int(buffer, port);
 }
 
-/* A line of its own after the first, which programs look for. */
+/* A line of its own after the first line, which programs search for. */
 static void put_line(mishap_buffer *lines, const char *program, const char *what, const char *path)
 {
     mishap_buffer_put_text(lines, mishap_text_of(program));

@@ -16,13 +16,13 @@
 
 enum {
     LINGER_MS = 2000,
-    STOP_IDLE_MS = 250, /* … when all must end */
+    STOP_IDLE_MS = 250, /* … when the whole server stops */
     DRAIN_LINGER_MS = 300,
-    DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
+    DRAIN_IDLE_MS = 5000, /* how long a client may take for its last request on a connection */
     TICK_MS = 200,
     BEAT_MS = 500,
-    LAST_MS = 500,    /* beyond its time, for answers of handlers whose time is over just then */
-    ORPHAN_MS = 2000, /* to finish what is in flight, when the supervisor is gone */
+    LAST_MS = 500,    /* additional time for answers of handlers whose time ends just then */
+    ORPHAN_MS = 2000, /* to finish requests in flight when the supervisor is gone */
 };
 
 static void say(mishap_http_loop *loop, char word)
@@ -44,7 +44,7 @@ static _Noreturn void leave(mishap_http_loop *loop)
 static void leave_if_done(mishap_http_loop *loop)
 {
     if (!loop->server.draining || loop->turn_count)
-        return; /* it stays, or is in the middle of answering */
+        return; /* the loop stays, or is in the middle of answering */
     bool busy = loop->connections || !loop->released || mishap_http_extensions_busy(&loop->server);
     if (!busy || uv_now(&loop->uv) >= loop->end_by_ms)
         leave(loop);
@@ -56,10 +56,9 @@ static void close_listener(struct mishap_http_listener *listener)
         uv_close((uv_handle_t *)&listener->socket, NULL);
 }
 
-/* A socket that the supervisor has ended takes no connections any more (EINVAL). libuv would try
- * again and again. Where there is no file left for a connection, libuv accepts it by means of one
- * that it keeps for that, and closes it: who calls is not left waiting, and the loop does not turn
- * for nothing. */
+/* A socket that the supervisor has shut down accepts no connections any more (EINVAL), and libuv
+ * would try again and again. If there is no file descriptor left for a connection, libuv uses a
+ * spare one to accept and close it: so the client does not wait, and the loop does not spin. */
 static void on_connection(uv_stream_t *stream, int status)
 {
     struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;
@@ -69,7 +68,7 @@ static void on_connection(uv_stream_t *stream, int status)
         listener->waits = !mishap_http_connection_accept(stream->data, stream);
 }
 
-/* Those for which there was no memory. */
+/* Accept the connections for which there was no memory before. */
 static void accept_again(mishap_http_loop *loop)
 {
     for (int i = 0; i < loop->listener_count; i++)
@@ -96,8 +95,9 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
         loop->end_by_ms = now + end_ms + LAST_MS;
 }
 
-/* A loop that drains of its own accord tells the supervisor, which starts another in its place. It
- * does not end before the supervisor knows: connections may be on their way to it. */
+/* A loop that drains by its own decision tells the supervisor, which starts another loop in its
+ * place. It does not exit before the supervisor knows, since connections may be on their way to
+ * it. */
 static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
 {
     drain(loop, idle_ms, end_ms);
@@ -106,7 +106,7 @@ static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t e
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-/* Those that the supervisor has accepted. */
+/* Accept the connections that the supervisor has handed over. */
 static void take_over(mishap_http_loop *loop)
 {
     while (uv_pipe_pending_count(&loop->control) > 0 &&
@@ -115,7 +115,7 @@ static void take_over(mishap_http_loop *loop)
         continue;
 }
 
-/* A supervisor that does not hear this for seconds takes this process for one that hangs. */
+/* If the supervisor does not receive this for some seconds, it assumes that the loop hangs. */
 static void beat(mishap_http_loop *loop)
 {
     uint64_t now = uv_now(&loop->uv);
@@ -146,7 +146,7 @@ static void on_check(uv_check_t *check)
     mishap_http_connection_end_turn(loop);
 }
 
-/* There are requests for the next turn, which this makes. */
+/* Requests wait for the next iteration. Waking up the loop begins it. */
 static void on_wake(uv_async_t *wake)
 {
     leave_if_done(wake->data);
@@ -166,9 +166,9 @@ static void on_terminate(uv_signal_t *handle, int number)
     drain_of_itself(loop, STOP_IDLE_MS, (uint64_t)loop->server.settings->stop_ms);
 }
 
-/* One byte at a time, which is one order: libuv reads again at once only if a read filled the
- * buffer. So a connection that comes just before the order to end is answered by a loop that has
- * read that order. */
+/* Read one byte at a time, which is one order: libuv reads again at once only if a read has filled
+ * the buffer. So a connection that comes just before the order to end is answered by a loop that
+ * has read that order. */
 static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
     static char word;
@@ -176,7 +176,7 @@ static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *roo
     *room = uv_buf_init(&word, 1);
 }
 
-/* A supervisor that is gone can give no orders any more, and that is one. */
+/* If the supervisor is gone, the loop stops as if it had been told to. */
 static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
 {
     mishap_http_loop *loop = stream->data;
@@ -196,7 +196,7 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     }
 }
 
-/* -- the beginning ----------------------------------------------------------------------------- */
+/* -- start ------------------------------------------------------------------------------------- */
 
 static void set_patience(mishap_http_loop *loop, const mishap_http_settings *settings)
 {
@@ -264,7 +264,7 @@ static int open_handles(mishap_http_loop *loop, const mishap_http_sockets *socke
     return error;
 }
 
-/* Unless the supervisor has ended it meanwhile: to listen would open it again. */
+/* Not if the supervisor has shut it down meanwhile: listen() would open it again. */
 static int listen_on(struct mishap_http_listener *listener)
 {
     int listens = 1;
@@ -309,9 +309,10 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                     const mishap_http_sockets *sockets, int control)
 {
     static mishap_http_loop loop; /* large, and there is one in a process */
-    signal(SIGINT, SIG_IGN);      /* of the whole terminal: the supervisor decides what it means */
+    /* A terminal sends it to all processes: the supervisor decides what it means. */
+    signal(SIGINT, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
+    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to exit */
     prctl(PR_SET_NAME, "mishap-loop");
     mishap_trace_prepare();
     loop.server = (mishap_http_server){ .settings = settings,

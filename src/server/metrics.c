@@ -61,11 +61,11 @@ enum {
     STATUSES = sizeof statuses / sizeof *statuses,
     HIGHEST_STATUS = 599,
     BUCKETS = sizeof buckets / sizeof *buckets,
-    SUM = BUCKETS, /* the cell after the buckets: nanoseconds */
+    SUM = BUCKETS, /* the cell after the buckets holds the sum, in nanoseconds */
     HISTOGRAM_CELLS,
     REQUEST_CELLS = MISHAP_HTTP_METHODS * STATUSES,
-    SHARDS = 64, /* the first is for all threads that come when the others are taken */
-    PAGE = 4096, /* the smallest there is; a kernel with larger ones allocates more at a time */
+    SHARDS = 64, /* the first is shared by all threads that find no free one */
+    PAGE = 4096, /* the smallest page size; a kernel with larger pages allocates more at a time */
 };
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -78,20 +78,21 @@ struct shard {
 };
 
 struct mishap_http_metrics {
-    size_t size;       /* of all of it, in bytes */
-    size_t shard_size; /* whole pages */
-    size_t rows;       /* what leads nowhere, then the routes */
-    size_t codes; /* of all tables there were; after them one for all others of each category */
+    size_t size;       /* of the whole mapping, in bytes */
+    size_t shard_size; /* a multiple of the page size */
+    size_t rows;       /* one for all unknown paths, then one for each route */
+    size_t codes;      /* of all tables that existed; behind them one for all other codes of each
+                          category */
     size_t histograms, requests; /* where they begin among the cells of a shard */
     uint8_t place_of[HIGHEST_STATUS + 1];
     _Atomic mishap_life owners[SHARDS]; /* 0: free */
-    _Atomic bool used[SHARDS];          /* ever */
+    _Atomic bool used[SHARDS];          /* it was used at some time */
 };
 
 /* The shard of this thread, once it has counted. */
 static _Thread_local struct shard *mine;
 
-/* A child process has shards of its own. */
+/* A child process gets a shard of its own. */
 static void forget_shard(void)
 {
     mine = NULL;
@@ -162,7 +163,8 @@ static bool change_owner(mishap_http_metrics *metrics, size_t shard, mishap_life
     return atomic_compare_exchange_strong(&metrics->owners[shard], &from, mishap_life_self());
 }
 
-/* A free shard; else one whose owner is dead, though nobody said so; else the first. */
+/* A free shard; otherwise one whose owner is dead, though the supervisor has not released it yet;
+ * otherwise the first. */
 static struct shard *claim_shard(mishap_http_metrics *metrics)
 {
     size_t i = 1;
@@ -178,16 +180,17 @@ static struct shard *claim_shard(mishap_http_metrics *metrics)
     return mine = shard_at(metrics, i);
 }
 
-/* One comparison tells whether there is a shard, and whether it belongs to these metrics. */
+/* One comparison checks both: that there is a shard, and that it belongs to these metrics. */
 static inline struct shard *shard_of(mishap_http_metrics *metrics)
 {
     bool known = (uintptr_t)mine - (uintptr_t)metrics < metrics->size;
     return __builtin_expect(known, 1) ? mine : claim_shard(metrics);
 }
 
-/* Nobody else writes to a shard, unless it is the first. Relaxed: a cell says nothing about other
- * memory. A shard changes hands by `owners`: the CAS of the next owner comes after the store of the
- * supervisor, and that after the end of the last owner, so no count of that one is lost. */
+/* Only its owner writes to a shard, except for the first. Relaxed order is enough, since a cell
+ * says nothing about other memory. A shard gets another owner by `owners`: the compare-and-swap of
+ * the next owner comes after the store of the supervisor, and that after the end of the last owner,
+ * so no count is lost. */
 static inline void add(cell *to, uint64_t more, bool shared)
 {
     if (__builtin_expect(shared, 0))
@@ -210,8 +213,8 @@ static inline bool is_row_of(const mishap_catalog *table, const mishap_code *cod
     return (uintptr_t)code - (uintptr_t)table->codes < table->count * sizeof *code;
 }
 
-/* A program's own code, or one that no table has. It is looked up by its name, since two tables may
- * share a name and one series must not be there twice. A table that was added late has no cells. */
+/* A code of the program's own, or one that no table has. It is looked up by name: two tables may
+ * share a name, and a series must not appear twice. A table that was added late has no cells. */
 static size_t place_of_other(const mishap_http_metrics *metrics, const mishap_code *code)
 {
     const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_NAME, code->name);
@@ -293,7 +296,7 @@ static int64_t sum_gauge(const mishap_http_metrics *metrics, size_t gauge)
     return (int64_t)sum;
 }
 
-/* The requests of a row: those in its buckets. */
+/* The number of requests of a row: the sum of its buckets. */
 static uint64_t sum_histogram(const mishap_http_metrics *metrics, size_t row,
                               uint64_t sums[HISTOGRAM_CELLS])
 {
@@ -324,7 +327,7 @@ static void put_family(mishap_buffer *b, const char *name, const char *type, con
     MISHAP_PUT(b, "\n");
 }
 
-/* A label's value, with the three characters escaped that the format knows escapes for. */
+/* The value of a label, with the three characters escaped for which the format has escapes. */
 static void put_label(mishap_buffer *b, mishap_text value)
 {
     for (size_t i = 0; i < value.length; i++) {
@@ -342,7 +345,7 @@ static void put_count(mishap_buffer *b, uint64_t count)
     MISHAP_PUT(b, "\n");
 }
 
-/* No operation is called *, so all paths that lead nowhere can be. */
+/* No operation is called *, so that is the name for all unknown paths. */
 static void put_route(mishap_buffer *b, const mishap_http_routes *routes, size_t row)
 {
     MISHAP_PUT(b, "{route=\"");
@@ -381,8 +384,8 @@ static void put_seconds(mishap_buffer *b, uint64_t ns)
         mishap_buffer_put_char(b, (char)('0' + ns / digit % 10));
 }
 
-/* The count is taken from the same reading as the buckets, so that they agree while others count.
- */
+/* The count is computed from the same reading as the buckets, so that they agree while other
+ * threads count. */
 static void put_histogram(mishap_buffer *b, const mishap_http_routes *routes, size_t row,
                           const uint64_t sums[HISTOGRAM_CELLS])
 {
@@ -419,7 +422,7 @@ static void put_error(mishap_buffer *b, const mishap_http_metrics *metrics, size
     put_count(b, sum);
 }
 
-/* Tables are only ever added at the end, so the cells of the first ones are where they were. */
+/* Tables are only ever added at the end, so the cells of the first ones keep their places. */
 static void put_errors(mishap_buffer *b, const mishap_http_metrics *metrics)
 {
     size_t place = 0;

@@ -5,11 +5,13 @@
  * required, this is harmless, because the page has no key. If no key is required, two checks are
  * made:
  *
- * - Does the page have an origin that may call? Browsers say the origin with every request that is
- *   to change something.
- * - Were we called by a name of our own? A page can make its own name stand for this machine (DNS
- *   rebinding); then we are of its origin, and only the name in Host gives it away. An address, or
- *   a name without a dot, is nothing that somebody else's DNS could point at us.
+ * - Does the page have an origin that may call? Browsers send the origin with every request that
+ *   may
+ *   change something.
+ * - Does Host name this server? A page can make its own domain name point to this machine (DNS
+ *   rebinding). Then the browser takes the server for the origin of the page, and only the name in
+ *   Host shows it. An address, or a name without a dot, cannot be pointed here by an attacker's
+ * DNS.
  */
 #include <strings.h>
 
@@ -28,7 +30,7 @@ static mishap_text trim(mishap_text text)
     return text;
 }
 
-/* The next entry of a list with commas between; no data: there is none. */
+/* The next entry of a comma-separated list; no data: there is none. */
 static mishap_text take_entry(const char **at)
 {
     if (!**at)
@@ -55,7 +57,7 @@ static size_t skip(mishap_text text, size_t at, const char *others)
     return at;
 }
 
-/* Browsers leave out the port that goes without saying. */
+/* Browsers leave out the default port. */
 static bool is_default_port(mishap_text origin, mishap_text port)
 {
     mishap_text http = MISHAP_TEXT("http://"), https = MISHAP_TEXT("https://");
@@ -139,7 +141,7 @@ static mishap_text host_of(mishap_text url)
     return without_port((mishap_text){ url.data + start, end - start });
 }
 
-/* RFC 6761: all names below localhost are, too. */
+/* RFC 6761: all names below localhost are localhost, too. */
 static bool is_localhost(mishap_text name)
 {
     static const mishap_text below = MISHAP_TEXT(".localhost");
@@ -160,7 +162,7 @@ static bool is_ours(const mishap_http_settings *settings, mishap_text name)
            same_name(name, host_of(mishap_text_of(settings->public_url)));
 }
 
-/* Nothing that DNS could be asked for by whoever owns a domain: an address, or a single word. */
+/* True if no owner of a domain can define this name in DNS: an address, or a name without a dot. */
 static bool is_beyond_dns(mishap_text name)
 {
     size_t last = name.length;
@@ -177,14 +179,15 @@ bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text ho
     return settings->key_required || is_beyond_dns(name) || is_ours(settings, name);
 }
 
-/* It is where people listen, and nowhere that they can call. */
+/* A server can listen there, but no client can call it by that. */
 static bool is_every_address(mishap_text name)
 {
     return same_name(name, (mishap_text)MISHAP_TEXT("0.0.0.0")) ||
            same_name(name, (mishap_text)MISHAP_TEXT("[::]"));
 }
 
-/* Behind a proxy Host is the proxy's word for us, and the scheme may be another. */
+/* Behind a proxy, Host is the name that the proxy uses for this server, and the scheme may
+ * differ. */
 bool mishap_http_links_to_host(const mishap_http_settings *settings,
                                const mishap_http_request *request)
 {
@@ -200,16 +203,16 @@ bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text 
            is_this_machine(host) || (!settings->key_required && is_ours(settings, host));
 }
 
-/* -- calls ------------------------------------------------------------------------------------- */
+/* -- requests ---------------------------------------------------------------------------------- */
 
 static bool changes_something(mishap_http_method method)
 {
     return method != MISHAP_HTTP_GET && method != MISHAP_HTTP_HEAD && method != MISHAP_HTTP_OPTIONS;
 }
 
-/* Only a browser can be lured. All of them ask for packed answers, and there is one way for a page
- * to prevent that: it asks for a range (Fetch, HTTP-network-or-cache fetch). When one that has made
- * its own name ours only reads, there is no Origin. */
+/* Only a browser can be misused by a page. All browsers ask for compressed answers, and a page can
+ * prevent that only by asking for a range (Fetch, HTTP-network-or-cache fetch). When a rebound page
+ * only reads, it sends no Origin: so this is how it is recognized. */
 static bool is_browser(const mishap_http_request *request)
 {
     mishap_text packed = request->fields[MISHAP_HTTP_ACCEPT_ENCODING];

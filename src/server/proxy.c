@@ -1,15 +1,15 @@
 /*
  * Signs of a proxy: header fields that proxies, balancers and gateways add to a request that they
- * pass on. A request with one of them comes from somebody else than the process that sent it, even
- * if that process is on this machine.
+ * pass on. A request with one of them does not come from the process that sent it, even if that
+ * process is on this machine.
  *
  * A client on this machine that sends such a field itself is taken for a proxy. That costs it the
  * right to name itself, and nothing else.
  */
 #include "server/server.h"
 
-/* By the first letter, in lower case; `*` stands for any end. The last of a row is NULL. Every
- * field of every request is looked up here. */
+/* By the first letter, in lower case; `*` matches any ending. NULL ends a row. Every field of every
+ * request is looked up here. */
 enum { MOST_SIGNS = 9 };
 static const char *const plain[26][MOST_SIGNS] = {
     ['a' - 'a'] = { "akamai-*" },

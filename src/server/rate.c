@@ -20,12 +20,12 @@ enum { WORDS = 1 << 16 };
 #define SECOND INT64_C(1000000000)
 
 /* Loops read their clocks at different moments. A word that lies further ahead than that can
- * explain is no moment of ours, and counts as none. */
+ * explain is invalid, and is ignored. */
 #define ODD (3600 * SECOND)
 
 struct mishap_http_rates {
     int per_second;
-    int64_t each;  /* what one request is worth, in nanoseconds */
+    int64_t each;  /* the interval of one request, in nanoseconds */
     int64_t ahead; /* how far a word may lie ahead of now */
     uint64_t secret[2];
     _Atomic uint64_t words[WORDS];
@@ -58,7 +58,7 @@ void mishap_http_rates_free(mishap_http_rates *rates)
         munmap(rates, sizeof *rates);
 }
 
-/* -- may it? ----------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
 {
@@ -72,17 +72,18 @@ static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_req
     return &rates->words[mishap_http_caller_number(rates->secret, request) % WORDS];
 }
 
-/* Relaxed: a word says nothing about other memory, and each change of it starts from the latest.
+/* Advance a word by `count` intervals. 0: done; otherwise nothing was changed, and this is how long
+ * to wait.
  *
- * Move a word on by what so many are worth. 0: done; else nothing was moved, and this is how long
- * to wait. */
+ * Relaxed order is enough: a word says nothing about other memory, and each change starts from the
+ * latest value. */
 static int64_t take(const mishap_http_rates *rates, _Atomic uint64_t *word, int64_t count,
                     int64_t now_ns)
 {
     int64_t worth = count * rates->each;
     uint64_t now = (uint64_t)now_ns, used = atomic_load_explicit(word, memory_order_relaxed), next;
     do {
-        /* Differences stay right where the clock itself wraps around. */
+        /* Differences stay right when the clock itself wraps around. */
         int64_t ahead = (int64_t)(used - now);
         if (ahead < 0 || ahead > rates->ahead + ODD)
             ahead = 0;
@@ -113,8 +114,9 @@ static mishap *too_large(const mishap_http_rates *rates, size_t count)
     return mishap_suggest(mishap_retry_after(m, 1000), advice);
 }
 
-/* One of them was counted as the request itself. It is given back if the others are refused: so who
- * waits as long as advised is let through. Who sends more than are ever due has cost a request. */
+/* One of the messages was counted as the request itself. It is given back if the others are
+ * refused, so that a client that waits as long as advised succeeds. A client that sends more than
+ * can ever be allowed has used up one request. */
 mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
                                     size_t count, int64_t now_ns)
 {

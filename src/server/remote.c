@@ -13,7 +13,7 @@ static bool begins_with(mishap_text text, mishap_text beginning)
            memcmp(text.data, beginning.data, beginning.length) == 0;
 }
 
-/* As the system spells it. */
+/* The address is in the spelling of the system. */
 bool mishap_http_is_loopback(mishap_text peer)
 {
     return begins_with(peer, (mishap_text)MISHAP_TEXT("127.")) ||
@@ -21,7 +21,7 @@ bool mishap_http_is_loopback(mishap_text peer)
            mishap_text_equal(peer, (mishap_text)MISHAP_TEXT("::1"));
 }
 
-/* What stands behind the last comma, without white space. */
+/* The text after the last comma, without white space. */
 static mishap_text last_entry(mishap_text list)
 {
     const char *comma = memrchr(list.data, ',', list.length), *end = list.data + list.length;
@@ -48,7 +48,7 @@ static mishap_text without_port(mishap_text entry)
 static bool is_address(mishap_text text)
 {
     char copy[INET6_ADDRSTRLEN];
-    struct in6_addr address; /* has room for either */
+    struct in6_addr address; /* large enough for IPv4 and IPv6 */
     if (text.length == 0 || text.length >= sizeof copy)
         return false;
     memcpy(copy, text.data, text.length);

@@ -33,8 +33,8 @@ void mishap_http_reply_release(mishap_http_reply *reply)
 
 /* -- bytes ------------------------------------------------------------------------------------- */
 
-/* The phrases of what is answered most; seed 003 calls 422 by the name that it had before RFC 9110.
- */
+/* The reason phrases of the most frequent statuses. Seed 003 uses the name that 422 had before RFC
+ * 9110. */
 static const struct {
     int status;
     mishap_text line;
@@ -84,7 +84,7 @@ static void put_vary(mishap_buffer *out, const mishap_http_reply *reply)
         MISHAP_PUT(out, "Vary: Origin\r\n");
 }
 
-/* What every head has between its first line and its end. */
+/* The fields of every head, between the status line and the empty line. */
 static void put_fields(mishap_buffer *out, const mishap_http_server *server,
                        const mishap_http_request *request, const mishap_http_reply *reply)
 {
@@ -120,7 +120,7 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
     size_t start = out->length;
     put_status_line(out, reply->status);
     put_media_type(out, reply);
-    if (reply->status != 204) { /* RFC 9110, 8.6: there is none, and its length is not said */
+    if (reply->status != 204) { /* RFC 9110, 8.6: a 204 has no body, and no Content-Length */
         MISHAP_PUT(out, "Content-Length: ");
         mishap_buffer_put_uint(out, reply->content.length);
         MISHAP_PUT(out, "\r\n");
@@ -129,7 +129,7 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
     if (request->method != MISHAP_HTTP_HEAD && reply->status != 204)
         mishap_buffer_put_text(out, reply->content);
     if (out->failed) {
-        /* Half a reply is worse than none: what was there before is still whole. */
+        /* Half a reply is worse than none: the replies before it are still complete. */
         out->length = start;
     }
 }

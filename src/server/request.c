@@ -1,4 +1,4 @@
-/* Bytes into requests: llhttp for the grammar, and the limits that it leaves to us. */
+/* Parses bytes into requests: llhttp for the grammar, and the limits that llhttp does not check. */
 #include "server/request.h"
 
 #include "server/head.h"
@@ -25,8 +25,8 @@ static bool is_letter(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
-/* Letters up to where llhttp gave up: a method that it does not know. What follows may not have
- * come yet, and must not matter. */
+/* Only letters before the error position: a method that llhttp does not know. What follows may not
+ * have arrived yet, and must not matter. */
 static bool looks_like_method(const char *data, const char *end)
 {
     const char *at = data;
@@ -35,8 +35,8 @@ static bool looks_like_method(const char *data, const char *end)
     return at > end && *data != ' ';
 }
 
-/* A target that breaks off at a character that it must not have, and was too long before that:
- * llhttp tells nothing of it if all of it came in one piece. */
+/* A target with an invalid character that was too long before that character. llhttp reports no
+ * part of it if it came in one piece. */
 static bool is_too_long_before(const mishap_http_reader *reader, const char *end)
 {
     const char *data = reader->window + reader->start;
@@ -44,7 +44,7 @@ static bool is_too_long_before(const mishap_http_reader *reader, const char *end
     return space && (size_t)(end - space) - 1 > reader->settings->target_limit;
 }
 
-/* llhttp has found something, or one of the functions that it calls. */
+/* llhttp or one of its callbacks has found a flaw. */
 static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_errno_t error)
 {
     const char *data = reader->window + reader->start;
@@ -63,7 +63,7 @@ static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_er
         mishap_http_reject_as_bad(
             reader, "The client sent a TLS handshake, but this port expects plain HTTP.");
     } else {
-        /* llhttp's reasons are constant phrases. */
+        /* The reasons of llhttp are constant phrases. */
         mishap_http_reject_as_bad(reader, llhttp_get_error_reason(&reader->parser));
     }
     return MISHAP_HTTP_FLAW;
@@ -80,7 +80,7 @@ mishap *mishap_http_reader_flaw(const mishap_http_reader *reader)
                            reader->problem);
 }
 
-/* -- what llhttp tells ------------------------------------------------------------------------- */
+/* -- callbacks of llhttp ----------------------------------------------------------------------- */
 
 static int on_message_begin(llhttp_t *parser)
 {
@@ -89,7 +89,7 @@ static int on_message_begin(llhttp_t *parser)
     return 0;
 }
 
-/* Pieces of a chunked body are moved together, over the sizes that stand between them. */
+/* Move the pieces of a chunked body together, over the chunk sizes between them. */
 static int on_body(llhttp_t *parser, const char *at, size_t length)
 {
     mishap_http_reader *reader = parser->data;
@@ -108,7 +108,7 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
     return 0;
 }
 
-/* How long a piece will be is known before it comes. */
+/* The length of a piece is known before the piece arrives. */
 static int on_chunk_header(llhttp_t *parser)
 {
     mishap_http_reader *reader = parser->data;
@@ -148,7 +148,7 @@ static bool read_target(mishap_http_reader *reader, mishap_http_request *request
     return !problem || mishap_http_reject_as_bad(reader, problem) == 0;
 }
 
-/* The bytes before the request are done with; what belongs to one request is set back. */
+/* Forget the bytes before the next request, and reset what belongs to one request. */
 static void begin_next(mishap_http_reader *reader)
 {
     reader->start = reader->parsed;
@@ -162,7 +162,7 @@ static void begin_next(mishap_http_reader *reader)
     reader->body_limit = reader->settings->body_limit;
 }
 
-/* All but the body. */
+/* Fill in everything but the body. */
 static bool hand_over_head(mishap_http_reader *reader, mishap_http_request *request)
 {
     const llhttp_t *parser = &reader->parser;
@@ -170,7 +170,7 @@ static bool hand_over_head(mishap_http_reader *reader, mishap_http_request *requ
     request->body = (mishap_text){ NULL, 0 };
     request->announced = reader->announced;
     request->persists_by_default = parser->http_minor >= 1;
-    /* In HTTP/1.0 llhttp does not see the one beside the other. */
+    /* In HTTP/1.0 llhttp does not notice `close` beside `keep-alive`. */
     request->keep_alive = llhttp_should_keep_alive(parser) && !(parser->flags & F_CONNECTION_CLOSE);
     reader->told = read_target(reader, request);
     return reader->told;
@@ -192,7 +192,7 @@ void mishap_http_reader_drop(mishap_http_reader *reader)
     reader->dropping = true;
 }
 
-/* The reply to this one must not have a body, whatever else is wrong with it. */
+/* True for HEAD: its reply must not have a body, even if the request has a flaw. */
 static bool begins_with_head(const mishap_http_reader *reader)
 {
     static const char head[] = "HEAD ";
@@ -203,10 +203,10 @@ static bool begins_with_head(const mishap_http_reader *reader)
 void mishap_http_reader_know(const mishap_http_reader *reader, mishap_http_request *request)
 {
     if (reader->whole && !reader->flaw)
-        return; /* that one was answered */
+        return; /* the request was answered */
     if (!reader->begun || reader->dropping || reader->kept.failed)
         return;
-    if (!reader->target.length) { /* llhttp tells of a target that it has found to be sound */
+    if (!reader->target.length) { /* llhttp reports only a target that is valid */
         if (begins_with_head(reader))
             request->method = MISHAP_HTTP_HEAD;
         return;
@@ -216,7 +216,7 @@ void mishap_http_reader_know(const mishap_http_reader *reader, mishap_http_reque
         request->path = request->query = (mishap_text){ NULL, 0 };
 }
 
-/* RFC 9112, 2.2: lines that are empty may stand before a request; a CR alone is no line. */
+/* RFC 9112, 2.2: empty lines may precede a request; a CR alone is no line. */
 static bool skip_lines(mishap_http_reader *reader)
 {
     for (; reader->parsed < reader->window_length; reader->parsed++) {
@@ -233,8 +233,8 @@ static bool skip_lines(mishap_http_reader *reader)
 
 /* -- limits ------------------------------------------------------------------------------------ */
 
-/* How many of the bytes at hand may be parsed: a head that is not done within its limit is too
- * long, whatever it is made of. */
+/* How many of the bytes may be parsed now: a head that is not complete within its limit is too
+ * long, no matter which fields it has. */
 static size_t next_length(const mishap_http_reader *reader)
 {
     size_t length = reader->window_length - reader->parsed;
@@ -242,8 +242,8 @@ static size_t next_length(const mishap_http_reader *reader)
     return reader->head_done || length < left ? length : left;
 }
 
-/* Sizes, extensions and trailers of a chunked body, as far as they exceed what a piece needs: each
- * is measured from the end of the data before it. False: that is too much. */
+/* Count sizes, extensions and trailers of a chunked body, as far as they exceed what a chunk needs,
+ * each from the end of the data before it. False: there are too many such bytes. */
 static bool count_beside(mishap_http_reader *reader, size_t length)
 {
     reader->behind += length;
@@ -258,14 +258,14 @@ static bool count_beside(mishap_http_reader *reader, size_t length)
     return true;
 }
 
-/* Some bytes were parsed without a flaw of their own. */
+/* Check the limits after some bytes were parsed without a flaw. */
 static bool is_too_long(mishap_http_reader *reader, size_t length, bool was_head)
 {
     bool chunked = reader->parser.flags & F_CHUNKED;
     if (!reader->head_done)
         return reader->parsed - reader->start >= reader->settings->head_limit;
     if (was_head && chunked)
-        reader->body_at = reader->parsed - reader->start; /* until there is a piece of it */
+        reader->body_at = reader->parsed - reader->start; /* until its first piece arrives */
     else if (chunked)
         return !count_beside(reader, length);
     return false;
@@ -273,7 +273,7 @@ static bool is_too_long(mishap_http_reader *reader, size_t length, bool was_head
 
 /* -- one request after the other --------------------------------------------------------------- */
 
-/* Parse what may be parsed at once. */
+/* Parse as much as may be parsed at once. */
 static mishap_http_progress parse(mishap_http_reader *reader)
 {
     const char *from = reader->window + reader->parsed;
@@ -350,8 +350,8 @@ bool mishap_http_reader_has_more(const mishap_http_reader *reader)
     return reader->parsed < reader->window_length;
 }
 
-/* A request that is whole is answered already, or copied by whoever answers it later. Of a chunked
- * body, what stands between the pieces is dropped. */
+/* A complete request was answered already, or its endpoint has a copy. What stands between the
+ * pieces of a chunked body is dropped. */
 bool mishap_http_reader_keep(mishap_http_reader *reader)
 {
     bool done = reader->whole || reader->dropping;

@@ -1,17 +1,17 @@
 /*
- * Which endpoint does a path mean?
+ * Finds the endpoint of a path.
  *
  * Routes are a tree of segments, made once. A node is reached from its parent by a segment that is
  * spelled out, by any segment at all (`:name`), or by all segments that are left (`{name...}`). The
  * spelled-out steps of the whole tree are in one table, by parent and text, so that a step costs
- * one look whatever the number of routes.
+ * one lookup, independent of the number of routes.
  *
- * A request walks down without taking memory. All ways are tried where several exist, the
- * spelled-out one first and the tail last; a walk sees no node twice, so no path can make it long.
+ * A lookup allocates no memory. Where several ways exist, all are tried, the spelled-out one first
+ * and the tail last. It visits no node twice, so no path can make it slow.
  *
- * A tail is what an attacker would like to be a path of the file system. So one that has an empty
- * segment, `.` or `..`, an escaped slash or an escaped NUL leads nowhere, however it is spelled:
- * what a handler gets has the segments that the request had, and none that means another place.
+ * A handler may use a tail as a path of the file system, which an attacker could exploit. So a tail
+ * with an empty segment, `.` or `..`, an escaped slash or an escaped NUL matches nothing, in any
+ * spelling: a handler gets the segments that the request had, and none that means another place.
  */
 #include "server/server.h"
 
@@ -36,9 +36,9 @@ struct node {
     uint32_t parent;
     uint32_t any;            /* the node behind `:name`; 0: none */
     uint32_t tail;           /* the node behind `{name...}`; 0: none */
-    uint32_t spelled;        /* how many are reached by a segment that is spelled out */
-    unsigned allowed;        /* methods, a bit each; 0: no path ends here */
-    uint32_t routes[ROUTED]; /* of each method, counted from 1; 0: none */
+    uint32_t spelled;        /* how many nodes are reached by a spelled-out segment */
+    unsigned allowed;        /* methods, one bit each; 0: no path ends here */
+    uint32_t routes[ROUTED]; /* for each method, counted from 1; 0: none */
 };
 
 struct mishap_http_routes {
@@ -48,14 +48,14 @@ struct mishap_http_routes {
     struct node *nodes; /* the first is the root */
     uint32_t node_count;
     uint32_t *table; /* nodes by parent and segment; 0: free */
-    size_t slots;    /* of the table: a power of two … */
-    int shift;       /* … so many bits below the top of a sum */
+    size_t slots;    /* size of the table: a power of two … */
+    int shift;       /* … and the shift that makes an index of a hash */
 };
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-/* The ends of a segment tell nearly all apart; what they do not costs one more comparison. The sum
- * is best in its highest bits, which every byte has a say in. */
+/* The ends of a segment distinguish nearly all; a collision costs one more comparison. The highest
+ * bits of the hash are the best ones, since every byte influences them. */
 static size_t slot_of(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
 {
     uint64_t head = 0, tail = 0;
@@ -75,7 +75,7 @@ static size_t slot_of(const mishap_http_routes *routes, uint32_t parent, mishap_
     return (size_t)(sum >> routes->shift);
 }
 
-/* The node behind a segment that is spelled out so; 0: none. */
+/* The node of a spelled-out segment; 0: none. */
 static uint32_t find_spelled(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
 {
     size_t slot = slot_of(routes, parent, segment);
@@ -86,7 +86,7 @@ static uint32_t find_spelled(const mishap_http_routes *routes, uint32_t parent, 
     return 0;
 }
 
-/* The same for a segment with escapes: `%75sers` is `users`. Rare enough to look at all nodes. */
+/* The same for a segment with escapes: `%75sers` is `users`. Rare enough to check all nodes. */
 static uint32_t find_escaped(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
 {
     for (uint32_t i = 1; i < routes->node_count; i++)
@@ -98,7 +98,7 @@ static uint32_t find_escaped(const mishap_http_routes *routes, uint32_t parent, 
 
 /* -- making ------------------------------------------------------------------------------------ */
 
-/* The node behind a segment, which is made if there is none. */
+/* The node of a segment; it is created if there is none. */
 static uint32_t step_into(mishap_http_routes *routes, uint32_t parent,
                           const mishap_route_part *part)
 {
@@ -262,12 +262,12 @@ struct walk {
     const mishap_http_routes *routes;
     const char *end; /* of the path */
     mishap_http_method method;
-    bool escaped; /* there is a % somewhere */
+    bool escaped; /* it contains a % */
     const struct route *found;
     mishap_http_match *match;
 };
 
-/* `.` and `..`, however they are spelled, mean another path than they say: nothing is there. */
+/* `.` and `..`, in any spelling, mean another path: they match nothing. */
 static bool is_dots(mishap_text segment)
 {
     return (segment.data[0] == '.' || segment.data[0] == '%') &&
@@ -275,7 +275,7 @@ static bool is_dots(mishap_text segment)
             mishap_url_spells(segment, (mishap_text)MISHAP_TEXT("..")));
 }
 
-/* An escape that stands for a slash or a NUL, which must not come back when it is replaced. */
+/* An escaped slash or NUL, which must not appear when the escape is decoded. */
 static bool hides_slash(mishap_text tail)
 {
     const char *end = tail.data + tail.length;
@@ -287,7 +287,7 @@ static bool hides_slash(mishap_text tail)
     return false;
 }
 
-/* Is it one segment or more, none of them empty or dots? */
+/* True if it is one segment or more, none of them empty or dots. */
 static bool is_sound_tail(mishap_text tail)
 {
     const char *end = tail.data + tail.length;
@@ -309,7 +309,8 @@ static void arrive(struct walk *walk, const struct node *node)
         walk->found = &walk->routes->routes[node->routes[walk->method] - 1];
 }
 
-/* On from a node, with the slash at `at`. Not deeper than the tree, however long the path is. */
+/* Go on from a node, with the slash at `at`. The recursion is never deeper than the tree, even for
+ * a long path. */
 static void walk_on(struct walk *walk, uint32_t from, const char *at, size_t params)
 {
     const struct node *node = &walk->routes->nodes[from];

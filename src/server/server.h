@@ -1,29 +1,29 @@
 /*
  * src/server: an HTTP/1.1 server. It listens, reads requests, finds the endpoint that a request
- * means and writes the reply. It knows nothing of operations, MCP or any service: what is served
- * comes from *extensions*, each with its routes and the header fields that it reads.
+ * means and writes the reply. It does not depend on operations, MCP or any service: everything that
+ * it serves comes from *extensions*, each with its routes and the header fields that it reads.
  *
  *     supervisor.c   the processes, replaced when they end
  *     listen.c       the sockets that they listen on
  *     loop.c         one process that serves: its libuv loop, its extensions, its end
  *     connection.c   sockets: accepting, reading, writing, closing
- *     wait.c         how long they may take
+ *     wait.c         the timeouts of connections
  *     exchange.c     one request after the other on a connection
  *     request.c      bytes into a request
  *     head.c         … its head: fields, checks, target
- *     fields.c       the header fields that somebody reads, as a table
+ *     fields.c       the header fields that are used, as a table
  *     answer.c       a request into a reply: route, caller, rate, endpoint
  *     route.c        which endpoint is meant
- *     later.c        answers that come later, and streams
+ *     later.c        deferred answers, and streams
  *     bodies.c       how much memory the bodies of requests take, in all loops
  *     reply.c        status, fields and body as bytes
  *     extensions.c   what is served, and its state in this process
  *     state.c        a server as one loop has it: its clock, what extensions may ask of it
  *     remote.c       which address a request comes from
- *     origin.c       whose page it is that calls
+ *     origin.c       refuses requests of malicious web pages
  *     cors.c         which page may read a reply
  *     metrics.c      what is counted
- *     caller.c       who calls, as a number
+ *     caller.c       the caller as a number
  *     rate.c         how often each caller may call
  *     share.c        how many streams each caller may have open
  *     files.c        connections against the limit of open files
@@ -53,46 +53,48 @@ typedef struct mishap_http_fields mishap_http_fields;
 typedef struct mishap_http_settings {
     const mishap_http_extension *const *extensions; /* what is served; the list ends with NULL */
 
-    /* What the extensions have in common. The server hands it on and does not look at it. */
+    /* A pointer that all extensions share. The server only passes it on. */
     struct mishap_served *served;
 
-    /* Who calls? NULL, and request->caller and caller_key are set if the caller has a key; or a
-     * failure, such as AUTH_REQUIRED. `open`: callers without a key are served, too. NULL: anybody
-     * may call. */
+    /* Identify the caller. NULL: request->caller and caller_key are set if the caller has a key.
+     * Otherwise a failure, such as AUTH_REQUIRED. `open`: callers without a key are served, too. If
+     * this pointer is NULL, every caller is served. */
     mishap *(*admit)(mishap_http_server *server, mishap_http_request *request, bool open);
 
     /* Make a reply of a failure, for mishap_http_refuse(). */
     void (*refuse)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
                    const mishap_http_request *request, mishap *failure);
 
-    const mishap_http_fields *fields; /* that somebody reads: set by mishap_http_supervise() */
-    const char *guide;      /* the path that says what there is, for who asks for what is not */
-    const char *host;       /* to listen on */
-    int port;               /* 0: any that is free */
-    int loops;              /* processes */
-    bool heartbeat;         /* a loop that does not turn for seconds is replaced */
+    const mishap_http_fields *fields; /* the fields that are used: set by mishap_http_supervise() */
+    const char *guide; /* the path of the API description, named in the reply to an unknown path */
+    const char *host;  /* to listen on */
+    int port;          /* 0: any that is free */
+    int loops;         /* processes */
+    bool heartbeat;    /* a loop that is blocked for seconds is replaced */
     int max_connections;    /* of each loop; beyond that 503 */
-    int most_lingering;     /* … that read it in peace: set by mishap_http_supervise() */
-    bool key_required;      /* no call without an API key */
-    const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
-                               by the Host that they send, if it is one of ours */
-    const char *program;    /* its name, before what is told on stderr */
-    const char *log;        /* where failures are logged, to be told at the start; NULL: nowhere */
-    uint64_t log_bytes;     /* at which that is moved away; 0: never */
+    int most_lingering;     /* … and so many of those that stay open to read it: set by
+                               mishap_http_supervise() */
+    bool key_required;      /* every call needs an API key */
+    const char *public_url; /* the address for links, without a slash at the end; NULL: the Host of
+                               the request, if it names this server */
+    const char *program;    /* its name, for lines on stderr */
+    const char *log;        /* where failures are logged, shown at the start; NULL: nowhere */
+    uint64_t log_bytes;     /* the size at which that is rotated; 0: never */
     const char *access_log; /* a file, "-": stderr, NULL: none */
-    const char *cors;       /* origins with commas between, "*": any, NULL: none */
+    const char *cors;       /* comma-separated origins; "*": any; NULL: none */
     int rate;               /* requests a second for each caller; 0: no limit */
-    int caller_share;       /* percent of what is bounded that one caller may have; 0: all */
-    uint64_t secret[2];     /* that numbers callers: set by mishap_http_supervise() */
+    int caller_share;       /* percent of a bounded resource that one caller may have; 0: all */
+    uint64_t secret[2];     /* for the numbers of callers: set by mishap_http_supervise() */
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
-    size_t body_limit;      /* bytes of a body, where the endpoint says nothing else */
-    size_t bodies_limit;    /* bytes of all bodies that are held at once, by all loops; 0: any */
+    size_t body_limit;      /* bytes of a body, unless its endpoint has another limit */
+    size_t bodies_limit;    /* bytes of all bodies that are in memory at once, in all loops; 0: no
+                               limit */
     int head_ms;            /* how long the head may take, from its first byte */
     int body_ms;            /* … and the body after it */
-    int write_ms;           /* how long a peer may take nothing of what is written to it */
+    int write_ms;           /* how long a peer may read nothing of what is written to it */
     int idle_ms;            /* how long a connection may wait for its next request */
-    int stop_ms;            /* how long to wait for what is in flight, when told to stop */
+    int stop_ms;            /* how long to wait for requests in flight when told to stop */
 } mishap_http_settings;
 
 /* -- requests ---------------------------------------------------------------------------------- */
@@ -105,15 +107,15 @@ typedef enum mishap_http_method {
     MISHAP_HTTP_DELETE,
     MISHAP_HTTP_HEAD,
     MISHAP_HTTP_OPTIONS,
-    MISHAP_HTTP_OTHER, /* CONNECT, TRACE and such: known to nobody here */
+    MISHAP_HTTP_OTHER, /* CONNECT, TRACE and such: no endpoint has them */
     MISHAP_HTTP_METHODS,
 } mishap_http_method;
 
 /* "GET"; for OTHER "OTHER". */
 extern const mishap_text mishap_http_method_names[MISHAP_HTTP_METHODS];
 
-/* The fields that every server keeps. Further ones are asked for by extensions; all others are
- * checked and forgotten. */
+/* The fields that every server keeps. Extensions ask for further ones; all others are checked and
+ * dropped. */
 typedef enum mishap_http_field {
     MISHAP_HTTP_HOST,
     MISHAP_HTTP_ACCEPT,
@@ -131,48 +133,48 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_OWN_FIELDS,
 } mishap_http_field;
 
-enum { MISHAP_HTTP_MOST_FIELDS = 27 }; /* with those that extensions ask for */
+enum { MISHAP_HTTP_MOST_FIELDS = 27 }; /* including those that extensions ask for */
 
 /* A header field that an extension asks for. It may stand once in a request, unless `first`. */
 typedef struct mishap_http_wish {
     const char *name; /* "Mcp-Session-Id"; NULL ends a list */
     bool from_pages;  /* pages of other origins may send it */
     bool to_pages;    /* … and read it in replies */
-    bool first;       /* it may stand there again, and the first counts */
+    bool first;       /* it may be repeated, and the first one counts */
 } mishap_http_wish;
 
-/* The table of the fields that are kept: the server's own and what the extensions ask for. A field
- * that two ask for is there once. NOT_CONFIGURED: there are more than there is room for. */
+/* Make the table of the fields that are kept: the server's own and those that extensions ask for. A
+ * field that two ask for is in it once. NOT_CONFIGURED: there are too many. */
 mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
                                 mishap_http_fields **out);
 void mishap_http_fields_free(mishap_http_fields *fields);
 
-/* The place of a field in the fields of a request, whatever the case of its letters; -1: it is not
+/* The index of a field in the fields of a request, ignoring the case of letters; -1: it is not
  * kept. An extension asks once, when it is opened. */
 int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name);
 
-enum { MISHAP_HTTP_CHUNKED = -1 }; /* in place of the length of a body: it is not known */
+enum { MISHAP_HTTP_CHUNKED = -1 }; /* instead of the length of a body: it is not known */
 
-/* A request that has come in whole, or its head. All text points into memory of the connection. */
+/* A complete request, or its head. All text points into memory of the connection. */
 struct mishap_http_request {
     mishap_http_method method;
     mishap_text target; /* as it came */
     mishap_text path;   /* without the query, still escaped: "/todos/a%20b" */
     mishap_text query;  /* behind the question mark, still escaped */
-    mishap_text fields[MISHAP_HTTP_MOST_FIELDS]; /* without white space; no data: not there */
+    mishap_text fields[MISHAP_HTTP_MOST_FIELDS]; /* without white space; no data: absent */
     mishap_text body;
-    int64_t announced;  /* bytes of the body, as the head says: 0, none; MISHAP_HTTP_CHUNKED */
+    int64_t announced;  /* length of the body from the head; 0: no body; MISHAP_HTTP_CHUNKED */
     mishap_text remote; /* the caller's address, also behind a proxy: "192.0.2.1" */
     bool keep_alive;
-    bool persists_by_default;      /* HTTP/1.1: keeping the connection open need not be said */
+    bool persists_by_default;      /* HTTP/1.1: the connection stays open by default */
     int64_t started_ns;            /* when its first byte came, on the monotonic clock */
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
-    const struct mishap_http_endpoint *endpoint; /* it leads to; NULL: nowhere, or not known yet */
-    const char *caller;                          /* the name that its key stands for; NULL: none */
+    const struct mishap_http_endpoint *endpoint; /* its endpoint; NULL: none, or not known yet */
+    const char *caller;                          /* the name of its key; NULL: none */
     bool caller_is_free;                         /* it has no key, and may name itself */
-    bool forwarded;      /* it has a sign of a proxy: its real sender is not known */
-    uint64_t caller_key; /* … and which key it is, for what belongs to a caller: another
-                            key may get the same name later. 0: none */
+    bool forwarded;      /* it has a field that proxies add: its real sender is not known */
+    uint64_t caller_key; /* the number of the key, for what belongs to a caller: another key may get
+                            the same name later. 0: none */
 };
 
 /* -- replies ----------------------------------------------------------------------------------- */
@@ -180,20 +182,20 @@ struct mishap_http_request {
 struct mishap_http_reply {
     int status;
     const char *media_type;  /* NULL where there is no body */
-    mishap_buffer body;      /* the reply's own */
-    mishap_text content;     /* what is sent: the body, or words that need no memory */
-    mishap_buffer type;      /* room for a media type that is no constant */
+    mishap_buffer body;      /* owned by the reply */
+    mishap_text content;     /* what is sent: the body, or a constant */
+    mishap_buffer type;      /* memory for a media type that is no constant */
     mishap_buffer fields;    /* further fields, each a line that ends in CR LF */
-    bool vary_accept;        /* another Accept, or … */
-    bool vary_origin;        /* … another Origin gets another reply: for caches */
-    const mishap_code *code; /* of the failure, NULL: it worked */
+    bool vary_accept;        /* the reply depends on Accept, or … */
+    bool vary_origin;        /* … on Origin: for caches */
+    const mishap_code *code; /* of the failure; NULL: success */
     bool close;              /* the connection ends with this reply */
 };
 
 /* Add a header. Its name and value are not checked, so the caller must pass valid ones. */
 void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_text value);
 
-/* Make a reply of a failure, as settings->refuse does. The mishap stays the caller's. */
+/* Make a reply of a failure, as settings->refuse does. The caller keeps the mishap. */
 void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                         const mishap_http_request *request, mishap *failure);
 
@@ -202,104 +204,108 @@ void mishap_http_reply_release(mishap_http_reply *reply);
 /* CONTENT_TOO_LARGE, which names the limit. */
 mishap *mishap_http_too_large(size_t limit);
 
-/* -- answers that come later ------------------------------------------------------------------- */
+/* -- deferred answers -------------------------------------------------------------------------- */
 
 /*
- * A request whose endpoint answers later: at once as a whole, or as a stream of events. It belongs
- * to the loop, and only the loop's thread may touch it. Whoever has it must answer or end it,
- * unless the peer goes away first: then closed() is called, and it is gone when that returns.
+ * A deferred request: its endpoint answers later, in one piece or as a stream. It belongs to the
+ * loop, and only the thread of the loop may use it. The endpoint must answer or end it, unless the
+ * peer closes the connection first: then closed() is called, and the struct is freed when that
+ * returns.
  *
- * The functions below never call back. closed() comes when the loop gets to it, and requests that
- * the peer has sent behind this one are read then, too. So they may be called from anywhere on the
- * loop: from an endpoint, its own or another, any callback of libuv, tick(), drain(), closed() of
- * another one. No lock is held meanwhile. The reply may be any but that of an endpoint that is
- * being asked for another request.
+ * The functions below never call back. closed() is called in a later iteration of the loop, and
+ * requests that the peer has sent after this one are read then, too. So they may be called from
+ * anywhere on the loop: from an endpoint, its own or another, any callback of libuv, tick(),
+ * drain(), closed() of another request. No lock is held meanwhile. `reply` may be any reply but the
+ * one that an endpoint is filling for another request.
  */
 typedef struct mishap_http_later mishap_http_later;
 struct mishap_http_later {
     mishap_http_server *server;
     struct mishap_http_exchange *exchange;
-    mishap_http_request request; /* with text of its own, but without the body */
+    mishap_http_request request; /* with its own copy of the text, but without the body */
     int64_t route;
-    bool streaming, last;    /* the head is out; the connection ends with it */
-    bool revoked;            /* the key of its request was removed: it may not begin a stream */
-    bool half_close;         /* who closes its sending side still waits for the answer. Else that
-                                counts as going away: the reader of a stream looks just like this */
-    const mishap_code *code; /* of a failure that a stream has told of; NULL: none */
+    bool streaming, last; /* the head was sent; the connection ends with it */
+    bool revoked;         /* the key of its request was removed: it may not begin a stream */
+    bool half_close; /* the peer may close its sending side and still wait for the answer. Otherwise
+                        that counts as leaving: the reader of a stream that goes away looks the same
+                      */
+    const mishap_code *code; /* of a failure that a stream has reported; NULL: none */
     void *owner;
     void (*closed)(mishap_http_later *later);
-    void (*written)(mishap_http_later *later); /* all pieces so far have been taken; may be NULL */
-    void (*left)(mishap_http_later *later);    /* with half_close: the peer has closed its sending
-                                                  side. It may wait, or be gone; may be NULL */
+    /* The peer has taken all pieces so far; may be NULL. */
+    void (*written)(mishap_http_later *later);
+    void (*left)(mishap_http_later *later); /* with half_close: the peer has closed its sending
+                                               side. It may wait, or be gone; may be NULL */
 };
 
-/* From an endpoint's answer(), which leaves reply->status 0: the request is answered later. NULL:
- * there is no memory. */
+/* Called in an endpoint's answer(), which leaves reply->status 0: the request will be answered
+ * later. NULL: there is no memory. */
 mishap_http_later *mishap_http_defer(mishap_http_server *server,
                                      const mishap_http_request *request);
 
-/* End a stream that is not complete, so that its reader can tell: the connection ends without the
- * last chunk. The later is gone, or will be without a call of closed(). */
+/* End an incomplete stream so that its reader notices: the connection ends without the last chunk.
+ * The struct is freed, now or later, without a call of closed(). */
 void mishap_http_later_cut(mishap_http_later *later);
 
-/* Answer as a whole. Takes nothing of the reply; the later is gone afterwards. */
+/* Answer in one piece. The caller keeps the reply; the struct is freed. */
 void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply);
 
-/* Send the head of a stream: `reply` has status, media type and fields, and no body. Then pieces of
- * it, each sent at once; false: the peer does not read, and the stream was closed. Then its end,
- * after which the later is gone. HTTP/1.1 gets chunks; for HTTP/1.0 the connection ends with it.
- * After a piece that could not be sent, closed() will follow; to end it before that is right, too.
- */
+/* Send the head of a stream: `reply` has status, media type and fields, and no body. Then send
+ * pieces, each at once; false: the peer does not read, and the stream was closed. Then end it,
+ * which frees the struct. HTTP/1.1 gets chunks; HTTP/1.0 gets the end of the connection. After a
+ * piece that could not be sent, closed() will follow; ending the stream before that is allowed,
+ * too. */
 void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply);
 bool mishap_http_later_send(mishap_http_later *later, mishap_text piece);
 void mishap_http_later_end(mishap_http_later *later);
 
-/* Are there pieces that the peer has not taken yet? Whoever makes more of them better waits for
- * written(): a peer that falls behind by more than a megabyte is closed. */
+/* True if there are pieces that the peer has not taken yet. An endpoint with more pieces should
+ * wait for written(): if a peer lags behind by more than a megabyte, its connection is closed. */
 bool mishap_http_later_lags(const mishap_http_later *later);
 
-/* Has the peer closed its sending side? It may wait for the answer, or be gone. */
+/* True if the peer has closed its sending side. It may wait for the answer, or be gone. */
 bool mishap_http_later_half_closed(const mishap_http_later *later);
 
 /* -- routes ------------------------------------------------------------------------------------ */
 
 typedef struct mishap_http_match mishap_http_match;
 
-/* What answers at a path. */
+/* An endpoint: the code that answers at a path. */
 typedef struct mishap_http_endpoint {
-    const char *route; /* "GET /health"; `:name` matches a segment, `{name...}` at the
-                          end all that are left. NULL ends a list */
+    const char *route; /* "GET /health"; `:name` matches a segment, `{name...}` at the end all
+                          further ones. NULL ends a list */
     const char *name;  /* for metrics */
-    bool open;         /* also for callers without a key */
-    bool any_host;     /* Host and Origin do not matter, or are checked by the endpoint itself */
+    bool open;         /* callers without a key may use it, too */
+    bool any_host;     /* Host and Origin are not checked, or the endpoint checks them itself */
     /* Fill the reply, or defer: see mishap_http_defer(). */
     void (*answer)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply);
 
-    /* Each of these may be NULL. Look at the head of a request, before its body is read: true, and
-     * the reply is filled, if it is refused for what the head says. */
+    /* Each of these may be NULL. Check the head of a request before its body is read. True: it is
+     * refused, and the reply is filled. */
     bool (*screen)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply);
 
-    /* Make a reply of a failure of its request that the server has found, such as a body that is
-     * too large; NULL: settings->refuse does. Takes the failure. */
+    /* Make a reply of a failure that the server has found in a request, such as a body that is too
+     * large; NULL: settings->refuse does. Takes the failure. */
     void (*refuse)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply, mishap *failure);
 
-    /* The most bytes that the body may have; NULL: settings->body_limit. */
+    /* The largest body in bytes; NULL: settings->body_limit. */
     size_t (*body_limit)(const mishap_http_settings *settings);
-    const void *subject; /* what it is about; the extension knows */
+    const void *subject; /* what it serves; for the extension alone */
 } mishap_http_endpoint;
 
 enum { MISHAP_HTTP_PATH_PARAMS = 8 }; /* of one route, at most */
 
-/* Where a request leads. */
+/* The endpoint of a request. */
 struct mishap_http_match {
     size_t route;                         /* the number of the route, for metrics */
-    const mishap_http_endpoint *endpoint; /* NULL: nowhere */
-    size_t extension;                     /* which of the list it belongs to … */
-    void *state;                          /* … and the state of that one in this process */
-    unsigned allowed; /* methods at this path, a bit each (1 << MISHAP_HTTP_GET); 0: no such path */
+    const mishap_http_endpoint *endpoint; /* NULL: none */
+    size_t extension;                     /* the index of its extension … */
+    void *state;                          /* … and the state of that extension in this process */
+    /* Methods at this path, one bit each (1 << MISHAP_HTTP_GET); 0: no such path. */
+    unsigned allowed;
     size_t param_count;
     struct {
         const char *name;
@@ -309,22 +315,21 @@ struct mishap_http_match {
 
 typedef struct mishap_http_routes mishap_http_routes;
 
-/* The routes of some lists of endpoints, one list for each extension; NULL is an empty one. The
- * endpoints are copied, their text is not. */
+/* Make the routes of some lists of endpoints, one list for each extension; NULL is an empty one.
+ * The endpoints are copied, their text is not. */
 mishap *mishap_http_routes_make(const mishap_http_endpoint *const *lists, size_t count,
                                 mishap_http_routes **out);
 void mishap_http_routes_free(mishap_http_routes *routes);
 
-/* How many routes there are, and what each is called ("users.create", "health"). */
+/* How many routes there are, and the name of each ("users.create", "health"). */
 size_t mishap_http_route_count(const mishap_http_routes *routes);
 const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route);
 
 /*
- * True if a route has this path and method. A segment that is spelled out comes before `:name`,
- * that before a tail, and HEAD is GET. A tail is at least one segment, and leads nowhere if one is
- * empty,
- * `.` or `..`, or has an escaped slash or NUL in it. Else match->allowed says which methods the
- * path has, HEAD and OPTIONS included; 0: there is no such path.
+ * True if a route has this path and method. A spelled-out segment is preferred to `:name`, and that
+ * to a tail. HEAD counts as GET. A tail has at least one segment; it matches nothing if one of them
+ * is empty, `.` or `..`, or has an escaped slash or NUL. If the result is false, match->allowed
+ * says which methods the path has, HEAD and OPTIONS included; 0: there is no such path.
  */
 bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
                             mishap_text path, mishap_http_match *match);
@@ -336,40 +341,40 @@ void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed);
 
 enum { MISHAP_HTTP_MOST_EXTENSIONS = 8 };
 
-/* Something that is served, with a state of its own in each loop. Every function may be missing. */
+/* A part of the server, with a state of its own in each loop. Every function may be NULL. */
 struct mishap_http_extension {
     const char *name;
     const mishap_http_endpoint *endpoints; /* … or, where they are not known before it starts: */
     mishap *(*list)(const mishap_http_settings *settings, mishap_http_endpoint **out);
     const mishap_http_wish *fields; /* the header fields that it reads */
 
-    /* In the supervisor, before there are loops: memory that all of them share. Nothing that is
-     * open may be left, for it would be shared across a fork. */
+    /* In the supervisor, before there are loops: make the memory that all of them share. No file
+     * may stay open, since it would be shared across a fork. */
     mishap *(*prepare)(const mishap_http_settings *settings, void **shared);
 
-    /* The opposite of prepare(), also of one that failed. */
+    /* Undo prepare(), even if that failed. */
     void (*dismiss)(void *shared);
 
-    /* In the supervisor: a loop is about to be forked, and was; it has ended. What the first
-     * returns is a number that the last gets, -1 for none. */
+    /* In the supervisor: a loop is about to be forked; was forked; has ended. The number that the
+     * first returns is passed to the last; -1: none. */
     int (*before_loop)(void *shared);
     void (*loop_forked)(void *shared);
     void (*loop_ended)(void *shared, int number);
 
-    /* … a child process that is no loop has ended or stopped: true if it is the extension's. */
+    /* … a child process that is no loop has ended or stopped. True: it belongs to the extension. */
     bool (*child_ended)(void *shared, int pid, int status);
-    void (*look)(void *shared); /* … about every second */
+    void (*look)(void *shared); /* … called about every second */
 
-    /* … once it was prepared: how many files it may have open in a loop. */
+    /* … after prepare(): how many files it may have open in a loop. */
     size_t (*files)(void *shared);
 
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
-     * the opposite order. */
+     * reverse order. */
     mishap *(*open)(mishap_http_server *server, void *shared, void **state);
-    void (*tick)(void *state);                 /* several times a second */
-    void (*drain)(void *state);                /* the loop ends soon: so must streams */
+    void (*tick)(void *state);                 /* called several times per second */
+    void (*drain)(void *state);                /* the loop ends soon: end all streams */
     void (*revoke)(void *state, uint64_t key); /* see mishap_http_revoke() */
-    bool (*busy)(void *state); /* is there something to finish for which no connection waits? */
+    bool (*busy)(void *state); /* true if work is left that no connection waits for */
 
     void (*close)(void *state); /* close the handles on the loop and free the state */
 };
@@ -389,32 +394,32 @@ mishap *mishap_http_extensions_route(const mishap_http_settings *settings,
  */
 typedef struct mishap_http_metrics mishap_http_metrics;
 
-/* For the supervisor, before it makes loops. */
+/* For the supervisor, before it forks loops. */
 mishap *mishap_http_metrics_make(const mishap_http_routes *routes, mishap_http_metrics **out);
 void mishap_http_metrics_free(mishap_http_metrics *metrics);
 
 enum { MISHAP_HTTP_NO_ROUTE = -1 };
 
-/* One request was answered. Any loop, no lock. */
+/* Count a request that was answered. Called in any loop, without a lock. */
 void mishap_http_metrics_count(mishap_http_metrics *metrics, int64_t route,
                                mishap_http_method method, int status, const mishap_code *code,
                                int64_t duration_ns);
 
-/* What else is counted. */
+/* Other metrics. */
 typedef enum mishap_http_gauge {
     MISHAP_HTTP_CONNECTIONS, /* open now */
-    MISHAP_HTTP_ACCEPTED,    /* connections ever */
+    MISHAP_HTTP_ACCEPTED,    /* connections so far */
     MISHAP_HTTP_IN_FLIGHT,   /* requests whose handlers run now */
     MISHAP_HTTP_CRASHES,     /* handlers that crashed, or ended their process */
-    MISHAP_HTTP_LOOPS_BEGUN, /* processes ever */
+    MISHAP_HTTP_LOOPS_BEGUN, /* loops so far */
     MISHAP_HTTP_BYTES_RECEIVED,
     MISHAP_HTTP_BYTES_SENT,
     MISHAP_HTTP_GAUGES,
 } mishap_http_gauge;
 void mishap_http_metrics_add(mishap_http_metrics *metrics, mishap_http_gauge gauge, int64_t change);
 
-/* A loop has ended, however that came: what it had open or in flight no longer is. For the
- * supervisor, once it has waited for that process. */
+/* A loop has ended, for any reason: subtract the connections and requests that it had open. For the
+ * supervisor, after it has waited for that process. */
 void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process);
 
 /* Prometheus text, exposition format 0.0.4. */
@@ -423,111 +428,111 @@ void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *m
 
 /* -- callers ----------------------------------------------------------------------------------- */
 
-/* The number of who calls, never 0, for what is counted by caller. A caller goes by its key (so
- * another key of the same name is another caller), else by its name, else by its address, of
- * IPv6 the network of 64 bits. Without the secret the number does not identify the caller. */
+/* The number of a caller, never 0, for counts by caller. A caller is identified by its key (another
+ * key of the same name is another caller), else by its name, else by its address; of an IPv6
+ * address by its 64-bit network. Without the secret the number does not identify the caller. */
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request);
 
 /* … with the secret of the server: the same in all of its loops. */
 uint64_t mishap_http_caller_of(const mishap_http_server *server,
                                const mishap_http_request *request);
 
-/* Whose a request is, for what belongs to a caller: the number of its API key, or of its name; 0:
- * it has neither. */
+/* The owner of a request, for what belongs to a caller: the number of its API key, or of its name;
+ * 0: it has neither. */
 uint64_t mishap_http_owner_of(const mishap_http_request *request);
 
 /* -- shares ------------------------------------------------------------------------------------ */
 
-enum { MISHAP_HTTP_STREAMS = 10000 }; /* that are open in one loop, at most */
+enum { MISHAP_HTTP_STREAMS = 10000 }; /* open in one loop, at most */
 
-/* How many of so many one caller may have, by settings->caller_share; one at least. */
+/* How many of `count` places one caller may have, by settings->caller_share; at least one. */
 size_t mishap_http_share_of(const mishap_http_settings *settings, size_t all);
 
-/* The caller opens a stream that stays open. NULL, and *held is for mishap_http_stream_ended(), or
- * RATE_LIMITED: this caller has as many as it may; or UNAVAILABLE: all callers together have.
- * Streams are counted in each loop, and the loop is what they are bounded in. */
+/* The caller opens a stream that stays open. NULL: *held is for mishap_http_stream_ended().
+ * RATE_LIMITED: this caller has as many as it may. UNAVAILABLE: all callers together have. Streams
+ * are counted and limited in each loop by itself. */
 mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_request *request,
                                   uint32_t *held);
 
-/* 0: it did not begin. */
+/* `held` 0: it did not begin. */
 void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
-/* How many bytes of requests each loop holds, in memory that all loops share: of those that are
- * being received, and of the bodies of those that are answered later. */
+/* How many bytes of requests each loop holds, in memory that all loops share: requests that are
+ * being received, and bodies of deferred requests. */
 typedef struct mishap_http_bodies mishap_http_bodies;
 
-/* For the supervisor: `places` loops may live at once. *out NULL: there is no limit. */
+/* For the supervisor: `places` loops may run at once. *out NULL: there is no limit. */
 mishap *mishap_http_bodies_make(size_t limit, size_t places, mishap_http_bodies **out);
 void mishap_http_bodies_free(mishap_http_bodies *bodies);
 
-/* A loop is about to begin at a place; it has ended, however that came: what it held is free. */
+/* A loop is about to begin at a place; it has ended, for any reason: its bytes are free. */
 void mishap_http_bodies_come(mishap_http_bodies *bodies, size_t place);
 void mishap_http_bodies_gone(mishap_http_bodies *bodies, size_t place);
 
 /* -- rates ------------------------------------------------------------------------------------- */
 
-/* How often each caller may call, in memory that all loops share. */
+/* The rate limit of each caller, in memory that all loops share. */
 typedef struct mishap_http_rates mishap_http_rates;
 mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out); /* *out NULL: no limit */
 void mishap_http_rates_free(mishap_http_rates *rates);
 
-/* NULL, or RATE_LIMITED with the time after which to try again. Any loop, no lock. `now_ns` is the
- * monotonic clock of this moment, not of when the request began. */
+/* NULL, or RATE_LIMITED with the time after which to try again. Called in any loop, without a lock.
+ * `now_ns` is the current monotonic time, not the time at which the request began. */
 mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
                                 int64_t now_ns);
 
-/* The same for a request that was let through and turns out to be so many messages: all of them, or
- * none. RATE_LIMITED also says so if there are more than a second's worth, which can never be let
- * through at once. */
+/* The same for a request that was let through and turns out to be so many messages: all of them are
+ * allowed, or none. RATE_LIMITED also says if there are more than a second allows, which can never
+ * be let through at once. */
 mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
                                     size_t count, int64_t now_ns);
 
 /* -- addresses --------------------------------------------------------------------------------- */
 
-/* Is an address one of this machine alone? */
+/* True for an address of this machine alone (loopback). */
 bool mishap_http_is_loopback(mishap_text address);
 
-/* Do proxies add a header field of this name to what they pass on? */
+/* True if proxies add a header field of this name to requests that they pass on. */
 bool mishap_http_is_of_proxy(mishap_text name);
 
 /* The address that a request comes from: that of the peer or, if the peer is a proxy on this
- * machine, the last one of X-Forwarded-For. What is no address is not believed. */
+ * machine, the last one of X-Forwarded-For. Text that is no address is ignored. */
 mishap_text mishap_http_remote(mishap_text peer, mishap_text forwarded);
 
 /* -- origins ----------------------------------------------------------------------------------- */
 
-/* Is the server meant by this Host, or is it a name that somebody else can make stand for this
- * machine? Where a key is required any name will do. */
+/* True if this Host names the server; false if it is a name that an attacker could point to this
+ * machine. If a key is required, every name is accepted. */
 bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text host);
 
-/* May pages of this origin call: none was said, it is one of this machine, the server's own, or one
- * of --cors. */
+/* True if pages of this origin may call: there is no origin, it is one of this machine, the
+ * server's own, or one of --cors. */
 bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text origin);
 
-/* May links in the answer to this request lead to the Host that it has? Not if that is a name of
- * somebody else's, if a proxy has sent it, or if it stands for every address of a machine. */
+/* True if links in the reply may use the Host of this request. Not if an attacker could have chosen
+ * that name, if a proxy has sent it, or if it stands for every address of a machine. */
 bool mishap_http_links_to_host(const mishap_http_settings *settings,
                                const mishap_http_request *request);
 
-/* NULL, or FORBIDDEN: a page calls that a browser was lured to. For every endpoint that is not
- * .any_host. Whoever is no browser may go by any name. */
+/* NULL, or FORBIDDEN: a malicious page makes a browser call. Checked for every endpoint that is not
+ * .any_host. A client that is no browser may use any name. */
 mishap *mishap_http_check_origin(const mishap_http_settings *settings,
                                  const mishap_http_request *request);
 
-/* The entry of a list, as --cors has it, that stands for this origin: itself, or the star that is
- * all of the list. No data: none does. */
+/* The entry of a list, as in --cors, that matches this origin: the origin itself, or a star that is
+ * the whole list. No data: none does. */
 mishap_text mishap_http_listed_origin(const char *list, mishap_text origin);
 
-/* The first entry that is no origin as browsers spell it (scheme://host[:port] in small letters, no
- * port that goes without saying, or null) and could never match; no data: there is none. */
+/* The first entry that can never match, since it is not spelled as browsers do
+ * (scheme://host[:port] in lower case without a default port, or null); no data: there is none. */
 mishap_text mishap_http_unsound_origin(const char *list);
 
 /* -- cors -------------------------------------------------------------------------------------- */
 
-/* The fields that let a page of another origin read the reply, if its origin is in settings->cors.
- * A reply that has them already is left alone. */
+/* Add the fields that let a page of another origin read the reply, if its origin is in
+ * settings->cors. A reply that has them already is not changed. */
 void mishap_http_cors(mishap_http_reply *reply, const mishap_http_settings *settings,
                       const mishap_http_request *request);
 
@@ -538,15 +543,15 @@ void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_sett
 
 /* -- the access log ---------------------------------------------------------------------------- */
 
-/* One JSON object a line; gathered, and written when there is much of it or a moment has passed. In
- * a server another process writes (incident/logs.h). */
+/* One JSON object per line. Lines are gathered, and written when there are many or a moment has
+ * passed. In a server another process writes them (incident/logs.h). */
 typedef struct mishap_http_access mishap_http_access;
 mishap *mishap_http_access_open(const char *file,
                                 mishap_http_access **out); /* NULL file: *out NULL */
 void mishap_http_access_add(mishap_http_access *access, const mishap_http_request *request,
                             const mishap_http_reply *reply, size_t sent, int64_t now_ns);
 void mishap_http_access_flush(mishap_http_access *access);
-void mishap_http_access_reopen(mishap_http_access *access); /* after the file was moved away */
+void mishap_http_access_reopen(mishap_http_access *access); /* after the file was rotated */
 void mishap_http_access_close(mishap_http_access *access);
 
 /* -- the server, for extensions ---------------------------------------------------------------- */
@@ -556,16 +561,16 @@ const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *se
 /* For handles of an extension, which it closes in its close(); NULL: there is no loop. */
 struct uv_loop_s *mishap_http_uv(const mishap_http_server *server);
 
-/* The request at hand is so many messages: see mishap_http_rates_check_all(). */
+/* The current request consists of so many messages: see mishap_http_rates_check_all(). */
 mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_request *request,
                                size_t count);
 
 /* An API key was removed (request->caller_key): all extensions are told, and streams that answer
- * requests with this key are cut, as if their peers had gone away. An answer that is given as a
- * whole still reaches its peer. For the extension that knows the keys, from its tick(). */
+ * requests with this key are cut, as if their peers had left. An answer in one piece still reaches
+ * its peer. Called by the extension that manages the keys, in its tick(). */
 void mishap_http_revoke(mishap_http_server *server, uint64_t key);
 
-/* Count something, and all that was counted so far. Nothing happens in a server without metrics. */
+/* Count something; the metrics as text. Nothing happens in a server without metrics. */
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);
 void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
 
@@ -574,28 +579,28 @@ void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *ser
 /* The caller, for limits and counts: its name, else its address. */
 void mishap_http_request_caller(const mishap_http_request *request, char *caller, size_t size);
 
-/* True if this turn of the loop is so old that other connections wait for the next one: whoever has
- * more to do for one client does that as a task. */
+/* True if this iteration of the loop has taken so long that other connections wait for the next
+ * one. An endpoint that has more work for one client then continues it as a task. */
 bool mishap_http_turn_is_over(const mishap_http_server *server);
 
-/* Work that goes on in a later turn of the loop, after all that other connections have sent
- * meanwhile. It is part of whatever it works on. */
+/* Work that continues in a later iteration of the loop, after the requests that other connections
+ * have sent meanwhile. It is a member of the endpoint's own struct. */
 typedef struct mishap_http_task {
     void (*go_on)(struct mishap_http_task *task); /* may wait again, or free it */
-    struct mishap_http_task *next, *previous;     /* the server's */
-    uint64_t since;                               /* … the turn in which it began to wait */
+    struct mishap_http_task *next, *previous;     /* used by the server */
+    uint64_t since;                               /* … the iteration in which it began to wait */
     bool waits;
 } mishap_http_task;
 
-/* It waits for a later turn, if it does not yet; and no more, if it does. */
+/* Let a task wait for a later iteration, if it does not wait yet; stop it from waiting. */
 void mishap_http_task_wait(mishap_http_server *server, mishap_http_task *task);
 void mishap_http_task_drop(mishap_http_server *server, mishap_http_task *task);
 
-/* UNAVAILABLE: there is too much to do; to be tried again soon. */
+/* UNAVAILABLE: the server is too busy; to be tried again soon. */
 mishap *mishap_http_busy(void);
 
-/* The text of a request that is answered after its bytes are gone: how many bytes it takes, and a
- * request with this text as its own, but without its body. */
+/* The text of a request that is answered later, when the input buffer is reused: how many bytes it
+ * takes, and a copy of the request with its own text, but without the body. */
 size_t mishap_http_request_size(const mishap_http_request *request);
 void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_request *request,
                               char *text);

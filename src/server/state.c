@@ -1,4 +1,5 @@
-/* A server as one loop has it: its clock, what it opens, what it does several times a second. */
+/* The state of a server in one loop: its clock, what it opens, and what it does several times per
+ * second. */
 #include "server/state.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * A server as one loop has it: what every request needs, and nothing of sockets or processes. It
- * belongs to the thread of the loop.
+ * The state of a server in one loop: what every request needs, but nothing about sockets or
+ * processes. It belongs to the thread of the loop.
  */
 #ifndef MISHAP_SERVER_STATE_H
 #define MISHAP_SERVER_STATE_H
@@ -12,7 +12,7 @@
 struct mishap_http_exchange;
 
 /* Bytes in server->out: how many are written before more requests are answered, and how much memory
- * is kept for the next ones. */
+ * is kept for the next replies. */
 enum { MISHAP_HTTP_OUT_MUCH = 256 * 1024, MISHAP_HTTP_OUT_KEPT = 1024 * 1024 };
 
 /* Two callers with the same word share one allowance. An attacker cannot choose the word of
@@ -25,67 +25,70 @@ struct mishap_http_server {
     mishap_http_metrics *metrics; /* shared by all loops; NULL: nothing is counted */
     mishap_http_rates *rates;     /* shared by all loops; NULL: no limits */
     mishap_http_bodies *bodies;   /* shared by all loops; NULL: no limit */
-    size_t place;                 /* of this loop in it … */
-    size_t held_elsewhere;        /* … and what the others held when that was looked at last */
+    size_t place;                 /* the place of this loop in it … */
+    size_t held_elsewhere;        /* … and the bytes of the others at the last check */
     mishap_http_access *access;   /* NULL: no log */
     uv_loop_t *loop;              /* for the handles of extensions; NULL: there is none */
-    void *states[MISHAP_HTTP_MOST_EXTENSIONS]; /* of the extensions */
+    void *states[MISHAP_HTTP_MOST_EXTENSIONS]; /* one for each extension */
     size_t open_extensions;                    /* … how many of them are open */
-    char date[64];                             /* of now, as the field Date has it */
+    char date[64];                             /* the current value of the field Date */
     size_t date_length;
-    int64_t now_ms, now_ns; /* when this turn of the loop began: of the calendar, monotonic */
-    uint64_t turn;          /* the number of this turn of the loop */
-    int64_t turn_ends_ns;   /* nobody goes on in this turn after that (turn.c); 0: there are none */
-    int64_t told_ns;        /* when the latest reply was told of */
-    mishap_http_task *first_task, *last_task; /* that wait for a later turn */
-    void (*wake)(mishap_http_server *server); /* let there be one soon; NULL: there is no loop */
-    bool draining;                            /* every reply is the last of its connection */
+    /* When this iteration of the loop began: calendar time, monotonic time. */
+    int64_t now_ms, now_ns;
+    uint64_t turn;        /* the number of this iteration of the loop */
+    int64_t turn_ends_ns; /* after this, no connection continues in this iteration (turn.c); 0: no
+                             iterations */
+    int64_t told_ns;      /* when the latest reply was counted */
+    mishap_http_task *first_task, *last_task; /* tasks that wait for a later iteration */
+    void (*wake)(mishap_http_server *server); /* start an iteration soon; NULL: there is no loop */
+    bool draining;                            /* each connection ends with its next reply */
 
-    mishap_http_reply reply; /* of the request at hand; its memory is used again and again */
-    mishap_buffer out;       /* bytes for the connection at hand */
-    mishap_buffer aside;     /* bytes for another one: of an answer that came later */
+    mishap_http_reply reply; /* of the current request; its memory is reused */
+    mishap_buffer out;       /* bytes for the current connection */
+    mishap_buffer aside;     /* bytes for another one: of a deferred answer */
 
-    /* The request that an endpoint looks at, while it does; see mishap_http_defer(). */
+    /* The request that an endpoint is processing now; see mishap_http_defer(). */
     struct {
         struct mishap_http_exchange *exchange; /* NULL: none */
         int64_t route;
         bool deferred;
     } at_hand;
 
-    /* Write to an exchange that is not at hand, behind all that was written to it before. Text
-     * without data: there was no memory for it, and the connection ends. False: it is closed. */
+    /* Write to an exchange that is not the current one, after everything that was written to it
+     * before. Text without data: there was no memory for it, and the connection ends. False: it is
+     * closed. */
     bool (*push)(mishap_http_server *server, struct mishap_http_exchange *exchange,
                  mishap_text bytes);
 
-    /* … is there something that was not written yet? NULL: there never is. */
+    /* … true if some of it was not written yet. NULL: always false. */
     bool (*lags)(const struct mishap_http_exchange *exchange);
 
-    /* … its answer is complete: read on, but not before who calls this has returned. */
+    /* … its answer is complete: go on reading, but not before the caller of this function has
+     * returned. */
     void (*go_on)(mishap_http_server *server, struct mishap_http_exchange *exchange);
 
-    /* Streams that are open: all of them, and those of each caller, by its number. */
+    /* Open streams: all of them, and those of each caller, by its number. */
     size_t streams;
     uint16_t streams_of[MISHAP_HTTP_SHARE_WORDS];
 
-    /* Revoke every answer that comes later to a request with this key. NULL: there are none. */
+    /* Revoke every deferred answer to a request with this key. NULL: there are none. */
     void (*revoke)(mishap_http_server *server, uint64_t key);
 };
 
-/* Make what a server needs beside its routes and extensions, and give it back. */
+/* Create what a server needs beside its routes and extensions, and release it. */
 mishap *mishap_http_server_open(mishap_http_server *server);
 void mishap_http_server_close(mishap_http_server *server);
 
-/* A turn of the loop begins: requests that are answered in it came now. */
+/* An iteration of the loop begins: its time counts as the arrival of the requests in it. */
 void mishap_http_server_look_at_clock(mishap_http_server *server);
 
-/* Connections are answered now, for so long; the same once more, for those that wait since an
- * earlier turn; and: one task that waits goes on. False: none waits.
- */
+/* The time for answering connections begins; it begins once more for those that wait since an
+ * earlier iteration. The third: one waiting task goes on. False: none waits. */
 void mishap_http_turn_begin(mishap_http_server *server);
 void mishap_http_turn_extend(mishap_http_server *server);
 bool mishap_http_task_next(mishap_http_server *server);
 
-/* To be called several times a second: the date, the access log, the extensions. */
+/* To be called several times per second: updates the date, the access log, the extensions. */
 void mishap_http_server_tick(mishap_http_server *server);
 
 /* -- extensions -------------------------------------------------------------------------------- */
@@ -94,10 +97,10 @@ void mishap_http_server_tick(mishap_http_server *server);
  * and those before it are dismissed already. */
 mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared);
 
-/* … and dismiss them, in the opposite order. */
+/* … and dismiss them, in reverse order. */
 void mishap_http_extensions_dismiss(const mishap_http_settings *settings, void *const *shared);
 
-/* … a loop is forked, and has ended. `numbers` has room for one of each. */
+/* … a loop is forked, and has ended. `numbers` has room for one number of each extension. */
 void mishap_http_extensions_before_loop(const mishap_http_settings *settings, void *const *shared,
                                         int *numbers);
 void mishap_http_extensions_loop_forked(const mishap_http_settings *settings, void *const *shared);
@@ -119,80 +122,80 @@ void mishap_http_extensions_close(mishap_http_server *server);
 
 /* -- header fields ----------------------------------------------------------------------------- */
 
-/* What it means that a field stands there more than once. */
+/* What a repeated field means. */
 typedef enum mishap_http_repeats {
-    MISHAP_HTTP_ONCE,  /* it must not */
+    MISHAP_HTTP_ONCE,  /* an error */
     MISHAP_HTTP_FIRST, /* the first counts */
-    MISHAP_HTTP_LIST,  /* all of them are one list: RFC 9110, 5.3 */
+    MISHAP_HTTP_LIST,  /* all of them form one list: RFC 9110, 5.3 */
 } mishap_http_repeats;
 
-enum { MISHAP_HTTP_LONGEST_NAME = 63 }; /* of a field that is kept */
+enum { MISHAP_HTTP_LONGEST_NAME = 63 }; /* of a field name that is kept */
 
-/* The fields that are kept. Those of the same length are a chain. */
+/* The fields that are kept. Fields of the same length form a chain. */
 struct mishap_http_fields {
     size_t count;
     struct mishap_http_kept_field {
         mishap_text name;
         mishap_http_repeats repeats;
-        bool from_pages, to_pages; /* as its wish says */
-        int8_t next;               /* of the same length; -1: none */
+        bool from_pages, to_pages; /* as declared by the extension */
+        int8_t next;               /* the next of the same length; -1: none */
     } kept[MISHAP_HTTP_MOST_FIELDS];
-    int8_t by_length[MISHAP_HTTP_LONGEST_NAME + 1]; /* the first; -1: none */
-    mishap_buffer allowed; /* names that pages of other origins may send, with commas between */
+    int8_t by_length[MISHAP_HTTP_LONGEST_NAME + 1]; /* the first of each length; -1: none */
+    mishap_buffer allowed; /* comma-separated names that pages of other origins may send */
     mishap_buffer exposed; /* … and may read */
 };
 
 /* -- replies ----------------------------------------------------------------------------------- */
 
-/* Empty a reply for the next use. */
+/* Reset a reply for its next use. */
 void mishap_http_reply_reset(mishap_http_reply *reply);
 
-/* The head of a reply whose body comes in pieces. */
+/* Write the head of a reply whose body comes in pieces. */
 void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
                           const mishap_http_request *request, const mishap_http_reply *reply,
                           bool chunked);
 
-/* The whole reply at the end of the buffer, or if there is no memory nothing of it. */
+/* Write the whole reply at the end of the buffer; if there is no memory, nothing of it. */
 void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);
 
-/* Where a request leads: match->endpoint is NULL if that is nowhere. */
+/* Find the endpoint of a request: match->endpoint is NULL if there is none. */
 bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
                       mishap_http_match *match);
 
-/* The most bytes that the body of such a request may have. */
+/* The largest body of such a request, in bytes. */
 size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_http_match *match);
 
-/* The head of a request is known: where does it lead, may it? True: it can be answered. False: the
- * reply is ready. `again`: that was asked before, and its body has come in meanwhile. */
+/* The head of a request is known: find its endpoint, and check it. True: it can be answered. False:
+ * the reply is ready. `again`: it was checked before, and its body has arrived meanwhile. */
 bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request, bool again,
                        mishap_http_match *match, mishap_http_reply *reply);
 
-/* Make a reply of a failure as the endpoint spells it; it may be NULL. Takes the failure. */
+/* Make a reply of a failure in the format of the endpoint, which may be NULL. Takes the failure. */
 void mishap_http_refuse_at(mishap_http_server *server, const mishap_http_request *request,
                            const mishap_http_match *match, mishap_http_reply *reply,
                            mishap *failure);
 
-/* Answer a request that may be answered. True: the reply is ready. False: its endpoint answers the
- * exchange later, or has done so. */
+/* Answer a request that was checked. True: the reply is ready. False: it was deferred, and may have
+ * been answered already. */
 bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
                         const mishap_http_request *request, const mishap_http_match *match,
                         mishap_http_reply *reply);
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
-/* This loop holds so many bytes more of requests, or fewer. */
+/* This loop holds so many bytes of requests more, or fewer. */
 void mishap_http_bodies_add(mishap_http_server *server, size_t more);
 void mishap_http_bodies_remove(mishap_http_server *server, size_t fewer);
 
-/* May all loops together hold so many more? Of few bytes it is judged by what the others held a
- * moment ago. */
+/* True if all loops together may hold so many more. A small number is judged by what the others
+ * held a moment ago. */
 bool mishap_http_bodies_fit(mishap_http_server *server, size_t more);
 
-/* Several times a second: look at what the others hold. */
+/* Several times per second: read what the other loops hold. */
 void mishap_http_bodies_look(mishap_http_server *server);
 
-/* UNAVAILABLE: they do not fit. */
+/* UNAVAILABLE: there is no room for the body. */
 mishap *mishap_http_bodies_full(void);
 
 #endif

@@ -22,22 +22,22 @@
 
 enum {
     MOST_PROCESSES = 256,
-    MOST_IN_SLOT = 12,   /* processes with the same sockets */
-    MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
-    SPARE_MS = 2000,     /* what a loop may take beyond its own deadline */
-    BEAT_MS = 1000,      /* how often it is looked whether the loops turn … */
-    MOST_SILENT = 5,     /* … and how often in a row one may not have */
+    MOST_IN_SLOT = 12,   /* processes that use the same sockets */
+    MOST_BAD_STARTS = 5, /* after so many in a row it is no accident */
+    SPARE_MS = 2000,     /* the time that a loop may take beyond its own deadline */
+    BEAT_MS = 1000,      /* interval of the checks whether loops respond … */
+    MOST_SILENT = 5,     /* … and the number of checks in a row that a loop may miss */
 };
 
-/* A loop that lives; pid 0: the place is free. */
+/* A living loop; pid 0: the place is free. */
 struct process {
     pid_t pid;
     int control;
-    int slot; /* its sockets */
+    int slot; /* the index of its sockets */
     bool ready, draining;
-    int silent; /* beats since it was heard */
+    int silent; /* checks since its last message */
     int64_t kill_at_ns;
-    int numbers[MISHAP_HTTP_MOST_EXTENSIONS]; /* what the extensions know it by */
+    int numbers[MISHAP_HTTP_MOST_EXTENSIONS]; /* its numbers in the extensions */
 };
 
 typedef struct supervisor {
@@ -47,12 +47,12 @@ typedef struct supervisor {
     mishap_http_routes *routes;
     mishap_http_metrics *metrics;
     mishap_http_rates *rates;
-    mishap_http_bodies *bodies; /* a loop has the place there that it has among the processes */
+    mishap_http_bodies *bodies; /* a loop has the same index there as among the processes */
     struct process processes[MOST_PROCESSES];
     mishap_http_sockets *sockets; /* of each slot */
     int *bad_starts;              /* … how often in a row its loop did not become ready */
-    int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
-    int64_t beat_ns;              /* when it was looked last whether the loops turn */
+    int64_t *begin_at_ns;         /* … when to try again; 0: it has a loop */
+    int64_t beat_ns;              /* when loops were checked last */
     int slots, port, signals;
     size_t turn; /* the process that gets the next connections, if it can */
     bool announced, stopping;
@@ -61,7 +61,8 @@ typedef struct supervisor {
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
-/* In the new process: only what a loop needs stays open. When all shall end that is no socket. */
+/* In the new process: keep only the files open that a loop needs. When the whole server ends, a
+ * loop has no socket. */
 static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control)
 {
     const mishap_http_common common = {
@@ -76,7 +77,7 @@ static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control
             close(s->processes[i].control);
     close(s->signals);
     mishap_logs_leave();
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a handler prints here must not wait either */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* a handler's output must not block either */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     mishap_http_loop_run(s->settings, &common, &s->sockets[slot], control);
@@ -95,7 +96,7 @@ static int count_in(const supervisor *s, int slot)
     return count;
 }
 
-/* If loops are replaced faster than old ones end, callers wait a moment at the socket. */
+/* If loops are replaced faster than old ones end, clients wait a moment at the socket. */
 static void begin_loop(supervisor *s, int slot)
 {
     size_t which = 0;
@@ -135,7 +136,7 @@ static void tell(const struct process *p, char word)
     send(p->control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* From now on it only finishes what it has. */
+/* From now on this loop only finishes the requests that it has. */
 static void let_go(const supervisor *s, struct process *p)
 {
     p->draining = true;
@@ -151,7 +152,7 @@ static bool slot_is_served(const supervisor *s, int slot)
     return false;
 }
 
-/* Is there one that is not ready yet? */
+/* True if a loop is not ready yet. */
 static bool is_beginning(const supervisor *s, int slot)
 {
     for (size_t i = 0; i < MOST_PROCESSES; i++)
@@ -183,7 +184,7 @@ static void on_word(supervisor *s, struct process *p, char word)
         s->bad_starts[p->slot] = 0;
         if (!s->announced)
             announce(s);
-        /* The loop that this one replaces can go. */
+        /* The loop that is replaced by this one may end. */
         for (size_t i = 0; i < MOST_PROCESSES && !p->draining; i++) {
             struct process *other = &s->processes[i];
             if (other->pid && other != p && other->slot == p->slot && !other->draining) {
@@ -193,7 +194,7 @@ static void on_word(supervisor *s, struct process *p, char word)
         }
     } else if (word == MISHAP_HTTP_LEAVING && !p->draining) {
         let_go(s, p);
-        tell(p, MISHAP_HTTP_DRAIN); /* and hand it nothing more */
+        tell(p, MISHAP_HTTP_DRAIN); /* and send it no more connections */
         if (!s->stopping)
             begin_loop(s, p->slot);
     }
@@ -207,7 +208,7 @@ static void listen_to(supervisor *s, struct process *p)
         on_word(s, p, words[i]);
 }
 
-/* -- ends -------------------------------------------------------------------------------------- */
+/* -- ending ------------------------------------------------------------------------------------ */
 
 /* Connections that waited at a socket go to the next loop that is not about to end. */
 static void distribute(void *state, const int *files, size_t count)
@@ -221,7 +222,7 @@ static void distribute(void *state, const int *files, size_t count)
     }
 }
 
-/* Somebody has to answer who waits, also where the loop is gone just now. */
+/* Waiting connections must be answered even if a slot has no loop just now. */
 static void end_sockets(supervisor *s)
 {
     for (int i = 0; i < s->slots && !s->failure; i++)
@@ -253,8 +254,8 @@ static void kill_all(supervisor *s)
             mishap_signal_process(s->processes[i].pid, SIGKILL);
 }
 
-/* One that ended before it was ready has said why on stderr. At the start that is the end of all;
- * later it is tried again and again, more and more slowly. */
+/* A loop that ended before it was ready has said why on stderr. When the server starts, this ends
+ * the server. Later it is tried again, with growing pauses. */
 static void on_bad_start(supervisor *s, int slot)
 {
     int count = ++s->bad_starts[slot];
@@ -266,8 +267,8 @@ static void on_bad_start(supervisor *s, int slot)
     begin_later(s, slot, count < MOST_BAD_STARTS ? 50L * count : 2000);
 }
 
-/* A signal that ends a loop is worth a line, also in one that was about to end; but SIGKILL is
- * how such a one is hurried from here. */
+/* If a signal ended a loop, that is worth a line, even if the loop was about to end. Except for
+ * SIGKILL, by which the supervisor ends a loop that takes too long. */
 static void tell_of_signal(const supervisor *s, const struct process *ended, int status)
 {
     if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
@@ -291,7 +292,7 @@ static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
     struct process ended = *which;
     close(ended.control);
     *which = (struct process){ 0 };
-    mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
+    mishap_http_metrics_gone(s->metrics, pid); /* its files are closed now */
     mishap_http_bodies_gone(s->bodies, (size_t)(which - s->processes));
     mishap_http_extensions_loop_ended(s->settings, s->shared, ended.numbers);
     tell_of_signal(s, &ended, status);
@@ -303,7 +304,7 @@ static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
         begin_loop(s, ended.slot);
 }
 
-/* A loop that was stopped answers nobody. */
+/* A stopped (SIGSTOP) loop answers no requests: kill it. */
 static void reap(supervisor *s)
 {
     int status;
@@ -325,27 +326,27 @@ static void on_signal(supervisor *s, int number)
     case SIGCHLD:
         reap(s);
         break;
-    case SIGHUP: /* log files were moved away; loops hand over what they have */
+    case SIGHUP: /* log files were rotated; loops write what they have */
         for (size_t i = 0; i < MOST_PROCESSES; i++)
             if (s->processes[i].pid)
                 mishap_signal_process(s->processes[i].pid, SIGHUP);
         mishap_logs_reopen();
         break;
-    case SIGUSR1: /* new loops for old ones */
+    case SIGUSR1: /* replace all loops by new ones */
         for (int i = 0; i < s->slots && !s->stopping; i++)
             if (!is_beginning(s, i))
                 begin_loop(s, i);
         break;
     default:
-        reap(s); /* no connection is handed to a loop that is gone */
+        reap(s); /* so that no connection is handed to a dead loop */
         if (s->stopping)
-            kill_all(s); /* asked twice */
+            kill_all(s); /* the second request to stop */
         else
             stop(s);
     }
 }
 
-/* -- the loop ---------------------------------------------------------------------------------- */
+/* -- the main loop ----------------------------------------------------------------------------- */
 
 static bool any_left(const supervisor *s)
 {
@@ -355,7 +356,7 @@ static bool any_left(const supervisor *s)
     return false;
 }
 
-/* What is due now; returns for how many milliseconds nothing is. */
+/* Do what is due now. Returns the milliseconds until something is due next. */
 static int look_at_clock(supervisor *s)
 {
     int64_t now = mishap_clock_monotonic_ns(), next = now + INT64_C(1000000000);
@@ -375,7 +376,7 @@ static int look_at_clock(supervisor *s)
     return next > now ? (int)((next - now) / 1000000) + 1 : 10;
 }
 
-/* It is this process's own beats that are counted, so a machine that was paused, or Ctrl-Z, ends no
+/* The supervisor counts its own checks, not time: so a machine that was paused, or Ctrl-Z, ends no
  * loop. */
 static void look_for_silent(supervisor *s)
 {
@@ -417,17 +418,17 @@ static void watch(supervisor *s)
             if (files[i].revents & POLLIN)
                 listen_to(s, whose[i]);
             else if (files[i].revents)
-                poll(NULL, 0, 1); /* it has ended; the signal says so in a moment */
+                poll(NULL, 0, 1); /* it has ended; SIGCHLD follows in a moment */
         struct signalfd_siginfo info;
         while (read(s->signals, &info, sizeof info) == sizeof info)
             on_signal(s, (int)info.ssi_signo);
     }
 }
 
-/* -- beginning and end ------------------------------------------------------------------------- */
+/* -- start and end ----------------------------------------------------------------------------- */
 
-/* That the access log cannot be opened is for the person who starts the server, so it is tried
- * here. */
+/* If the access log cannot be opened, the person who starts the server must learn that, so it is
+ * tried here. */
 static mishap *begin_logs(mishap_http_settings *settings)
 {
     mishap_http_access *access = NULL;
@@ -440,7 +441,7 @@ static mishap *begin_logs(mishap_http_settings *settings)
                                  .incident_bytes = settings->log_bytes,
                                  .access = file && strcmp(file, "-") != 0 ? file : NULL });
     if (!mishap_log_is_open(MISHAP_LOG_INCIDENTS))
-        settings->log = NULL; /* it is nothing to tell of */
+        settings->log = NULL; /* then it is not mentioned */
     return failure;
 }
 

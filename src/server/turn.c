@@ -1,8 +1,8 @@
 /*
- * Turns of a loop. In one turn every connection that has sent something gets at least one answer,
- * and goes on only while the turn is young: requests that were sent ahead, and the rest of long
- * work (mishap_http_task), wait for a later turn. So nobody waits for all that another client
- * wants, however much it has sent at once.
+ * Iterations (turns) of a loop. In one iteration every connection that has sent something gets at
+ * least one answer. It continues only while the iteration is young: requests that were sent in
+ * advance, and the rest of long work (mishap_http_task), wait for a later iteration. So no client
+ * waits for all work of another client, even if that has sent much at once.
  */
 #include "server/state.h"
 

@@ -11,8 +11,8 @@ typedef mishap_http_connection connection;
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
-/* This and start_waiting() are parts of mishap_http_wait_for(), which every request passes: no
- * calls are wanted there. */
+/* This and start_waiting() are parts of mishap_http_wait_for(), which runs for every request: they
+ * are inline for speed. */
 static void stop_waiting(connection *c)
 {
     mishap_http_loop *w = c->loop;
@@ -21,7 +21,8 @@ static void stop_waiting(connection *c)
     c->next = c->previous = NULL;
 }
 
-/* Bytes that the system has: SIOCOUTQ and the peer has not, FIONREAD and we have not read yet. */
+/* Bytes in the buffers of the system: those that the peer has not read (SIOCOUTQ), or that this
+ * process has not read (FIONREAD). */
 static size_t in_system(const connection *c, unsigned long which)
 {
     uv_os_fd_t file;
@@ -31,8 +32,8 @@ static size_t in_system(const connection *c, unsigned long which)
     return (size_t)count;
 }
 
-/* Bytes that are ours still, and those that the system has. The second are many, and all that a
- * slow reader moves for a long time. */
+/* Unsent bytes: those of this process, and those in the buffers of the system. The latter can be
+ * many, and for a slow reader only they may change for a long time. */
 static size_t unsent(const connection *c)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&c->socket) + in_system(c, SIOCOUTQ);
@@ -83,10 +84,10 @@ void mishap_http_wait_anew(connection *c)
     start_waiting(c, c->wait);
 }
 
-/* -- time -------------------------------------------------------------------------------------- */
+/* -- timeouts ---------------------------------------------------------------------------------- */
 
-/* Something has happened after all: who reads slowly may, as long as it does; and of who was idle a
- * request may have come just now. */
+/* True if there was progress after all: a slow reader may go on as long as it reads, and a
+ * connection that was idle may have sent a request just now. */
 static bool has_moved(const connection *c)
 {
     return c->wait == MISHAP_HTTP_WAIT_WRITE  ? unsent(c) < c->unsent
@@ -112,8 +113,8 @@ static void too_slow(connection *c)
     }
 }
 
-/* Time in which the loop itself was held up, on a machine that slept or is very busy, is not held
- * against its peers: it has not read yet what came meanwhile. */
+/* Time in which the loop itself was held up, on a machine that slept or is very busy, does not
+ * count against its peers: the loop has not read yet what they sent meanwhile. */
 static void forgive(mishap_http_loop *loop, uint64_t now)
 {
     uint64_t tick = uv_timer_get_repeat(&loop->timer);
@@ -136,7 +137,7 @@ void mishap_http_connection_sweep(mishap_http_loop *loop)
         connection *c;
         while (loop->patience_ms[wait] && (c = loop->first[wait]) &&
                now - c->since_ms >= loop->patience_ms[wait])
-            too_slow(c); /* which ends the wait, or begins it anew */
+            too_slow(c); /* this ends the wait, or starts it anew */
     }
 }
 
