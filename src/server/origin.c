@@ -6,12 +6,11 @@
  * made:
  *
  * - Does the page have an origin that may call? Browsers send the origin with every request that
- *   may
- *   change something.
+ *   may change something.
  * - Does Host name this server? A page can make its own domain name point to this machine (DNS
  *   rebinding). Then the browser takes the server for the origin of the page, and only the name in
  *   Host shows it. An address, or a name without a dot, cannot be pointed here by an attacker's
- * DNS.
+ *   DNS.
  */
 #include <strings.h>
 

@@ -12,7 +12,7 @@ typedef mishap_http_connection connection;
 /* -- lists ------------------------------------------------------------------------------------- */
 
 /* This and start_waiting() are parts of mishap_http_wait_for(), which runs for every request: they
- * are inline for speed. */
+ * are small enough to be inlined. */
 static void stop_waiting(connection *c)
 {
     mishap_http_loop *w = c->loop;
