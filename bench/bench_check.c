@@ -143,7 +143,7 @@ static void read_fields(void)
 }
 
 /* The time of n units over n times the time that one more unit takes: near 1 when it is linear,
- * whatever the fixed cost. */
+ * with any fixed cost. */
 static void bench_growth(const char *what, work *checks, bool from_behind)
 {
     static const size_t amounts[] = { 1, 10, 100, 1000 };

@@ -185,8 +185,8 @@ static mishap *list_loans(mishap_call *call)
               " WHERE id > :after ORDER BY id LIMIT :limit + 1");
 }
 
-/* A long operation tells how far it is, and ends early if nobody waits any more. Each loan is a
- * transaction of its own: the next run goes on where this one has ended. */
+/* A long operation tells how far it is, and ends early if its caller does not wait any more. Each
+ * loan is a transaction of its own: the next run goes on where this one has ended. */
 #define DUE " FROM loans WHERE due < :day AND reminded IS NOT :day"
 static mishap *remind_members(mishap_call *call)
 {

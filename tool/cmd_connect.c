@@ -57,8 +57,8 @@ static int64_t ms_left(int64_t deadline_ns)
 
 /* -- saying why not ---------------------------------------------------------------------------- */
 
-/* The same sentence whatever the reason; an IPv6 address in brackets, so that its port can be told
- * from it. */
+/* The same sentence for every reason; an IPv6 address is in brackets, to separate it from its
+ * port. */
 static mishap *cannot_connect(const mishap_code *code, const struct attempt *attempt,
                               const char *cause, const char *suggestion)
 {
@@ -168,7 +168,7 @@ static void *look_up(void *state)
     return NULL;
 }
 
-/* RFC 6761: names under `invalid` never exist, and nobody is to be asked. */
+/* RFC 6761: names under `invalid` never exist, and no name server is to be asked. */
 static bool never_exists(const char *host)
 {
     static const char end[] = "invalid";

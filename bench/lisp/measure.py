@@ -25,7 +25,7 @@ from figures import Void  # noqa: E402
 BARE = """(let ((*standard-output* (sb-sys:make-fd-stream 1 :output t :buffering :full)))
   (loop (prin1 (handler-case (eval (read)) (error (c) (substitute #\\Space #\\Newline (princ-to-string c))))) (terpri) (finish-output)))"""
 SUM, WRONG = "(+ 1 2)", '(+ 1 "hello")'
-# A part of each answer; whatever else is answered is another measurement.
+# A part of each answer; any other answer would be another measurement.
 THROUGH_MCP = {SUM: b'"values":["3"]', WRONG: b"TYPE-ERROR"}
 BY_BARE = {SUM: b"3\n", WRONG: b"is not of type"}
 SESSIONS = 100

@@ -146,7 +146,7 @@ void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void
 mishap *mishap_answer(mishap_call *call, const char *json);
 
 /*
- * Write the answer piece by piece. The result is always valid JSON, whatever the values are.
+ * Write the answer piece by piece. The result is always valid JSON, for all values.
  *
  *     mishap_answer_member(call, "name", name);      {"name":"A\"da",
  *     mishap_answer_array(call, "lines");             "lines":[

@@ -22,7 +22,7 @@ extern "C" {
 
 /*
  * Run the command that argv names and return the exit code. If a declaration is not valid, or if
- * `app` is NULL, the function prints a sentence to stderr and returns 70, whatever the command.
+ * `app` is NULL, the function prints a sentence to stderr and returns 70, for every command.
  *
  * To be called once, by main(), while the program has no other thread: the function changes
  * standard output, signals and the order of argv. The caller keeps `argv` and `app`.

@@ -1,6 +1,7 @@
 /*
- * Exit codes by which a foreign program (mishap/worker.h) says that it failed by itself, whatever
- * the code that it ran. This is the one table of them; docs/worker-protocol.md explains it.
+ * Exit codes by which a foreign program (mishap/worker.h) says that it failed by itself, and not
+ * because of the code that it ran. This is the one table of them; docs/worker-protocol.md explains
+ * it.
  *
  * A process that ends with one of these codes while it has a call fails that call with
  * INTERNAL_ERROR. The code of the caller is not blamed. Code that can end its process may choose

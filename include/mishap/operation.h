@@ -204,10 +204,10 @@ struct mishap_operation;
  *
  *     static const mishap_trial trial = { &operations[0], "{\"code\":\"1 + 2\"}", "value", "3" };
  *
- * A server runs it when somebody first asks for /ready or /health, in the background and like any
- * other call, and again after failures. What came of it is told at /ready and /health, as one of
- * a few constant sentences; the reasons go to the log. The operation belongs to the service; it
- * need not be in the list of the program. It must not change anything that a caller could notice.
+ * A server runs it when /ready or /health is first requested, in the background and like any other
+ * call, and again after failures. What came of it is told at /ready and /health, as one of a few
+ * constant sentences; the reasons go to the log. The operation belongs to the service; it need not
+ * be in the list of the program. It must not change anything that a caller could notice.
  */
 typedef struct mishap_trial {
     const struct mishap_operation *operation;
@@ -275,12 +275,13 @@ typedef struct mishap_service {
                    routes: of `POST /books/:id` below /books. This includes unknown paths, wrong
                    methods, missing keys and bodies that are too large. A client can ask for another
                    format with Accept. The HTTP status is the one of the code */
-    bool names_callers; /* its operations act for the caller, also where nobody has an API key. The
-                   caller can then name itself: with the header X-Caller over HTTP, with --caller on
-                   the command line and of `mcp`. A name is like that of a key. A server accepts it
-                   only on a loopback address, from this machine, and while no key exists; a command
-                   accepts it while no key exists. Otherwise a caller is who its key says, and
-                   another name is refused */
+    bool names_callers; /* its operations act for the caller, also if there are no API keys. The
+                         *                    caller can then name itself: with the header X-Caller
+                         * over HTTP, with --caller on the command line and of `mcp`. A name is like
+                         * that of a key. A server accepts it only on a loopback address, from this
+                         * machine, and while no key exists; a command accepts it while no key
+                         * exists. Otherwise a caller is who its key says, and another name is
+                         * refused */
     const mishap_settlement *settlement; /* how it settles the changes of calls: a server then runs
                    its operations in one process, in batches, and none of them may be `.quick`.
                    NULL: each handler does that for itself */

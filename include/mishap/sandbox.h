@@ -10,10 +10,10 @@
  *         .cpu_seconds = 60,
  *     };
  *
- * Whatever the profile says, the program has no network, cannot start another program or process,
- * cannot change what it is or what the system is, and sees no process but itself. It can have
- * threads. The sandbox is made of layers, each of which the kernel of a machine may or may not
- * have: docs/sandbox.md says what each of them stops.
+ * With every profile, the program has no network, cannot start another program or process, cannot
+ * change what it is or what the system is, and sees no process but itself. It can have threads. The
+ * sandbox is made of layers, each of which the kernel of a machine may or may not have:
+ * docs/sandbox.md says what each of them stops.
  */
 #ifndef MISHAP_SANDBOX_H
 #define MISHAP_SANDBOX_H

@@ -70,7 +70,7 @@ enum {
  * not bound is NULL. `postgresql` is used there instead of `text`, where the two engines differ.
  * `writes` must be set if the statement changes anything.
  *
- * `later` may be set if it has no rows, and nobody needs to know its outcome before that of the
+ * `later` may be set if it has no rows, and its outcome is not needed before that of the
  * transaction. In a transaction PostgreSQL then gets it together with the next statement or the
  * commit, which saves a round trip. If it fails, so does that, with the failure of this one.
  */
@@ -253,15 +253,14 @@ bool mishap_page_step(mishap_page *page, mishap_query *query);
  * that it was to wait for: the change is there, but lost if the standby takes over. The outcome is
  * TIMEOUT (mishap_store_outcome_unknown()).
  *
- * If the connection is lost while PostgreSQL commits, nobody knows whether the change was made.
+ * If the connection is lost while PostgreSQL commits, it is not known whether the change was made.
  * Without `look_up` the outcome is TIMEOUT (mishap_store_outcome_unknown()), and `work` is not
  * called again. With it, a new connection is made and `look_up` says in *done whether the change is
  * in the store: if so it is confirmed (mishap_store_confirm()) and the outcome is success, else
- * `work` is called again. The old connection might
- * still be committing then: so what `look_up` looks for must be a row that `work` inserts under a
- * unique key, such as the id of the call, and the store refuses the second of the two. If `work`
- * then fails, for that or another reason, `look_up` is asked once more: success is the outcome if
- * the first was committed late.
+ * `work` is called again. The old connection might still be committing then: so what `look_up`
+ * looks for must be a row that `work` inserts under a unique key, such as the id of the call, and
+ * the store refuses the second of the two. If `work` then fails, for that or another reason,
+ * `look_up` is asked once more: success is the outcome if the first was committed late.
  *
  * Inside of another transaction it is a part of that one which can be rolled back alone (a
  * savepoint). It is not repeated alone, and `look_up` is not used.
@@ -291,10 +290,10 @@ void mishap_store_roll_back(mishap_store *store);
 /*
  * A program that finds a change in the store which an earlier call has made, and answers as if it
  * had made it now, promises that the change will last. On PostgreSQL with a synchronous standby a
- * row can be read that the standby does not have: somebody has cancelled the wait for it, and the
- * row is lost if the standby takes over. After this, the transaction commits only when the standby
- * has all that was read in it; outside of a transaction this waits for the standby itself. Without
- * a synchronous standby it costs a commit, on SQLite nothing.
+ * row can be read that the standby does not have: the wait for it was cancelled, and the row is
+ * lost if the standby takes over. After this, the transaction commits only when the standby has all
+ * that was read in it; outside of a transaction this waits for the standby itself. Without a
+ * synchronous standby it costs a commit, on SQLite nothing.
  *
  * A failure is that of a commit: TIMEOUT if the standby has not confirmed it.
  */

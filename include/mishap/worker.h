@@ -39,7 +39,7 @@ typedef struct mishap_foreign_end {
     const char *operation; /* the name of the operation that was called */
     int status;            /* as waitpid() has it; -1: it is not known */
     bool timed_out;        /* the time of the call was over, and it did not stop */
-    bool cancelled;        /* nobody waited for the call any more, and it did not stop */
+    bool cancelled;        /* no caller waited for the call any more, and it did not stop */
     bool code_began;       /* code of a caller ran in it: the status may be that code's choice */
     const char *broke;     /* how it broke the protocol, and was killed for it; NULL: it did not */
     const char *exceeded;  /* "memory", "threads" or "files", of which it had more than its profile

@@ -1,7 +1,7 @@
 /* genesis_escrow: it owns what is for sale, from the deposit to the purchase or the cancellation.
- * Only an owner can deposit, so nobody can deposit what the escrow holds. Nobody can change it
- * there, either: the version of an offer, a number of its own, stands for its price and its
- * artifact. */
+ * Only an owner can deposit, so an artifact that the escrow holds cannot be deposited again. It
+ * cannot be changed there, either: so the version of an offer, a number of its own, identifies its
+ * price and its artifact. */
 #include "artifacts/request.h"
 
 struct listing {

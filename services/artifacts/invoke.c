@@ -96,7 +96,7 @@ static mishap *must_be_principal(artifacts_request *r)
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
-/* Of a header nobody has checked whether it is text. */
+/* The value of a header was not checked to be text. */
 static bool is_printable(const char *text)
 {
     while (*text >= ' ' && *text <= '~')
@@ -236,7 +236,7 @@ static mishap *call_genesis(artifacts_request *r, const artifacts_genesis *genes
     return call_method(r);
 }
 
-/* Of all other artifacts, whoever owns them. */
+/* All other artifacts, of any owner. */
 static mishap *call_artifact(artifacts_request *r)
 {
     char owner[64];

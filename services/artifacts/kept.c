@@ -66,8 +66,8 @@ static const char *request_of(artifacts_request *r)
                              hash, length);
 }
 
-/* Only principals can change something, but anybody can run code, under any name: all who are no
- * principals share one place. */
+/* Only principals can change something, but every caller can run code, under any name: all callers
+ * that are no principals share one place. */
 static mishap *find_place(artifacts_request *r, const char **caller, const char **key)
 {
     const char *name = r->caller ? r->caller : "";

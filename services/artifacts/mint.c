@@ -5,7 +5,7 @@
  *
  * A bid is held in the account of its bidder until the auction ends: others see the same balance as
  * before, so the bid stays sealed, and nothing of it can be spent. The artifact cannot be given
- * away, sold or deleted meanwhile: whoever bids can be made to pay. An auction begins with its
+ * away, sold or deleted meanwhile, so a bidder cannot avoid paying. An auction begins with its
  * first bid and ends when its time is over, or when as many have bid as the operator says.
  */
 #include "artifacts/request.h"
@@ -262,7 +262,7 @@ static mishap *advance(artifacts_request *r, bool *resolved)
     return *resolved ? resolve(r) : NULL;
 }
 
-/* The amount is nobody else's to know before the auction ends. */
+/* Other callers must not learn the amount before the auction ends. */
 mishap *artifacts_mint_bid(artifacts_request *r)
 {
     mishap_text id = r->args[0].text;

@@ -29,7 +29,7 @@ typedef struct artifacts_request {
     const char *artifact;
     const struct artifacts_method *method; /* NULL: the code of an artifact is run */
     const char *method_name;
-    const char *caller;  /* NULL: nobody in particular */
+    const char *caller;  /* NULL: a caller without a name */
     const char *key;     /* idempotency; NULL: none */
     bool store_is_sound; /* what failed has nothing to do with the store: code did */
     int64_t now;         /* milliseconds since 1970 */

@@ -23,7 +23,8 @@
 /*
  * All scrip is in `accounts`: `balance` can be spent, `held` is the bid of a principal until the
  * auction ends. What others are told of an account is the sum of the two, which a bid does not
- * change. So nobody sees a bid, and the sum of all accounts changes only when the mint makes scrip.
+ * change. So no other caller sees a bid, and the sum of all accounts changes only when the mint
+ * makes scrip.
  *
  * The table `words` has no triggers that keep it up to date: SQLite lets none of them write to a
  * virtual table while it does not trust the schema of a file.

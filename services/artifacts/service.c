@@ -66,7 +66,7 @@ static const mishap_settlement settlement = {
     .begin = begin, .end = end, .settle = settle, .apart = artifacts_is_apart
 };
 
-/* Of PostgreSQL, where nobody but code is waited for. */
+/* With PostgreSQL, calls run in parallel: only code that runs long is set apart. */
 static const mishap_settlement apart_alone = { .apart = artifacts_is_apart };
 
 /* -- opening ----------------------------------------------------------------------------------- */

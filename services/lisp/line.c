@@ -239,7 +239,7 @@ static void open_editor(lisp_lines *l)
     const char *terminal = getenv("TERM");
     if (!terminal || !*terminal || strcmp(terminal, "dumb") == 0 || !load_libedit())
         return;
-    /* Characters are UTF-8, for this thread, whatever the language of the user. */
+    /* Characters are UTF-8, for this thread, in any locale. */
     l->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t usual = l->locale ? uselocale(l->locale) : (locale_t)0;
     l->past = edit.past_init();

@@ -24,7 +24,7 @@ typedef struct lisp_lines lisp_lines;
 lisp_lines *lisp_lines_open(bool person, const char *history);
 void lisp_lines_close(lisp_lines *lines); /* NULL is allowed */
 
-/* Add a line, with its line feed, to `out`. It is UTF-8 without NUL, whatever was typed. */
+/* Add a line, with its line feed, to `out`. It is UTF-8 without NUL, for any input. */
 lisp_line_end lisp_lines_read(lisp_lines *lines, const char *prompt, mishap_buffer *out);
 
 /* Remember what was typed, for this REPL and for those to come. */

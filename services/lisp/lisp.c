@@ -25,8 +25,8 @@
     MISHAP_RAISES(TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE, DIVISION_BY_ZERO,              \
                   PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR, END_OF_FILE, SIMPLE_ERROR,           \
                   RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED)
-/* The limit of a session counts, which is 30 seconds if nobody has set another one, and what the
- * call says itself. */
+/* The limit of a session counts, which is 30 seconds unless a call has set another one, and the
+ * limit that the call names itself. */
 #define LONG .timeout_ms = 600 * 1000
 #define BY_LISP                                                                                    \
     .run = mishap_foreign_run, .service = &lisp_service, .raises = FAILS, .group = "Lisp"

@@ -61,7 +61,7 @@ static void look_around(struct repl *r, bool suspended)
     if (!r->screen.person || r->over)
         return;
     mishap_free(call(r, "lisp.prompt", NULL, &answered));
-    if (r->session.lost && !r->fatal) { /* somebody else has ended it */
+    if (r->session.lost && !r->fatal) { /* another client, or the server, has ended it */
         tell_lost(r);
         mishap_free(call(r, "lisp.prompt", NULL, &answered));
     }

@@ -88,7 +88,7 @@ python_kind python_kind_of(const mishap *failure);
 long python_line_of(const mishap *failure);
 
 /* Start the process of the next call, which python_run() and python_call() do after each of theirs.
- * Nobody is told if that fails: the call will be. */
+ * If that fails, the next call reports it. */
 void python_warm(void);
 
 /* End the process that waits. For the end of a service. */

@@ -81,8 +81,8 @@ static mishap *invoke_with_seed(const char *operation, const python_code *what,
     return failure;
 }
 
-/* One that has ended while it waited is nobody's fault: the call is made again. Whether it was
- * given the call is known here; no failure that the code tells can say that it was not. */
+/* If a process has ended while it waited, no call is at fault: the call is made again. Whether it
+ * was given the call is known here; no failure that the code tells can say that it was not. */
 static mishap *invoke(const char *operation, const python_code *what, const mishap_pair *pairs,
                       mishap_answered **answered)
 {

@@ -270,7 +270,7 @@ static mishap *launch(struct analysis *a)
     return mishap_foreign_launch(&app, &engine, &a->process);
 }
 
-/* One that has ended while it waited is nobody's fault: the call is made again. */
+/* If a process has ended while it waited, no call is at fault: the call is made again. */
 static mishap *begin(struct analysis *a, const char *operation, mishap_answered **answered)
 {
     const char *given = mishap_json(a->call, "");

@@ -14,7 +14,7 @@ static void put(mishap_buffer *b, const char *text)
     mishap_buffer_add(b, text, strlen(text));
 }
 
-/* On one line, whatever is in it. */
+/* On one line, even if it contains control characters. */
 static void put_title(mishap_buffer *b, const char *title, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

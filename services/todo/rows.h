@@ -44,8 +44,8 @@ mishap *todo_answer_created(mishap_call *call, mishap_query *query, const todo_k
 mishap *todo_answer_found(mishap_call *call, mishap_query *query, const todo_kind *kind);
 mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_kind *kind);
 
-/* Whoever watches this row, or the list that it is in, is told. What was created or deleted tells
- * by itself. */
+/* Clients that watch this row, or a list that contains it, are told. A row that was created or
+ * deleted is announced by itself. */
 void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id);
 
 /* -- a page of rows ---------------------------------------------------------------------------- */

@@ -61,7 +61,8 @@ mishap *todo_users_update(mishap_call *call)
     return failure;
 }
 
-/* The user's todos are nobody's from then on, which is a change of each. So many are told of. */
+/* From then on the user's todos have no owner, which changes each of them. At most so many changes
+ * are announced. */
 mishap *todo_users_delete(mishap_call *call)
 {
     enum { TOLD = 256 };

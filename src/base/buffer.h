@@ -48,8 +48,7 @@ static inline void mishap_buffer_reset_within(mishap_buffer *buffer, size_t most
 #define MISHAP_PUT(buffer, literal) mishap_buffer_put((buffer), "" literal, sizeof(literal) - 1)
 
 /* Decimal numbers. A real number is the shortest that reads back the same, always with a point or
- * an exponent, whatever the locale; infinities and not-a-number, which JSON has no word for, become
- * null. */
+ * an exponent, in any locale. JSON cannot express infinities and not-a-number: they become null. */
 void mishap_buffer_put_int(mishap_buffer *buffer, int64_t number);
 void mishap_buffer_put_uint(mishap_buffer *buffer, uint64_t number);
 void mishap_buffer_put_real(mishap_buffer *buffer, double number);

@@ -12,8 +12,8 @@
  */
 uint64_t mishap_hash(const uint64_t secret[2], mishap_text text);
 
-/* Whoever has one address of IPv6 has the whole network of 64 bits, and may call from any address
- * in it. True if that is what is to be counted. */
+/* A caller with one IPv6 address usually has the whole 64-bit network, and may call from any
+ * address in it. True if the network is to be counted instead of the address. */
 bool mishap_hash_network(mishap_text remote, unsigned char network[8]);
 
 #endif

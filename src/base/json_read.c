@@ -97,7 +97,7 @@ static size_t mend_surrogates(char *text, size_t length)
             memcpy(at, "\\ufffd", 6);
             at += 5;
         } else {
-            at++; /* whatever is escaped, it starts no escape itself */
+            at++; /* the escaped character starts no escape itself */
         }
     }
     return first;
@@ -125,8 +125,8 @@ static bool read_once(mishap_json_reader *reader, mishap_text text, yyjson_read_
     /* yyjson writes to the text only when told that it may. */
     char *start = (char *)(uintptr_t)text.data;
     reader->document = yyjson_read_opts(start, text.length, flags, &memory, error);
-    /* The pool is enough for what is JSON; brackets that nobody closes take more before they are
-     * refused. */
+    /* The pool is enough for any valid JSON; brackets that are never closed take more before they
+     * are refused. */
     if (!reader->document && pooled && error->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         reader->document = yyjson_read_opts(start, text.length, flags, &heap, error);
     reader->root = yyjson_doc_get_root(reader->document);

@@ -80,8 +80,8 @@ mishap_life mishap_life_self(void)
     return life;
 }
 
-/* The process id is in use: by the process that is meant? What was found out a moment ago is taken
- * from memory, for whoever waits for the end of another asks again and again. */
+/* The process id is in use: is it the process that is meant? The last result is reused for a
+ * moment, since a process that waits for the end of another asks again and again. */
 static bool is_another(mishap_life life)
 {
     static _Thread_local struct {
@@ -95,7 +95,7 @@ static bool is_another(mishap_life life)
         return false;
     uint64_t found = started(mishap_life_process(life), &state);
     if (state == 'Z' || state == 'X')
-        return true; /* dead, and nobody has asked how it ended */
+        return true; /* dead, but not reaped yet */
     if (found && (life & STARTED_MASK) && life != mishap_life_of(mishap_life_process(life), found))
         return true;
     seen[place].life = life;

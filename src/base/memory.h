@@ -1,4 +1,5 @@
-/* The library's own malloc, realloc and free: whatever mishap_use_allocator() was given. */
+/* The library's own malloc, realloc and free: the functions that mishap_use_allocator() was
+ * given. */
 #ifndef MISHAP_BASE_MEMORY_H
 #define MISHAP_BASE_MEMORY_H
 

@@ -20,7 +20,7 @@ bool mishap_priority_can_be_restored(void)
 
 /*
  * Since Linux 6.12 a process that wakes up takes the processor at once only from one whose slice is
- * longer than its own; else it waits for the next tick, 4 ms or 10, whatever the priorities are.
+ * longer than its own; else it waits for the next tick, 4 ms or 10, independent of the priorities.
  * 0 is the system's own slice. Older kernels ignore it.
  */
 static void set_slice(pid_t pid, int nice, uint64_t nanoseconds)

@@ -19,8 +19,8 @@ typedef struct mishap_route_part {
 bool mishap_route_next(const char **at, mishap_route_part *part);
 
 /* Are these one route, each with its method ("GET /users/:id")? They are if they differ only in how
- * their parameters are called. A segment and a tail at the same place are one as well: nobody who
- * reads the description could tell them apart. */
+ * their parameters are called. A segment and a tail at the same place are one as well: a reader of
+ * the API description could not tell them apart. */
 bool mishap_route_same(const char *a, const char *b);
 
 #endif

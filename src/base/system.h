@@ -36,7 +36,7 @@ const char *mishap_system_stat_field(const char *text, int field);
  */
 void mishap_system_hide_argument(const char *argument);
 
-/* Random bytes that nobody can guess. False: the system gives none. */
+/* Random bytes that cannot be guessed. False: the system gives none. */
 bool mishap_system_random(void *bytes, size_t count);
 
 /* The environment variable of a program, NAME_SUFFIX for `name`: how it is called, and its value;

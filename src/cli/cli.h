@@ -253,8 +253,8 @@ void mishap_cli_bytes_end(mishap_cli *cli, bool failed);
  * one of them comes. The call, NULL before there is one, is then told that it is cancelled. */
 mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
 
-/* Claim the right to answer. It is given once; whoever comes second waits for the end of the
- * program. */
+/* Claim the right to answer. Only the first thread gets it; any other thread waits here for the end
+ * of the program. */
 void mishap_cli_claim_answer(void);
 
 /* Claim it, and say whether it was given. */

@@ -158,7 +158,7 @@ static void note_limits(struct notes *notes, double min, double max, const char 
     mishap_cli_put(b, (to ? max : min) == 1 ? unit : units);
 }
 
-/* A bound that nobody reaches by accident. */
+/* A bound so large that no value reaches it by accident. */
 static bool is_far(const mishap_param *param)
 {
     return param->type == MISHAP_STRING && param->length.min <= 1 && param->length.max >= FAR;

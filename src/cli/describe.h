@@ -54,8 +54,8 @@ void mishap_cli_put_flag_and_value(mishap_buffer *buffer, const mishap_param *pa
 /*
  * What a parameter is and what holds for it: "Full name (required; 1 to 200 characters)". With
  * `rules_only` it leaves out what the manifest has members for: required, choices, default.
- * Without, it is for people: bounds that nobody meets and patterns that a placeholder stands for
- * are left out.
+ * Without, it is for people: bounds that no usual value reaches, and patterns that a placeholder
+ * explains, are left out.
  */
 void mishap_cli_put_about(mishap_buffer *buffer, const mishap_param *param, bool rules_only);
 

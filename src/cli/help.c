@@ -190,7 +190,7 @@ static void put_data_folder(mishap_cli_page *page, const mishap_operation *opera
     mishap_cli_page_paragraphs(page, words);
 }
 
-/* What stays has nobody at a terminal who reads its failures. */
+/* A command that keeps running may have no person at a terminal who reads its failures. */
 static void put_log_file(mishap_cli_page *page, const mishap_operation *operation)
 {
     char variable[64], words[400];

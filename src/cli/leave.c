@@ -23,7 +23,7 @@ static atomic_bool guarded;
 static sem_t told; /* main() has given the answer, and this is the exit code: */
 static int told_status;
 
-/* Somebody else answers. If that is main(), wait for it: a process that ends now would cut the
+/* Another thread answers. If that is main(), wait for it: a process that ends now would cut the
  * answer off. The others end the process themselves. */
 static int wait_for_answer(void)
 {
@@ -33,8 +33,8 @@ static int wait_for_answer(void)
     return told_status;
 }
 
-/* The exit code of the one answer, which is given here if nobody else does. `caller` is where in
- * the C library this was called from. */
+/* The exit code of the one answer. It is given here if no other thread gives it. `caller` is the
+ * return address in the C library. */
 static int answer_exit(const char *what, void *caller)
 {
     mishap_trace trace = { 0 };

@@ -36,7 +36,7 @@ static struct live {
     mishap_cli *cli;
     atomic_bool terminal; /* standard error is one that can be drawn on; set last */
 
-    atomic_flag busy; /* whoever sets it may use what follows */
+    atomic_flag busy; /* the thread that sets it may use what follows */
     bool told, news;  /* there is progress; there is some that is not drawn */
     bool drawn;       /* the line is on the terminal */
     int64_t drawn_ns;
@@ -87,11 +87,12 @@ static void erase(void)
     live.drawn = false;
 }
 
-/* Nobody waits for a terminal that was stopped, and one that another program uses is left alone. */
+/* Do not wait for a terminal that was stopped, and do not write to one that another program
+ * uses. */
 static bool is_free(void)
 {
     struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
-    pid_t user = tcgetpgrp(STDERR_FILENO); /* -1: it is nobody's */
+    pid_t user = tcgetpgrp(STDERR_FILENO); /* -1: it has no foreground process group */
     return (user < 0 || user == getpgrp()) && poll(&out, 1, 0) == 1 && out.revents & POLLOUT;
 }
 
@@ -142,8 +143,8 @@ static void record(mishap_text words)
     mishap_free(m);
 }
 
-/* Nobody knows yet how the call ends, so what must not leave with a failure is taken out: the
- * values of secrets, stack traces. */
+/* It is not known yet how the call ends. So everything that must not leave with a failure is taken
+ * out: the values of secrets, stack traces. */
 static void put_clean(mishap_buffer *to, mishap_text words)
 {
     if (mishap_guard_finds_trace(words, NULL)) {

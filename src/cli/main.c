@@ -344,8 +344,8 @@ static int time_to_report(const mishap_cli *cli)
     return foreign ? BESIDE_MS + mishap_foreign_grace_ms(foreign) : 0;
 }
 
-/* Whoever can read the data folder could do anything; but where there are keys, no command acts for
- * a caller by mistake. */
+/* A user who can read the data folder could do anything anyway. But where there are keys, no
+ * command acts for a caller by mistake. */
 static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
 {
     char folder[4096];
@@ -393,7 +393,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
             mishap_cli_live_use(cli, call);
         answer.failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
     }
-    mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
+    mishap_cli_claim_answer(); /* the watcher may run already, even if the call failed */
     if (ready) {
         if (!cli->operation->resident)
             warn_of_output(cli, call);
@@ -420,8 +420,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
     return status;
 }
 
-/* A file that a word names may be a pipe that nobody writes to: the clock must run before the words
- * are read. */
+/* A file that an argument names may be a pipe without a writer: the timeout must run before the
+ * arguments are read. */
 static bool may_block(const mishap_cli *cli)
 {
     for (size_t i = 0; i < cli->word_count; i++) {
@@ -486,8 +486,9 @@ static int run_builtin(mishap_cli *cli, size_t used)
     return status;
 }
 
-/* Where one of the three is closed, the next file or socket that is opened would get its number,
- * and whatever is printed. What takes its place cannot be read or written either. */
+/* If one of the three standard descriptors is closed, the next file or socket that is opened would
+ * get its number, and with it everything that is printed. So each is replaced by one that cannot be
+ * read or written either. */
 static void occupy_standard_files(void)
 {
     for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)

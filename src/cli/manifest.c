@@ -129,7 +129,8 @@ static void put_command(mishap_buffer *b, const mishap_app *app, const mishap_op
     mishap_json_close(b, '}');
 }
 
-/* FNV-1a: nobody gains from two manifests with one etag, it only has to notice a change. */
+/* FNV-1a: an attacker gains nothing from two manifests with the same etag; it only has to show a
+ * change. */
 static uint64_t hash(const char *data, size_t length, uint64_t so_far)
 {
     for (size_t i = 0; i < length; i++)

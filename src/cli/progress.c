@@ -11,7 +11,7 @@ enum {
     MOST_BAR = 30,
     LEAST_WORDS = 4,
     SETTLED_MS = 1000, /* how long it must have worked before a guess is worth anything */
-    LONGEST_S = 360000 /* one hundred hours: nobody waits for the rest */
+    LONGEST_S = 360000 /* one hundred hours: longer estimates are not shown */
 };
 
 /* 0:07, 12:34, 1:02:03 */
@@ -26,7 +26,7 @@ static void put_time(mishap_buffer *b, int64_t seconds)
     mishap_buffer_put_text(b, mishap_text_of(words));
 }
 
-/* The seconds that are left if it goes on as it did so far; -1: nobody knows. */
+/* The seconds that are left at the present speed; -1: not known. */
 static int64_t seconds_left(const mishap_cli_progress *p, int64_t now_ns)
 {
     double elapsed = (double)(now_ns - p->first_ns) / 1e9, made = p->done - p->first;

@@ -226,7 +226,7 @@ static const char *const names_of_lists[] = { "items", "results", "entries", "re
 
 /* The list of a page: the one member that is no scalar, under one of the usual names, or the only
  * member that there is. The answer of a command that can be asked for the next page is a page,
- * whatever its list is called. */
+ * under any name of its list. */
 static yyjson_val *list_of_page(yyjson_val *object, const mishap_cli_asked *asked)
 {
     bool pages = mishap_cli_has_pages(asked->operation);

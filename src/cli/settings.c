@@ -143,8 +143,7 @@ bool mishap_cli_describe(const mishap_app *app, mishap_arena *arena, mishap_app 
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-/* More, the end (0), or an errno below zero. A pipe that nobody writes to is not waited for long.
- */
+/* More, the end (0), or an errno below zero. A pipe without a writer is not waited for long. */
 static ssize_t read_more(int source, mishap_buffer *text)
 {
     for (;;) {

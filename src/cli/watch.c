@@ -1,7 +1,7 @@
 /*
  * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the
- * handler may block in whatever it does. It then prints the answer itself and ends the program. A
- * handler that has called mishap_cancelled() gets a short time to return.
+ * handler may block anywhere. It then prints the answer itself and ends the program. A handler that
+ * has called mishap_cancelled() gets a short time to return.
  *
  * Ownership: main() owns the mishap_cli until a thread claims the answer: main(), the watcher, or a
  * thread on which the handler called exit() (leave.c). That thread then owns it. The call stays as
@@ -78,8 +78,8 @@ static mishap *timed_out(const mishap_cli *cli)
                                    mishap_operation_danger(cli->operation) == MISHAP_SAFE);
 }
 
-/* A signal that comes well after the first, while the answer cannot be written because nobody
- * reads, ends it. */
+/* A signal that comes well after the first, while the answer cannot be written because its reader
+ * has stopped, ends the program. */
 enum { PATIENCE_NS = 300000000 };
 static int64_t first_signal_ns;
 

@@ -305,7 +305,7 @@ static void read_metadata(mishap *m, yyjson_val *info)
     } else if (yyjson_is_str(domain) &&
                !mishap_text_equal(mishap_json_text(domain), mishap_google_domain) &&
                !yyjson_obj_get(metadata, "domain")) {
-        /* The reason of somebody else means little without the domain. */
+        /* The reason of another domain means little without the name of that domain. */
         mishap_read_member(m, (mishap_text)MISHAP_TEXT("domain"), domain);
     }
 }

@@ -55,7 +55,8 @@ static yyjson_val *find_code(yyjson_val *error, yyjson_val *extensions)
     return NULL;
 }
 
-/* A document that says its category has its codes from a catalog, whatever Apollo means by them. */
+/* A document that names its category has its codes from a catalog, even where Apollo gives them
+ * another meaning. */
 static mishap *restore(yyjson_val *code, yyjson_val *extensions)
 {
     mishap_category category = MISHAP_EXECUTION;

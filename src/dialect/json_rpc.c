@@ -42,7 +42,7 @@ static int status_of_number(int64_t number)
 /*
  * What a number means when there is no name beside it: the five of the specification, those of MCP,
  * an HTTP status. Several rows of the catalog share a number; here is the one that says no more
- * than the number does. An HTTP status that nobody knows is taken as the first of its class.
+ * than the number does. An unknown HTTP status is taken as the first of its class.
  */
 static const mishap_code *code_of_number(int64_t number)
 {

@@ -41,7 +41,7 @@ void mishap_put_field_sentence(mishap_buffer *buffer, const mishap_field *field)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Tell a value that was read, of whatever type. */
+/* Tell a value that was read, of any type. */
 void mishap_read_member(mishap *m, mishap_text key, yyjson_val *value);
 
 /* Tell every member of an object; anything but an object is left alone. */

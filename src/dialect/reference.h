@@ -1,4 +1,4 @@
-/* The catalog for readers, in whatever boundary they ask. */
+/* The catalog as text for readers, the same at every boundary. */
 #ifndef MISHAP_DIALECT_REFERENCE_H
 #define MISHAP_DIALECT_REFERENCE_H
 

@@ -197,7 +197,7 @@ static void say_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path 
     }
 }
 
-/* Whatever the format: no text may hold a stack trace or a secret. */
+/* In every format: no text may contain a stack trace or a secret. */
 static void check_string(void *state, yyjson_val *string, const mishap_json_path *path)
 {
     mishap_check *check = state;

@@ -92,7 +92,7 @@ static const char *keep_type(mishap_http_reply *reply, const char *type)
     return reply->type.failed ? mishap_media_bytes : reply->type.data;
 }
 
-/* A stream whose pieces nobody asked for is the whole of them. */
+/* If the client did not ask for the pieces of a stream, the answer is all of them together. */
 static const char *media_type_of(mishap_http_reply *reply, const mishap_call *call,
                                  mishap_answer_kind kind)
 {
@@ -267,7 +267,7 @@ mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *s
                                     &(struct asked){ settings->fields, request });
 }
 
-/* On the loop: nobody else is served meanwhile. */
+/* Runs on the loop: no other request is served meanwhile. */
 static void call_quickly(mishap_http_server *server, const mishap_api *api,
                          const mishap_http_request *request, mishap_call *call,
                          mishap_http_reply *reply)

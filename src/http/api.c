@@ -95,7 +95,7 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
     return check_name(request, request->fields[api->caller_field]);
 }
 
-/* Nobody waits for an answer here: that keys cannot be read is for the operator alone. */
+/* No request waits for an answer here: only the operator is told that keys cannot be read. */
 static void refresh_keys(mishap_api *api)
 {
     char id[MISHAP_ID_LENGTH + 1];
@@ -273,7 +273,7 @@ static void drain(void *state)
     mishap_api_tails_drain(state);
 }
 
-/* Calls that nobody waits for are left to themselves: their workers end with this process. */
+/* Calls whose callers have left are not waited for: their workers end with this process. */
 static void close_api(void *state)
 {
     mishap_api *api = state;

@@ -46,7 +46,7 @@ static const char *place_of(bool in_path)
     return in_path ? "path" : "query";
 }
 
-/* Something is wrong with a text of path or query. Names that nobody declared are not repeated. */
+/* A text of path or query is wrong. Names that are not declared are not repeated in the failure. */
 static mishap *refuse_text(const mishap_param *param, bool in_path, const char *why)
 {
     if (!param)
@@ -102,7 +102,7 @@ static bool is_json(mishap_text type)
     return media.name.length > suffix.length && mishap_http_same_letters(end, suffix);
 }
 
-/* How much of it is a media type that can be shown; what else somebody sends is not told back. */
+/* How much of it is a media type that can be shown; other text of a client is not repeated. */
 static size_t shown_length(mishap_text type)
 {
     size_t length = 0;

@@ -23,7 +23,8 @@ void mishap_api_call_free(mishap_api_call *c)
     mishap_release(c);
 }
 
-/* The peer is gone. The handler can know (mishap_cancelled) and goes on for nobody. */
+/* The peer is gone. The handler can see that (mishap_cancelled) and goes on; its answer is
+ * dropped. */
 static void on_closed(mishap_http_later *later)
 {
     mishap_api_call *c = later->owner;
@@ -72,8 +73,9 @@ bool mishap_api_call_stream(mishap_api_call *c)
     return true;
 }
 
-/* There is no stream for what the handler writes. In a worker it goes on for nobody. One that runs
- * in this process, and is in the middle of it, is answered when it returns. */
+/* There is no stream for what the handler writes. In a worker the handler goes on, and its answer
+ * is dropped. One that runs in this process, and is in the middle of its call, is answered when it
+ * returns. */
 static void refuse_stream(mishap_api_call *c)
 {
     mishap *refused = c->refused;
@@ -110,8 +112,9 @@ static void end_head(mishap_api_call *c)
     mishap_http_later_end(later);
 }
 
-/* In a worker the handler goes on for nobody. One that runs in this process is in the middle of its
- * call, and uses what is of the request, such as its caller: there on_done() ends it. */
+/* In a worker the handler goes on, and its answer is dropped. One that runs in this process is in
+ * the middle of its call, and uses parts of the request, such as its caller: there on_done() ends
+ * it. */
 static void leave_head(mishap_api_call *c)
 {
     if (!c->run.link)
@@ -212,7 +215,7 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     call->watcher = &c->watcher;
     mishap_api_call_come_from(call, api, &c->later->request);
     call->request_id = mishap_arena_copy(&call->arena, call->request_id); /* it may outlive that */
-    /* Of tails only so many go on at once, whoever has them. */
+    /* Only so many tails are open at once, of all callers together. */
     call->holder = c->is_tail ? 0 : mishap_http_caller_of(api->server, &c->later->request);
     if (!mishap_runner_add(api->served->runner, &c->run))
         return false;

@@ -44,7 +44,7 @@ typedef struct mishap_api {
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
     int session_field;     /* … of Mishap-Session */
-    int caller_field;      /* … of X-Caller; -1: nobody names itself */
+    int caller_field;      /* … of X-Caller; -1: no caller names itself */
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
@@ -188,8 +188,8 @@ typedef struct mishap_http_keys mishap_http_keys;
 mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out);
 void mishap_http_keys_close(mishap_http_keys *keys);
 
-/* The same without reading them yet: mishap_http_keys_refresh() does. For a loop, which has to
- * begin whatever became of the file meanwhile. */
+/* The same without reading the file yet: mishap_http_keys_refresh() does that. For a loop, which
+ * must start even if the file has become unreadable meanwhile. */
 mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
 
 /*

@@ -36,12 +36,14 @@ struct mishap_http_keys {
     size_t count;
     mishap_arena names;
     mishap_key_stamp stamp; /* of the file that they are from */
-    bool seen;    /* there was a key since the server began, and nobody has disabled keys since */
-    bool used;    /* nobody names itself: there is a key, or there was one at some time … */
-    bool gone;    /* … and there is none any more */
-    bool unsound; /* the file cannot be read as it is now: no key is taken … */
+    bool seen; /* there was a key since the server began, and the operator has not disabled keys
+                  since */
+    /* Callers may not name themselves: there is a key, or there was one at some time … */
+    bool used;
+    bool gone;              /* … and there is none any more */
+    bool unsound;           /* the file cannot be read as it is now: no key is taken … */
     mishap_key_stamp tried; /* … and this is the one that was complained of */
-    void (*removed)(void *context, uint64_t key); /* NULL: nobody asks */
+    void (*removed)(void *context, uint64_t key); /* NULL: not wanted */
     void *context;
     const char *folder; /* behind the path */
     char path[];
@@ -263,7 +265,7 @@ static mishap_text bearer_of(mishap_text field)
     return key;
 }
 
-/* The same work whatever the bytes are. */
+/* Takes the same time for all bytes. */
 static bool same_hash(const unsigned char *a, const unsigned char *b)
 {
     unsigned difference = 0;

@@ -59,7 +59,7 @@ typedef struct mishap_key_file {
 /*
  * Read the file at a path. One that is not there has no keys. INPUT_UNREADABLE if it cannot be
  * read; NOT_CONFIGURED, with the number of the line and never what stands in it, if a line is no
- * key or has a name or a key that an earlier line has. Release it whatever happened.
+ * key or has a name or a key that an earlier line has. Release the result in any case.
  */
 mishap *mishap_key_file_read(const char *path, mishap_key_file *file);
 void mishap_key_file_release(mishap_key_file *file);
@@ -72,8 +72,8 @@ const mishap_key_line *mishap_key_file_find(const mishap_key_file *file, mishap_
 
 /*
  * Is the file safe from other users? If not, write a line that says what to do and return true. It
- * is not if its mode lets others read or write it, or if it belongs to somebody else; where there
- * is no file there is nothing to say. `name` is what the line calls it.
+ * is not if its mode lets others read or write it, or if it belongs to another user. Without a file
+ * there is nothing to say. `name` is what the line calls it.
  */
 bool mishap_key_file_advise(const char *folder, const char *path, const char *name, char *line,
                             size_t size);

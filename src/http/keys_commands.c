@@ -81,8 +81,8 @@ static mishap *make_folder(mishap_call *call, const char *folder)
     return mishap_system_make_folder(path) ? NULL : unwritable(folder, errno);
 }
 
-/* The server runs as the owner of the folder and must be able to read what root makes there. For
- * files that were just made, and may not be somebody else's under another name. */
+/* The server runs as the owner of the folder and must be able to read what root creates there. Only
+ * for files that were just created, and that cannot be another user's file under another name. */
 static void give_to_owner(int file, const char *folder)
 {
     struct stat status;

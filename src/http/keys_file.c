@@ -76,7 +76,7 @@ mishap *mishap_key_blame(mishap *m, int error, const char *path)
     return mishap_note(mishap_tell_cause(m, cause), "file", path);
 }
 
-/* What a line holds is told to nobody: it may be a key that somebody pasted. */
+/* The text of a line is never shown: it may be a key that was pasted at the wrong place. */
 static mishap *broken_line(const char *path, size_t number, const char *what)
 {
     mishap *m = mishap_raise(NOT_CONFIGURED, "Line %zu of the file `keys` %s.", number, what);
@@ -250,7 +250,7 @@ void mishap_key_hash(mishap_text key, unsigned char hash[MISHAP_KEY_HASH])
 
 /* -- who may read it --------------------------------------------------------------------------- */
 
-/* Root may leave it to whoever the folder belongs to: the server runs as that user. */
+/* Root may leave the file to the owner of the folder: the server runs as that user. */
 static bool is_ours(const struct stat *status, const char *folder)
 {
     struct stat around;

@@ -193,7 +193,7 @@ static void end_all(mishap_api_tails *list)
     }
 }
 
-/* They end in order: whoever reads events connects again, to another loop. */
+/* The streams end in order: a client that reads events connects again, to another loop. */
 void mishap_api_tails_drain(mishap_api *api)
 {
     api->draining = true;

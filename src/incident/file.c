@@ -13,7 +13,7 @@ enum { LOOK_AGAIN_NS = 1000000000 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* A pipe that nobody has opened for reading must not hold the program up. */
+/* A pipe without a reader must not hold up the program. */
 enum { AS_LOG = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, MOST_LINKS = 8 };
 
 /* Where a link leads to, in place of its own path. */
@@ -31,9 +31,9 @@ static bool step_over(char path[MISHAP_LOG_PATH], mishap_text target)
 }
 
 /*
- * Go from a link to what it leads to. The link is held meanwhile: what was looked at is what is
- * followed, even if somebody puts another one in its place. *magic: it is a link of /proc, whose
- * text is no path, and which only the system makes.
+ * Go from a link to its target. The link is kept open meanwhile: what was checked is what is
+ * followed, even if another user replaces it. *magic: it is a link of /proc, whose text is no path,
+ * and which only the system makes.
  */
 static bool follow(char path[MISHAP_LOG_PATH], bool *magic)
 {
@@ -151,9 +151,9 @@ static void move_older(mishap_log_file *log)
             log->stuck = rename(from, to) == 0 ? 0 : errno; /* the last one is the file itself */
 }
 
-/* Whoever has the lock of the file that is too large, and still finds it at the path, moves it. The
- * others find another one there. A lock that somebody else holds is not waited for: the next entry
- * asks again. */
+/* The process that holds the lock of the file that is too large, and still finds it at the path,
+ * moves it. The others find a new file there. If another process holds the lock, this one does not
+ * wait: the next entry tries again. */
 bool mishap_log_file_rotate(mishap_log_file *log, size_t more)
 {
     struct stat status;

@@ -26,11 +26,11 @@ typedef struct mishap_log_file {
     }
 
 /*
- * Open a log, or make it; -1: errno says why not. It does not wait for who reads a pipe.
+ * Open a log, or make it; -1: errno says why not. It does not wait for the reader of a pipe.
  *
  * A symbolic link in the place of the log is followed only if it belongs to root or to the user of
- * this process, or is one of /proc, as /dev/stderr leads to. Somebody else may have put it there to
- * have entries written into another file, or shown: then errno is ELOOP.
+ * this process, or is one of /proc, as /dev/stderr leads to. Otherwise another user may have put it
+ * there to have entries written into another file, or shown: then errno is ELOOP.
  */
 int mishap_log_open(const char *path, mode_t mode);
 

@@ -29,8 +29,8 @@ static const struct rate {
 } of_kind = { 6 * SECOND, 10 }, of_caller = { SECOND, 60 }, of_fault = { SECOND, 100 },
   of_lines = { SECOND / 50, 2000 };
 
-/* The texts are for people. Whoever cannot have `taken` at once leaves them as they are, so a
- * process that dies with it does no harm. */
+/* The texts are for people. A process that cannot take `taken` at once leaves them unchanged, so a
+ * process that dies while it holds `taken` does no harm. */
 struct slot {
     _Atomic uint64_t key;          /* 0: free */
     _Atomic uint64_t whole, lines; /* up to when tokens are used */

@@ -7,7 +7,7 @@
  * A fault of the server has large buckets; beyond them an entry is a line with the id of the
  * request, so that an id that a caller was told can be found.
  *
- * The buckets are in memory that all processes of a server share. Nobody waits for a lock.
+ * The buckets are in memory that all processes of a server share. No process waits for a lock.
  */
 #ifndef MISHAP_INCIDENT_LIMIT_H
 #define MISHAP_INCIDENT_LIMIT_H
@@ -21,7 +21,7 @@ mishap_limits *mishap_limits_make(void);
 void mishap_limits_free(mishap_limits *limits);
 
 typedef struct mishap_limit_kind {
-    const char *caller;    /* a name or an address; NULL: nobody in particular */
+    const char *caller;    /* a name or an address; NULL: a caller without a name */
     const char *operation; /* may be NULL */
     mishap_text code;
     bool fault; /* the server's, not the caller's */

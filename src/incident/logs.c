@@ -371,8 +371,8 @@ static ssize_t write_now(int file, mishap_text text)
     return cannot ? write(file, text.data, text.length) : count;
 }
 
-/* A pipe that nobody reads from must not hold a command up: it is given some time, and after that
- * none for a second. Room for one piece is all that poll() promises. */
+/* A pipe without a reader must not hold up a command: it gets some time, and after that none for a
+ * second. poll() promises room for one piece only. */
 static void write_by_self(mishap_text text)
 {
     static _Atomic int64_t full_ns; /* when it was last found full */

@@ -1,15 +1,15 @@
 /*
  * The logs of a program that serves: standard error, the log of incidents, the access log.
  *
- * Nothing that serves may wait for a log: not for a pipe that nobody reads, nor for a file system
+ * Nothing that serves may wait for a log: not for a pipe without a reader, nor for a file system
  * that does not answer. So each log has a process of its own, `mishap-log` (writer.c), which does
  * the writing and may wait. All others hand records over without waiting. What does not fit into
  * the queue is lost and counted, and the log says how much that was as soon as it can be written.
  *
  * Standard error is a pipe to its process from the moment that the logs begin: descriptor 2 never
- * blocks in the supervisor and in loops, whoever writes to it. The other two are sockets whose
- * packets are records. Their reading ends stay open in the process that began the logs, so what was
- * handed over outlives both the process that did so and the one that writes.
+ * blocks in the supervisor and in loops, also for code that knows nothing of this. The other two
+ * are sockets whose packets are records. Their reading ends stay open in the process that began the
+ * logs, so what was handed over outlives both the process that did so and the one that writes.
  *
  * A program that does not serve, a command, has none of these processes and writes itself.
  */
@@ -83,7 +83,7 @@ bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious);
 void mishap_log_lose(mishap_log_kind log, size_t count);
 
 /* Lines to standard error, without waiting if the logs have begun, else for a tenth of a second at
- * most. What cannot be written is counted, if somebody counts. */
+ * most. Lines that cannot be written are counted, if there is a counter. */
 void mishap_log_error(mishap_text lines);
 void mishap_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -106,7 +106,7 @@ typedef struct mishap_log_writer {
     int parent;     /* its process */
     int in;         /* the reading end */
     int real_error; /* standard error as it was */
-    int ready;      /* to be closed when the log is open, or cannot be opened; -1: nobody waits */
+    int ready; /* closed when the log is open, or cannot be opened; -1: no process waits for that */
 } mishap_log_writer;
 
 /* The process that writes a log. SIGUSR2 asks it to write what is there and end; SIGHUP to open the

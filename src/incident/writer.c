@@ -1,8 +1,8 @@
 /*
- * The process that writes one log. It alone waits for a pipe or a file system.
+ * The process that writes one log.
  *
- * All records that are there are written together. After that it rests for a moment: while it does
- * so, handing a record over wakes nobody.
+ * Only this process waits for a pipe or a file system. It writes all records that are there
+ * together, and then sleeps for a moment: until then, further records do not wake it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static void be_asked_to_end(void)
 {
     asked_to_end = 1;
     signal(SIGALRM, SIG_DFL);
-    alarm(ORPHAN_S); /* if its parent is gone nobody else ends it */
+    alarm(ORPHAN_S); /* if its parent is gone, no other process ends it */
 }
 
 /* Only its parent, or the death of its parent, makes it end. */
@@ -118,7 +118,7 @@ static void arrange_files(void)
     close_range(ready >= 0 ? END : READY, ~0U, 0);
 }
 
-/* Whoever waits for it hears whether the log is open. */
+/* Tell the process that waits whether the log is open. */
 static void be_ready(bool open)
 {
     if (w.by.ready >= 0 && open && write(w.by.ready, "", 1) < 0)
@@ -154,7 +154,7 @@ static bool pass_on(mishap_text text)
         int error = errno;
         sigprocmask(SIG_SETMASK, &working, NULL);
         if (count < 0 && error != EINTR && error != EAGAIN)
-            return true; /* nobody is there to read it */
+            return true; /* it has no reader any more */
         if (count > 0)
             w.torn = text.data[count - 1] != '\n';
         text.data += count > 0 ? count : 0;
@@ -181,8 +181,7 @@ static void tell_lost_lines(void)
     atomic_fetch_add(&w.by.counts->lost, lost); /* for the next time */
 }
 
-/* Handlers wait where this pipe is full, so it is emptied also while nobody reads what comes of it.
- */
+/* Handlers block when this pipe is full, so it is emptied even while its output is not read. */
 static void relay(void)
 {
     fcntl(w.by.in, F_SETFL, O_NONBLOCK);

@@ -75,7 +75,7 @@ const mishap_code *mishap_catalog_find(mishap_spelling spelling, mishap_text tex
 /* -- HTTP statuses ----------------------------------------------------------------------------- */
 
 /* The statuses of errors with the phrases of RFC 9110 and the IANA registry, and the rows that are
- * named like them. 499 is nobody's standard, but widely used for a client that left. */
+ * named like them. 499 is in no standard, but widely used for a client that left. */
 static const struct status {
     int status;
     const char *phrase;

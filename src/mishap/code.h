@@ -13,8 +13,8 @@ const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name,
                                       mishap_category category, int http_status);
 
 /*
- * The row that stands for an HTTP status: the one that is named like it, and for a status that
- * nobody knows that of the first of its class. NULL for what is no status of an error.
+ * The row of an HTTP status: the one with the same name; for an unknown status the first of its
+ * class. NULL: it is not the status of an error.
  */
 const mishap_code *mishap_code_by_status(int http_status);
 

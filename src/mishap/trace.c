@@ -19,7 +19,7 @@ static void *behind(void *instruction)
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-enum { LOWEST = 4096 }; /* no code lies below, whatever the size of a page is */
+enum { LOWEST = 4096 }; /* no code lies below this address, with any page size */
 
 /* A frame record, as both ABIs lay it out. */
 struct record {
@@ -85,8 +85,8 @@ static bool is_of_program(const void *address)
     return (uintptr_t)address - low < (uintptr_t)etext - low;
 }
 
-/* Where the function begins that an address is in, as the tables for unwinding say; NULL: nobody
- * prepared for it. */
+/* The beginning of the function that contains an address, from the tables for unwinding; NULL: they
+ * were not prepared. */
 static void *(*_Atomic find_function)(void *address);
 
 #if defined(__x86_64__)

@@ -68,7 +68,7 @@ static inline bool mishap_trace_is_behind_call(const void *address)
 void mishap_trace_prepare(void);
 
 /* The frames from an instruction on, by unwinding: slow, but it gets through code without frame
- * pointers, such as that of abort(). False if nobody prepared for it. Safe in a signal handler. */
+ * pointers, such as that of abort(). False if it was not prepared. Safe in a signal handler. */
 bool mishap_trace_unwind(mishap_trace *trace, void *instruction);
 
 /*

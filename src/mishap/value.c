@@ -94,7 +94,7 @@ mishap_text mishap_keep_printed(mishap *m, const char *format, va_list arguments
         return mishap_keep(m, mishap_text_of(whole ? whole : "(null)"));
     }
     char printed[512];
-    int error = errno; /* %m is the same in both attempts, whatever the allocator does */
+    int error = errno; /* %m is the same in both attempts, even if the allocator changes errno */
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(printed, sizeof printed, format, arguments);

@@ -15,7 +15,7 @@ _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, cons
     mishap_call *ours = mishap_call_whole(call);
     ours->misuse = why;
     ours->misused = mishap_arena_copy(&ours->arena, mishap_text_of(name ? name : "")).data;
-    if (!ours->way_out) { /* outside of a handler there is nobody else to tell */
+    if (!ours->way_out) { /* outside of a handler no other code can report it */
         fprintf(stderr, "mishap: `%s`: %s, outside of a handler; the program ends.\n",
                 name ? name : "", why);
         abort();

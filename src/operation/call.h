@@ -21,7 +21,7 @@
 typedef enum mishap_cancelled_how {
     MISHAP_CALLER_THERE,
     MISHAP_CALLER_LEFT, /* perhaps: it sends no more, and can still be answered */
-    MISHAP_CALLER_GONE, /* nobody does */
+    MISHAP_CALLER_GONE, /* the caller does not wait any more */
 } mishap_cancelled_how;
 
 typedef enum mishap_answer_kind {
@@ -34,9 +34,9 @@ typedef enum mishap_answer_kind {
 } mishap_answer_kind;
 
 /*
- * Who hears what a call says while it runs; any function may be NULL. In a worker it is called on
- * the thread that says it, in a server on that of its loop. `stream` and `piece` return false if
- * nobody reads any more.
+ * The receiver of the reports of a running call; any function may be NULL. In a worker it is called
+ * on the thread that reports, in a server on that of its loop. `stream` and `piece` return false if
+ * the client does not read any more.
  */
 typedef struct mishap_watcher {
     void (*progress)(const struct mishap_watcher *watcher, double done, double total,
@@ -91,21 +91,21 @@ struct mishap_call {
             const mishap_param *declared;      /* its members, or its items; NULL: not said */
         } outer[MISHAP_OUTER_LEVELS], *deeper; /* the rest; in the arena, NULL before it is used */
     } writing;
-    mishap_buffer text;               /* the same for readers: mishap_answer_text() */
-    bool content;                     /* it is JSON: an array of content blocks, for agents */
-    mishap_buffer warnings;           /* JSON strings, with commas between */
-    size_t listed, total;             /* of a list that was cut; else both 0 */
-    int limit_ms;                     /* for the handler, from its beginning; 0: none */
-    int64_t deadline_ns;              /* on the monotonic clock; 0: none */
-    void *service_state;              /* of the operation's service; set before the handler runs */
-    bool verbose;                     /* the private side of failures is wanted on stderr, too */
-    int timeout_ms;                   /* that was asked for; 0: as declared */
-    atomic_bool cancelled;            /* nobody waits for the answer any more; set by any thread */
+    mishap_buffer text;     /* the same for readers: mishap_answer_text() */
+    bool content;           /* it is JSON: an array of content blocks, for agents */
+    mishap_buffer warnings; /* JSON strings, with commas between */
+    size_t listed, total;   /* of a list that was cut; else both 0 */
+    int limit_ms;           /* for the handler, from its beginning; 0: none */
+    int64_t deadline_ns;    /* on the monotonic clock; 0: none */
+    void *service_state;    /* of the operation's service; set before the handler runs */
+    bool verbose;           /* the private side of failures is wanted on stderr, too */
+    int timeout_ms;         /* that was asked for; 0: as declared */
+    atomic_bool cancelled; /* the caller does not wait for the answer any more; set by any thread */
     const atomic_uchar *cancelled_by; /* said by another process: mishap_cancelled_how; or NULL */
     const mishap_call *within;        /* the call whose handler made this one; NULL: none */
     atomic_bool asked;                /* the handler looks whether it is */
-    const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
-    const char *caller;                   /* who calls; NULL: nobody in particular */
+    const struct mishap_watcher *watcher; /* the receiver of its reports; NULL: none */
+    const char *caller;                   /* the name of the caller; NULL: it has none */
     bool caller_is_free;                  /* … and may say so itself */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
     uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
@@ -120,7 +120,7 @@ struct mishap_call {
         remote;          /* no data: none yet, which is made when it is asked for; none */
     mishap_text headers; /* of those that the operation declares, in that order: "+VALUE\n", or
                             "-\n" for one that is not there */
-    mishap_operator_line *to_operator; /* NULL: nobody hears it */
+    mishap_operator_line *to_operator; /* NULL: such lines are dropped */
     int status;                        /* of HTTP, as the handler said; 0: as declared */
     const char *location;              /* of what was created; the arena's */
     const char *answer_type;           /* of bytes; the arena's */
@@ -214,8 +214,8 @@ mishap_text mishap_call_warnings(const mishap_call *call);
 
 void mishap_call_end(mishap_call *call);
 
-/* In the process of its handler: nobody reads what it answers, however it does. A caller that has
- * only closed its sending side still may. */
+/* In the process of its handler: the caller cannot read any answer. A caller that has only closed
+ * its sending side still may. */
 bool mishap_call_is_unheard(const mishap_call *call);
 
 /* Give it the header fields that its operation declares. `find` finds one; no data: it is not

@@ -48,7 +48,7 @@ bool mishap_caller_keys_were_used(const char *folder)
            (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* As `keys add` makes it: whoever owns the folder must be able to lock it. */
+/* Created as `keys add` does: the owner of the folder must be able to lock it. */
 void mishap_caller_keys_remember(const char *folder)
 {
     char path[4096];
@@ -64,8 +64,8 @@ void mishap_caller_keys_remember(const char *folder)
     close(file);
 }
 
-/* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one;
- * unless it is the operator's word, and nothing else. */
+/* A line that is neither empty nor a comment is a key, or a key that was entered wrongly; unless it
+ * is the one word of the operator, and nothing else. */
 static mishap_caller_keys read_keys(int file)
 {
     static const char word[] = MISHAP_CALLER_DISABLED;

@@ -8,16 +8,16 @@
 
 #include "operation/operation.h"
 
-enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; of a longer one nobody hears */
+enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; a longer one is not announced */
 
 /*
- * From now on `hear` is called, too, with the address of whatever changes, on the thread of the
- * handler: it must not wait for long, and not end the call. A crash in it is not contained. Said
- * before a handler runs, by a few in a process at most. NULL: nobody hears any more.
+ * From now on `hear` is called, too, with the address of each change, on the thread of the handler:
+ * it must not block for long, and must not end the call. A crash in it is not contained. Called
+ * before a handler runs, by a few in a process at most. NULL: `hear` is not called any more.
  */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 
-/* Tell whoever hears of changes in this process that this one happened, in this or another. */
+/* Tell all listeners of this process that this change happened, in this process or another. */
 void mishap_changes_tell(mishap_text address);
 
 /* The same for several, each with a NUL behind it. */

@@ -16,8 +16,8 @@ enum {
     LARGEST_FRAME = 1 << 20, /* … but the registers of some processors take more */
 };
 
-/* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only.
- */
+/* The containment of the handler that runs on this thread; NULL: none runs. Written and read by
+ * this thread only. */
 static _Thread_local struct mishap_contained {
     sigjmp_buf *way_out;
     mishap_crash *crash;
@@ -201,8 +201,9 @@ static void learn_stack(void)
     known = true;
 }
 
-/* The mask was not kept, for that would be a system call before each call. After a jump out of a
- * handler, whoever may have blocked them meanwhile, these must be heard again. */
+/* The signal mask was not saved, since that would be a system call before each call. After a jump
+ * out of a handler these signals must be unblocked again, in case that some code has blocked
+ * them. */
 static void unblock(void)
 {
     sigset_t set;

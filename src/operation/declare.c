@@ -203,8 +203,8 @@ static mishap *check_route(const mishap_declared *what)
 
 /* -- operations -------------------------------------------------------------------------------- */
 
-/* A code is known by its address. One that is no row of a table which was added would be told by
- * documents that nobody can read back, and counted under no name. */
+/* A code is identified by its address. A code that is no row of a registered table would appear in
+ * documents that cannot be read back, and would be counted under no name. */
 static bool is_added(const mishap_code *code)
 {
     uintptr_t at = (uintptr_t)code;
@@ -365,7 +365,7 @@ static bool is_status(int status)
     return status == 200 || status == 201 || status == 202 || status == 204;
 }
 
-/* `help users` shows the help of `users`, whatever there is of that name. */
+/* `help users` shows the help of `users`, for a group and for an operation of that name. */
 static bool is_help(const char *name)
 {
     return strcmp(name, "help") == 0 || strncmp(name, "help.", 5) == 0;

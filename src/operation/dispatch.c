@@ -237,8 +237,8 @@ static bool answers_nothing(const mishap_call *call)
     return call->answer_kind == MISHAP_ANSWER_NOTHING && answers && answers->name;
 }
 
-/* On one line, whatever white space the handler wrote, and without what was mended while reading.
- */
+/* Written on one line, also if the handler used other white space, and without what was corrected
+ * while reading. */
 static mishap *make_compact(mishap_call *call, yyjson_val *answer)
 {
     mishap_buffer compact = { 0 };
@@ -313,7 +313,7 @@ static mishap *report_crash(const mishap_running *running, const mishap_crash *c
     return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
 }
 
-/* The stack of the function was unwound before anybody could look at it: its entry stands for all
+/* The stack of the function was unwound before it could be read: its entry stands for everything
  * that it had called. */
 static mishap *report_thread_end(const mishap_running *running)
 {

@@ -395,7 +395,7 @@ static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mish
     put_spot(&name, spot);
     mishap *m = flaw ? mishap_raise(INTERNAL_ERROR, "A pattern cannot be used: %s.", flaw)
                      : mishap_raise(INTERNAL_ERROR, "The match of a pattern exceeded its limit.");
-    /* The text itself may be anybody's secret: its size has to do. */
+    /* The text itself may be a secret of the caller: only its size is shown. */
     m = mishap_note(mishap_note(m, "pattern", pattern), "bytes_searched", text.length);
     m = mishap_note(m, "field", mishap_buffer_text(&name));
     mishap_buffer_release(&name);

@@ -9,10 +9,10 @@
 #include "operation/operation.h"
 
 /*
- * Take out of a JSON document whatever must not leave, in any part of it: a string with a stack
- * trace in it is replaced by a sentence, the values of secrets by [redacted], and a member whose
- * key has either is left out. Numbers stay: mishap_hide_failure() has hidden those of the failure,
- * and the others are the protocol's. `secrets` may be NULL.
+ * Take out of a JSON document everything that must not leave, in any part of it: a string with a
+ * stack trace in it is replaced by a sentence, the values of secrets by [redacted], and a member
+ * whose key has either is left out. Numbers stay: mishap_hide_failure() has hidden those of the
+ * failure, and the others are the protocol's. `secrets` may be NULL.
  *
  * NULL, or if there was a stack trace a RUNTIME_ERROR that has the document as it was on its
  * private side, for the log: to be recorded with the same secrets, and freed. What can not be

@@ -80,7 +80,7 @@ bool mishap_media_is(const char *type, const char *plain)
 
 /* -- what an operation takes ------------------------------------------------------------------- */
 
-/* A range with parameters would promise something that nobody looks at. */
+/* A range with parameters would promise something that is never checked. */
 bool mishap_media_is_list(const char *types)
 {
     mishap_text rest = mishap_text_of(types);

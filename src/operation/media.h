@@ -21,15 +21,15 @@ const char *mishap_media_clean_text(mishap_arena *arena, mishap_text type);
  * bytes are UTF-8 is another question. */
 bool mishap_media_is_text(const char *type);
 
-/* Is it of this kind, as image/png is of `image`? Is it this type, whatever its parameters? */
+/* Is it of this kind, as image/png is of `image`? Is it this type, with any parameters? */
 bool mishap_media_is_kind(const char *type, const char *kind);
 bool mishap_media_is(const char *type, const char *plain);
 
 /* Is a body of this Content-Type one that the operation takes as bytes (`.takes`)? */
 bool mishap_media_taken(const mishap_operation *operation, mishap_text type);
 
-/* The type of a body whose type nobody says: the first that the operation takes; if that has a
- * star, that of bytes. */
+/* The type of a body whose type is not given: the first that the operation accepts; if that has a
+ * star, the type of plain bytes. */
 mishap_text mishap_media_first_taken(const mishap_operation *operation);
 
 /* UNSUPPORTED_MEDIA_TYPE, which names the types that the operation takes. */

@@ -13,9 +13,9 @@ struct change {
     char address[MISHAP_ADDRESS_LIMIT];
 };
 
-/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
- * read without: it grows when all else is written, and a reader to which it is news takes the lock.
- */
+/* All of it is guarded by the lock, which is released if its owner dies. The count may be read
+ * without it: it grows after everything else was written, and a reader that sees a new count takes
+ * the lock. */
 struct mishap_news {
     pthread_mutex_t lock;
     _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo KEPT */

@@ -223,8 +223,8 @@ static void give_stack(struct searcher *searcher)
     pcre2_jit_stack_assign(searcher->context, NULL, searcher->stack);
 }
 
-/* This thread's searcher, NULL without memory. One that nobody would give back at the thread's end
- * is not kept. */
+/* The searcher of this thread; NULL: no memory. It is not kept if it would not be released at the
+ * end of the thread. */
 static struct searcher *get_searcher(void)
 {
     if (own)

@@ -43,7 +43,7 @@ const mishap_secrets *mishap_call_secrets(mishap_call *call);
 
 /*
  * Hide the secrets in all parts of a failure, in its causes too: in its texts, in numbers and JSON
- * that were told or noted, and whatever goes by the name of a secret parameter. Without memory for
+ * that were told or noted, and every value under the name of a secret parameter. Without memory for
  * the rest of a text all of it is [redacted]. To be called before the failure is rendered or
  * recorded. `failure`, `params` and `secrets` may be NULL.
  */

@@ -57,16 +57,16 @@ yyjson_val *mishap_settings_in_file(const char *name);
  */
 mishap *mishap_settings_check(const mishap_app *app, const mishap_service *only);
 
-/* Add one finding to `*found`, which is raised as NOT_CONFIGURED with the first of them; its
- * message is left to whoever returns it. */
+/* Add one finding to `*found`, which is raised as NOT_CONFIGURED with the first of them; the
+ * function that returns it sets its message. */
 void mishap_settings_add_finding(mishap **found, const mishap_field *field);
 
 /* Take the findings out of a failure of this code, which is freed. Any other is returned. */
 mishap *mishap_settings_take_findings(mishap **found, mishap *failure, const mishap_code *code);
 
 /* The settings of a service as a part of a call for its open(); NULL if it declares none. They are
- * read if they were not yet. `holder` is the call that they are a part of: whoever opens the
- * service sets its way out. The caller holds the lock of services. */
+ * read if they were not yet. `holder` is the call that they are a part of: the function that opens
+ * the service sets its way out. The caller holds the lock of services. */
 mishap *mishap_settings_open(const mishap_app *app, const mishap_service *service,
                              const mishap_call **settings, mishap_call **holder);
 

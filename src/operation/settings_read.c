@@ -185,8 +185,8 @@ static void refuse_variable(struct gathering *g, const char *variable, const cha
                                                             .message = mishap_text_of(sentence) });
 }
 
-/* The text of a variable as JSON. What is no text at all, or JSON that nobody may send, is found
- * wrong here. */
+/* The value of a variable as JSON. It is refused here if it is not text, or JSON that is not
+ * allowed. */
 static bool read_variable(struct gathering *g, const mishap_param *setting, const char *variable,
                           struct source *found)
 {

@@ -70,7 +70,7 @@ static mishap *settle_alone(mishap_running *running, mishap *failure)
     return mishap_running_drop_answer(call, mishap_because(m, failure));
 }
 
-/* Such a call must not count, whatever its handler has answered. */
+/* Such a call must not count, even if its handler has answered. */
 static mishap *refuse_to_keep(mishap_call *call)
 {
     if (call->lost)

@@ -18,7 +18,7 @@ bool mishap_stream(mishap_call *call, const char *media_type)
            (!watcher || !watcher->stream || watcher->stream(watcher, mishap_text_of(type)));
 }
 
-/* Where nobody wants pieces, they are gathered: the answer is all of them. */
+/* If the client did not ask for pieces, they are gathered: the answer is all of them. */
 bool mishap_stream_write(mishap_call *call, mishap_text piece)
 {
     const mishap_watcher *watcher = call->watcher;

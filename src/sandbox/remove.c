@@ -90,7 +90,7 @@ struct count {
     uint64_t files, bytes; /* that are left */
 };
 
-/* False: there is more than was left. What lies deeper than anybody needs counts as too much; a
+/* False: there is more than was left. Folders that are nested too deeply count as too much; a
  * folder that the program has closed against reading is opened, as its other folders are. The
  * program still runs, and may put a link in the place of the folder meanwhile. */
 static bool count_in(int above, const char *name, int depth, struct count *left)

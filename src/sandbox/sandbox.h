@@ -69,7 +69,7 @@ typedef struct mishap_sandbox_watch {
 mishap *mishap_sandbox_prepare(const mishap_sandbox_profile *profile, mishap_sandbox_mode mode,
                                mishap_sandbox **sandbox);
 
-/* The same with these layers alone, whatever the minimum is: for tests. */
+/* The same with these layers alone, even below the minimum: for tests. */
 mishap *mishap_sandbox_prepare_layers(const mishap_sandbox_profile *profile, unsigned layers,
                                       mishap_sandbox **sandbox);
 void mishap_sandbox_release(mishap_sandbox *sandbox);

@@ -22,7 +22,7 @@ enum {
     PQ_PIPELINE_SYNC = 10,
     PQ_PING_OK = 0,
     PQ_SQLSTATE = 'C',
-    PQ_SEVERITY = 'V', /* whatever language the server speaks */
+    PQ_SEVERITY = 'V', /* in English, for any language of the server */
     PQ_MESSAGE = 'M',
     PQ_SOURCE = 'R', /* the function of the server that says it */
 };

@@ -209,8 +209,8 @@ static mishap *connect_to_server(postgresql_store *store, bool again)
 
 /* -- the tables -------------------------------------------------------------------------------- */
 
-/* Is there a schema of this name with a table `store`, and if so, is it ours? Somebody else's is
- * not touched. A schema with nothing in it may have been made for us. All of it is seen in one
+/* Is there a schema of this name with a table `store`, and if so, is it ours? A schema of another
+ * program is not touched. An empty schema may have been made for this one. All of it is seen in one
  * snapshot, which functions such as to_regclass() do not use. */
 static mishap *look_for_store(postgresql_store *store, bool *is_there)
 {
@@ -267,7 +267,7 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
 {
     const char *const *migrations = store->base.schema->postgresql;
     int newest = mishap_store_newest(migrations);
-    /* Whoever comes second waits here, and finds the work done. */
+    /* If two processes do this at once, the second one waits here, and finds the work done. */
     mishap *failure = run_for(store, NULL, 0,
                               "SELECT pg_advisory_xact_lock(hashtext('mishap'), hashtext('%s'))",
                               store->base.schema->name);

@@ -133,8 +133,8 @@ static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, 
 }
 
 /* From the version that the file has to ours, while no other process can see the half of it.
- * Another process may have done it since we looked. *foreign: there are tables that nobody has
- * marked as a version. SQLite has the words of a failure only until the next statement. */
+ * Another process may have done it since we looked. *foreign: there are tables, but no version was
+ * recorded. SQLite has the words of a failure only until the next statement. */
 static mishap *bring_up_to_date(sqlite_store *store, int newest, int *version, int *foreign)
 {
     sqlite3 *database = store->database;
@@ -293,8 +293,8 @@ static void identify_by_place(const sqlite_store *store, char identity[STORE_IDE
              (unsigned long long)place.number);
 }
 
-/* A store that another process made before there were identities gets one, if it can be written at
- * once: nobody waits for it. */
+/* A store that was made before there were identities gets one, if it can be written at once: this
+ * does not wait for a lock. */
 static int make_identity(sqlite_store *store)
 {
     sqlite3 *database = store->database;

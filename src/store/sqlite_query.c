@@ -160,7 +160,7 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
     int result = query->result;
     *trouble = mishap_sqlite_trouble(store, result);
     mishap *failure = *trouble == STORE_FINE ? NULL : mishap_sqlite_failure(store, result);
-    /* A change in files that nobody finds any more is none. */
+    /* A change in files that were deleted meanwhile does not count. */
     if (!failure && query->writes && store->base.depth == 0 &&
         (failure = mishap_sqlite_look_for_files(store, STORE_HAS_WRITTEN))) {
         *trouble = STORE_LOST;
@@ -171,7 +171,7 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
     bool damaged = *trouble == STORE_DAMAGED;
     mishap *lost = finish(store,
                           damaged || (*trouble == STORE_BROKEN && result != SQLITE_IOERR_WRITE));
-    if (damaged && lost) /* whatever has become of the file since */
+    if (damaged && lost) /* also if the file is whole again since */
         return mishap_because(failure, lost);
     return lost ? mishap_because(lost, failure) : failure;
 }

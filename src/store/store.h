@@ -123,8 +123,8 @@ mishap_store *mishap_postgresql_store_new(const char *address, const mishap_stor
 /* A failure of a query or a transaction, without the words of the engine. NULL for STORE_FINE. */
 mishap *mishap_store_failure(store_trouble trouble);
 
-/* What to do about a store that is damaged, and that it helps nobody to try again: the service that
- * it belongs to says so as long as it is closed. */
+/* What to do about a damaged store, and that trying again does not help: the service that it
+ * belongs to says so as long as it is closed. */
 mishap *mishap_store_is_damaged(mishap *failure, const char *advice);
 
 /* Was it refused by a constraint? That is the caller's doing, and nothing for the log: so nothing

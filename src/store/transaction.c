@@ -190,7 +190,7 @@ static mishap *look_up(mishap_store *store, const mishap_transaction *transactio
     return failure;
 }
 
-/* After a commit that nobody has confirmed. NULL and not done: it may be tried again. */
+/* After a commit without a confirmation. NULL and not done: it may be tried again. */
 static mishap *resolve(mishap_store *store, const mishap_transaction *transaction, mishap *unknown,
                        bool *done)
 {

@@ -62,7 +62,7 @@
     (push (list sb-thread:*current-thread* type message) *thread-failures*)))
 
 (defun instead-of-debugger (debugger condition)
-  "What INVOKE-DEBUGGER does in this program: nobody is there to talk to."
+  "What INVOKE-DEBUGGER does in this program: there is no person to talk to."
   (cond (*saving* (funcall debugger condition))
         (*failing* (throw *failing* nil))
         (*guard*

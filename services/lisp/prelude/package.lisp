@@ -4,7 +4,7 @@
 ;;;;     json.lisp      messages as JSON text
 ;;;;     wire.lisp      packets on descriptor 3
 ;;;;     streams.lisp   what the code writes, captured up to a limit
-;;;;     printing.lisp  values and arguments as text, whatever their print methods do
+;;;;     printing.lisp  values and arguments as text, safe from their print methods
 ;;;;     report.lisp    a condition as type, message, backtrace and restarts
 ;;;;     guard.lisp     running code that may fail, exit, loop or exhaust the stack
 ;;;;     evaluate.lisp  reading and evaluating forms, the state that lasts between calls

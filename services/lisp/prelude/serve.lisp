@@ -58,7 +58,7 @@
 
 (defun announce-code ()
   "Tell the server that code of the user runs from now on: it takes what this process sends afterwards as the code's. That is
-done once, with the first call. The server remembers it, whatever the code does to this process."
+done once, with the first call. The server remembers it, even if the code changes this process."
   (setf *announced* t)
   (begin-message)
   (put-raw "{\"id\":")

@@ -81,7 +81,7 @@
   (reset *err* (limits-output *limits*)))
 
 (defun reset-streams ()
-  "Give the standard streams their values again, whatever the code has made of them."
+  "Give the standard streams their values again, which the code may have changed."
   (unless (and (open-stream-p *in*) (open-stream-p *both*))
     (setf *in* (make-concatenated-stream)
           *both* (make-two-way-stream *in* *out*)))

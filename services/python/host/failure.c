@@ -44,7 +44,7 @@ static void hide_addresses(text *t, size_t from)
     t->length = t->failed ? t->length : to;
 }
 
-/* Where Python's library is is nobody's business. */
+/* Callers must not learn where Python's library is installed. */
 static PyObject *without_paths(PyObject *words)
 {
     PyObject *path = PyUnicode_FromString(PYTHON_LIBRARY "/"), *none = PyUnicode_FromString("");

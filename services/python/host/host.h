@@ -4,7 +4,7 @@
  *
  *     main.c      starts the interpreter, reads the call, chooses the operation
  *     wire.c      packets on descriptor 3; a message that is written piece by piece
- *     deadline.c  the end of a call whose time is over, whatever the interpreter does
+ *     deadline.c  the end of a call whose time is over, also while the interpreter is busy
  *     memory.c    the limit of memory of a call
  *     output.c    what the code prints
  *     values.c    JSON to Python and back

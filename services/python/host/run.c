@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PyObject *limit_digits; /* sys.set_int_max_str_digits(), before anybody can replace it */
-static PyObject *names;        /* what an argument of a replay may be written with */
+/* Sys.set_int_max_str_digits(), saved before the code can replace it. */
+static PyObject *limit_digits;
+static PyObject *names; /* what an argument of a replay may be written with */
 
 enum { USUAL_DIGITS = 4300 };
 

@@ -15,7 +15,7 @@ enum { SOCKET = 3, PACKET = 65536, MOST_MESSAGE = 8 << 20 };
 static _Noreturn void leave(int status, const char *words)
 {
     if (write(STDERR_FILENO, words, strlen(words)) < 0)
-        _exit(status); /* and nobody can be told */
+        _exit(status); /* and there is no other way to report it */
     _exit(status);
 }
 

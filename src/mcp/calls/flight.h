@@ -57,8 +57,8 @@ void mishap_mcp_flight_report(mishap_mcp_flight *flight);
 void mishap_mcp_report_begin(mishap_mcp_flight *flight, const mishap_mcp_request *request);
 void mishap_mcp_report_end(mishap_mcp_flight *flight);
 
-/* Nobody waits for it any more: no response. Its handler is told (mishap_cancelled). The flight is
- * gone afterwards. */
+/* The client does not wait for it any more: no response is sent. Its handler is told
+ * (mishap_cancelled). The flight is freed. */
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight);
 mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id);
 

@@ -1,6 +1,6 @@
 /*
- * One conversation, whatever carries it, and one request in it: what calls, changes and methods
- * have in common. Most members of a peer are a transport's to set.
+ * One conversation, over any transport, and one request in it: what calls, changes and methods have
+ * in common. The transport sets most members of a peer.
  */
 #ifndef MISHAP_MCP_CALLS_PEER_H
 #define MISHAP_MCP_CALLS_PEER_H
@@ -18,7 +18,7 @@ typedef struct mishap_mcp_peer {
     mishap_mcp_revision revision; /* agreed with initialize */
     bool initialized;             /* the client has said so, too */
     bool single_request;          /* stateless over HTTP: closing the channel cancels */
-    const char *caller;           /* by its API key; NULL: nobody in particular */
+    const char *caller;           /* by its API key; NULL: a caller without a name */
     mishap_text named;            /* what the caller names itself; no data: nothing */
     bool caller_is_free;          /* … and whether it may */
     const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
@@ -35,11 +35,11 @@ typedef struct mishap_mcp_peer {
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
     /* … give a call the header fields that its operation declares. NULL: there are none. */
     mishap *(*headers)(struct mishap_mcp_peer *peer, mishap_call *call);
-    /* … the process that ran a call died of it, or would have: not that its time was over. NULL:
-     * nobody counts. */
+    /* … count that the process which ran a call died of it, or would have; a timeout does not
+     * count. NULL: not counted. */
     void (*died)(struct mishap_mcp_peer *peer);
-    /* … between two messages of a batch: do others wait, so that the rest is better taken later, by
-     * mishap_mcp_go_on()? NULL: nobody does. */
+    /* … between two messages of a batch: do other clients wait, so that the rest should run later,
+     * by mishap_mcp_go_on()? NULL: they never do. */
     bool (*pause)(struct mishap_mcp_peer *peer);
     /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
      * only one. */
@@ -50,8 +50,8 @@ typedef struct mishap_mcp_peer {
     /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
      * conversation. A failure: there are too many. NULL: the peer has a list of its own. */
     mishap *(*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
-    /* … tell all who listen of what has changed so far: somebody is about to join them who shall
-     * not hear of it. NULL: nothing waits to be told. */
+    /* … publish the changes so far to all listeners: a new one is about to join them, which must
+     * not receive these. NULL: there are none. */
     void (*catch_up)(struct mishap_mcp_peer *peer);
 } mishap_mcp_peer;
 

@@ -75,8 +75,8 @@ static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_se
     mishap_free(m);
 }
 
-/* A string of what the handler said, and then not too long. Nobody knows yet how the call ends, so
- * what must not leave with a failure is taken out. */
+/* A string that the handler has sent, cut if it is too long. It is not known yet how the call ends,
+ * so everything that must not leave with a failure is taken out. */
 static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text words)
 {
     char storage[ROOM], room[ROOM];

@@ -1,4 +1,4 @@
-/* Is there something to read at an address? Whoever subscribes to it asks that first. */
+/* Is there something to read at an address? This is asked before a session subscribes to it. */
 #include "mcp/calls/flight.h"
 #include "mcp/offers/address.h"
 #include "operation/caller.h"

@@ -333,7 +333,7 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
         put_success(result, asked, call, incident, &outcome);
         if (!result->failed)
             return outcome;
-        failure = mishap_out_of_memory(); /* a constant: nobody need free it */
+        failure = mishap_out_of_memory(); /* a constant, which need not be freed */
         if (room)
             take_back(result, start);
     }

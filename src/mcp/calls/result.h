@@ -42,9 +42,8 @@ void mishap_mcp_put_bytes(mishap_buffer *buffer, const mishap_call *call, mishap
 void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, const char *id,
                                 mishap_mcp_revision revision);
 
-/* The address of what an operation has answered, as a JSON string: that of its resource, if there
- * is one without a variable in it, else one that nobody can read again, with the id (NULL: one is
- * made). */
+/* The address of an operation's answer, as a JSON string: that of its resource, if it has one
+ * without a variable; else one that cannot be read again, with the id (NULL: one is made). */
 void mishap_mcp_put_answer_uri(mishap_buffer *buffer, const mishap_operation *operation,
                                const char *id);
 

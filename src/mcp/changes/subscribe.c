@@ -122,7 +122,7 @@ static mishap *read_uri(mishap_mcp_request *request, mishap_text *uri)
     return failure;
 }
 
-/* Of a longer one nobody would hear. */
+/* No client is notified of a longer one. */
 static bool can_be_watched(mishap_text uri)
 {
     return uri.length <= MISHAP_ADDRESS_LIMIT;

@@ -113,7 +113,7 @@ static void take_item(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson
         mishap_mcp_take(peer, channel, &message);
 }
 
-/* What is left belongs to whoever reads the message, and is copied once. False: no memory. */
+/* The rest belongs to the reader of the message, and is copied once. False: no memory. */
 static bool keep_rest(struct mishap_mcp_batch *batch, yyjson_val *next, size_t left)
 {
     mishap_buffer *text = &batch->text;

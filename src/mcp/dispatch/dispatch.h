@@ -40,7 +40,7 @@ void mishap_mcp_peer_release(mishap_mcp_peer *peer);
 
 /*
  * Take a message and answer it on the channel, now or when its flight is done; channel->finish() is
- * called in the end, whatever it was. A batch, where the revision has them, is answered with one
+ * called in the end, for every message. A batch, where the revision has them, is answered with one
  * array. For a whole text, which may be anything: mishap_mcp_take_text().
  */
 void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,

@@ -1,7 +1,8 @@
 /*
  * Dispatch of messages: find the method of a message and check whether its revision has this
  * method. Each message is handled independently. A message that names a revision in `_meta` is
- * stateless, whatever initialize negotiated; all other messages have the negotiated revision.
+ * stateless, also after an initialize that negotiated another one. All other messages have the
+ * negotiated revision.
  */
 #include "mcp/calls/flight.h"
 #include "mcp/changes/subscribe.h"

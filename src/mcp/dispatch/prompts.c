@@ -87,8 +87,8 @@ static yyjson_val *arguments_of(yyjson_val *params, const mishap_operation *oper
     return mishap_param_count(operation->params) ? yyjson_obj_get(params, "arguments") : NULL;
 }
 
-/* Arguments are text, whatever the parameter is; what was left empty in a form is not given. The
- * checks say what is wrong with anything else. */
+/* Arguments are text, for any type of parameter. A field that was left empty in a form counts as
+ * absent. The checks say what is wrong with anything else. */
 static void put_arguments(mishap_buffer *b, const mishap_param *params, yyjson_val *arguments)
 {
     mishap_json_open(b, '{');

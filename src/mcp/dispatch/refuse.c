@@ -30,7 +30,7 @@ void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     char incident[MISHAP_ID_LENGTH + 1], storage[2048];
     const mishap_public *told = mishap_told(failure);
     mishap_buffer error;
-    bool known = told->incident.length; /* then whoever gave it the id has recorded it */
+    bool known = told->incident.length; /* then the code that gave it the id has recorded it */
     bool recorded = !known && mishap_incident_is_one(failure);
     mishap_id_make(incident);
     if (recorded)

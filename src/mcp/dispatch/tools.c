@@ -34,8 +34,8 @@ static bool is_idempotent(const mishap_operation *operation)
                                 strncmp(operation->route, "DELETE ", 7) == 0);
 }
 
-/* It adds something and overwrites nothing: so it is, as a rule, with this method. Of what has no
- * route nobody knows. */
+/* It adds something and overwrites nothing: as a rule this holds for this method. For an operation
+ * without a route it is not known. */
 static bool is_additive(const mishap_operation *operation)
 {
     return operation->route && strncmp(operation->route, "POST ", 5) == 0;

@@ -298,8 +298,8 @@ struct found {
     bool over;           /* the event at this place was the last */
 };
 
-/* Who catches up asks for one after the other: then the next is found from the last on, and not
- * each time from the first. 0: it is not, whatever that means. */
+/* A client that catches up asks for one event after the other: then the search starts at the last
+ * one found, and not at the first. 0: the cached place does not fit. */
 static uint32_t look_on(mishap_mcp_sessions *s, const owner *p, uint64_t stream, uint64_t place)
 {
     struct event event;
@@ -390,8 +390,8 @@ static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)
     return NULL;
 }
 
-/* Room for another: of the first whose sender is gone. What somebody waits for is not given up: it
- * would end without its answer. NULL: there is none. */
+/* Make room for another stream: free the oldest one whose sender is gone. A stream that a client
+ * waits for is not freed: it would end without its answer. NULL: there is none. */
 static struct mishap_mcp_taken *find_room(owner *p)
 {
     struct mishap_mcp_taken *found = NULL;

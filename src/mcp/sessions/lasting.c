@@ -83,14 +83,15 @@ static int read_file(mishap_mcp_sessions *s, const char *path)
     else
         take_over(s, &found);
     if (!error && status.st_mode & 077 && fchmod(file, 0600) != 0)
-        errno = 0; /* it belongs to somebody else, who lets us read it */
+        errno = 0; /* the file belongs to another user, who lets this one read it */
     close(file);
     explicit_bzero(&found, sizeof found);
     return error;
 }
 
-/* A new secret, in a file that has another name first: nobody sees half of it. The first of two
- * servers that begin at once wins, unless what is there is of no use. 0, or an errno. */
+/* Make a new secret, in a file that has another name first, so that no process sees half of it. If
+ * two servers begin at once, the first one wins, unless the file that is there is unusable. 0, or
+ * an errno. */
 static int make_file(const char *folder, const char *path, bool replace)
 {
     char fresh[MISHAP_MCP_PATH];

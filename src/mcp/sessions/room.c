@@ -13,8 +13,8 @@ bool mishap_mcp_place_is_idle(const struct mishap_mcp_place *place, int64_t now)
     return now - place->used_ns >= IDLE_NS;
 }
 
-/* The one of a caller that was not used for the longest time; NULL: it has none. `count` says how
- * many it has, with the places that are reserved for it: these make room for nobody. */
+/* The session of a caller that was not used for the longest time; NULL: it has none. `count` is how
+ * many it has, including the places that are reserved for it; those are never given away. */
 static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, uint64_t holder, size_t *count)
 {
     struct mishap_mcp_place *found = NULL;

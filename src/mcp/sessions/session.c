@@ -38,9 +38,9 @@ static void move(struct mishap_mcp_place *to, struct mishap_mcp_place *from)
     from->id[0] = '\0';
 }
 
-/* After the death of one who had the lock: a place may be missing between others, stand twice, or
- * not be counted. Whatever is not found where it stands moves up, also over another of the same id:
- * that is where it was about to be moved to. */
+/* Repair the table after a process died with the lock: a place may be missing between others, be
+ * there twice, or not be counted. An entry that is not found at its place moves up, also over
+ * another one of the same id: that is where it was about to be moved to. */
 static void mend(mishap_mcp_sessions *s)
 {
     for (bool moved = true; moved;) {

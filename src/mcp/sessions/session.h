@@ -40,18 +40,18 @@ typedef struct mishap_mcp_session {
 /* Whom a session belongs to: a name, and the API key that stands for it now. Another key of the
  * same name is another owner. */
 typedef struct mishap_mcp_owner {
-    const char *name; /* NULL: nobody in particular */
+    const char *name; /* NULL: a caller without a name */
     uint64_t key;     /* 0: there is none */
 } mishap_mcp_owner;
 
 /*
  * Reserve the place of a new one, which is counted under the number of its holder; 0: it is not
- * counted. The session gets its number, and its id, of which a part is missing still. Nobody finds
- * it by that, and it makes room for no other. It ends with this process if it does not begin.
+ * counted. The session gets its number, and its id, of which a part is missing still. No request
+ * finds it by that, and it makes room for no other. It ends with this process if it does not begin.
  *
  * A caller that has as many as it may loses the one that it did not use for longest, if that is a
  * minute at least; else it is RATE_LIMITED. If all places are taken, it is the caller with the most
- * sessions that loses one. UNAVAILABLE: nobody has more than this one, and all are in use.
+ * sessions that loses one. UNAVAILABLE: no caller has more than this one, and all are in use.
  */
 mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
                                    uint64_t holder, mishap_mcp_session *session,
@@ -94,8 +94,8 @@ size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *sessions, uint64_t key, u
                                   size_t most);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
 
-/* How long a session was not used, if that is a minute at least; 0: it is in use, or over. And
- * free its place, whoever it belongs to. */
+/* How long a session was not used, if that is a minute at least; 0: it is in use, or has ended. The
+ * second frees its place, for any owner. */
 int64_t mishap_mcp_session_idle_ns(mishap_mcp_sessions *sessions, uint64_t number);
 void mishap_mcp_session_drop(mishap_mcp_sessions *sessions, uint64_t number);
 
@@ -172,9 +172,9 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t se
                                       uint64_t stream, uint64_t place, mishap_buffer *data,
                                       bool *last);
 
-/* Nothing is sent twice: a stream that is resumed is sent by who resumed it last, and by nobody
- * else. The number of who takes it over, 0 if so many others are open as resumed ones that there is
- * no room; and who has: 0 if it was never resumed. */
+/* Nothing is sent twice: a stream that was resumed is sent only by the connection that resumed it
+ * last. The first returns the number of the connection that takes it over, 0 if too many resumed
+ * streams are open; the second returns the connection that has it: 0 if it was never resumed. */
 uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t session,
                                      uint64_t stream);
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);

@@ -64,7 +64,7 @@ void mishap_mcp_id_prove(const mishap_mcp_sessions *s, mishap_mcp_owner owner,
     prove(s, id, owner, revision, id + RANDOM);
 }
 
-/* The same work whatever the id is. */
+/* Takes the same time for every id. */
 mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *s, mishap_text id,
                                         mishap_mcp_owner owner)
 {

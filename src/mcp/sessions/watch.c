@@ -32,7 +32,7 @@ void mishap_mcp_watches_free(mishap_mcp_watches *w)
         mishap_shared_unmap(w, sizeof *w);
 }
 
-/* It is nobody's until all of it is there: what one session watches is no other's business. */
+/* A place has no owner until it is complete: a session must never see what another one watches. */
 static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watch, const char *uri)
 {
     uint64_t session = watch.session;
@@ -55,8 +55,9 @@ static void remove_at(mishap_mcp_watches *w, size_t i)
     w->used = last;
 }
 
-/* What one who died with the lock was about to tell is not known: so anything may have changed.
- * What it was about to write is nobody's, or its text is not the one that belongs to it. */
+/* What a process that died with the lock was about to publish is not known, so anything may have
+ * changed. An entry that it was about to write has no owner, or a text that does not belong to
+ * it. */
 static void mend(mishap_mcp_watches *w)
 {
     for (size_t i = w->used; i-- > 0;) {
@@ -97,7 +98,7 @@ void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
 {
     uint32_t hash = mishap_mcp_address_hash(uri);
     if (uri.length > MISHAP_ADDRESS_LIMIT)
-        return; /* nobody can watch it */
+        return; /* no session can watch it */
     take_lock(w);
     for (size_t i = 0; i < w->used; i++)
         if (is_of(w, i, uri, hash))
@@ -188,8 +189,8 @@ static uint64_t longest_idle(const mishap_mcp_watches *w, mishap_mcp_sessions *s
     return found;
 }
 
-/* A whole session goes, which nobody uses: it comes back as one without subscriptions, like any
- * that the server does not know any more. None that is in use loses some of its subscriptions. */
+/* The oldest unused session is removed as a whole: it comes back without subscriptions, like any
+ * session that the server no longer knows. No session in use loses some of its subscriptions. */
 static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t holder)
 {
     uint64_t most = who_has_most(w);

@@ -41,9 +41,9 @@ void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_
 void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
                                uint64_t key);
 
-/* An address that the session watches and that has changed: it is told by whoever asks, and not
- * found again. False: there is none. `seen` belongs to who asks, 0 at first: it makes asking cheap
- * while nothing changes. */
+/* An address that the session watches and that has changed. The caller of this function announces
+ * it, and it is not found again. False: there is none. `seen` belongs to the caller, 0 at first: it
+ * makes the call cheap while nothing changes. */
 bool mishap_mcp_watch_next(mishap_mcp_watches *watches, uint64_t session, uint64_t *seen,
                            char room[MISHAP_ADDRESS_LIMIT], mishap_text *uri);
 

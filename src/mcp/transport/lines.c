@@ -129,7 +129,7 @@ static bool is_blank(mishap_text line)
     return true;
 }
 
-/* Whatever is there up to a line feed, or at the end of input all. False: there is none. */
+/* The bytes up to a line feed, or at the end of input all of them. False: there are none. */
 static bool cut_line(mishap_mcp_lines *lines, mishap_text *line)
 {
     const char *from = lines->input + lines->seen;

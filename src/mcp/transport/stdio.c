@@ -29,7 +29,7 @@ enum {
     TICK_MS = 100,      /* how late what is due now and then may be */
     FINISH_MS = 500,    /* at the end, for calls to finish … */
     CANCEL_MS = 500,    /* … and for those that did not to notice */
-    WRITE_S = 3,        /* … and for somebody to read the last answers */
+    WRITE_S = 3,        /* … and for the client to read the last answers */
 };
 
 /* The process at the other end of two pipes. */
@@ -78,8 +78,8 @@ static bool asks_for_call(struct pipes *p, mishap_text line)
     return message.batch;
 }
 
-/* While too many calls run another one waits, and the input with it. If that takes too long it is
- * refused (flight.c): else nobody could cancel those that hang. */
+/* While too many calls run, another one waits, and the input with it. If that takes too long, it is
+ * refused (flight.c): otherwise the client could not cancel the calls that hang. */
 static bool must_wait(struct pipes *p, mishap_text line)
 {
     if (p->peer.flight_count < MOST_FLIGHTS) {
@@ -146,7 +146,7 @@ static void write_out(struct pipes *p)
 static volatile sig_atomic_t told_to_end; /* by a signal */
 static _Atomic int64_t end_at_ns;         /* … of the alarm; 0: it is not set */
 
-/* The process ends after so many seconds, whatever it does then; 0: it does not. */
+/* The process ends after so many seconds, in any state; 0: it does not. */
 static void end_within(unsigned seconds)
 {
     end_at_ns = seconds ? mishap_clock_monotonic_ns() + seconds * INT64_C(1000000000) : 0;
@@ -162,8 +162,8 @@ static void report(struct pipes *p)
         mishap_mcp_flight_report(flight);
 }
 
-/* What is due now and then. While a call runs there is always something to wake up for, so nobody
- * can wait for a moment of silence. */
+/* What is due now and then. While a call runs there is always something to wake up for, so this
+ * cannot wait until nothing happens. */
 static void look_after(struct pipes *p)
 {
     int64_t now = mishap_clock_monotonic_ns();
@@ -187,7 +187,7 @@ static bool wait_for_any(struct pipes *p, bool input, int most_ms)
     return ready || ended;
 }
 
-/* Calls that wait or run, for somebody or for nobody. */
+/* Calls that wait or run, including those whose client does not wait any more. */
 static bool has_calls(const struct pipes *p)
 {
     return mishap_runner_count(p->served.runner, true) > 0;
@@ -261,7 +261,7 @@ static void on_signal(int number)
     end_within(WRITE_S);
 }
 
-/* One that somebody else has sent ends nothing. */
+/* A signal that another process has sent ends nothing. */
 static void on_alarm(int number)
 {
     (void)number;
@@ -296,8 +296,8 @@ static void print_to_stderr(void)
         dup2(nothing, STDOUT_FILENO);
 }
 
-/* The two ends of the protocol get numbers of their own. Then whatever a handler or its children
- * do to descriptors 0 and 1 is no matter of the protocol. */
+/* The two ends of the protocol get descriptor numbers of their own. So nothing that a handler or
+ * its children do to descriptors 0 and 1 affects the protocol. */
 static mishap *take_files(struct pipes *p)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -342,7 +342,7 @@ static mishap *begin(struct pipes *p, bool chaos, const char *caller)
     return failure;
 }
 
-/* A failure at the start is told on stderr, for nobody expects it in the protocol. */
+/* A failure at the start goes to stderr: clients do not expect it in the protocol. */
 static mishap *run(mishap_call *call)
 {
     static char storage[MISHAP_JSON_STORAGE];
@@ -357,7 +357,8 @@ static mishap *run(mishap_call *call)
         .served = { .app = call->app,
                     .setup = { .data = mishap_call_data_folder(call) },
                     .only = mishap_string(call, "service"),
-                    .most_calls = 2 * MOST_FLIGHTS, /* with those that nobody waits for */
+                    /* With those whose client does not wait any more. */
+                    .most_calls = 2 * MOST_FLIGHTS,
                     .chaos = mishap_boolean(call, "chaos"),
                     .verbose = call->verbose,
                     .call_ms = call->timeout_ms,

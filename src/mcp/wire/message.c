@@ -262,7 +262,8 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
     message->meta = yyjson_is_obj(meta) ? meta : NULL;
     if (parts.id)
         return read_request(&parts, message, flaw);
-    message->kind = MISHAP_MCP_NOTIFICATION; /* nobody hears what is wrong with it */
+    message->kind = MISHAP_MCP_NOTIFICATION; /* a notification gets no response, so its sender does
+                                                not learn what is wrong */
     return true;
 }
 

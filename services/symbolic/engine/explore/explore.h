@@ -62,7 +62,7 @@ struct analysis {
     /* What was found. */
     path_function *path;
     path_function *salvage; /* a path that was left: a call that leads there may tell, too */
-    path_function *tell;    /* what is known so far, now and then; NULL: nobody asks */
+    path_function *tell;    /* called now and then with what is known so far; NULL: not wanted */
     int64_t told_ns;
     bool late; /* its time was over, so that more of it may tell more */
     size_t salvaged;
@@ -149,7 +149,7 @@ const char *arguments_of(const analysis *a, const char *const *words, arena *to)
 /* "f(1, 2, 3, k=2)", as a person would write it. */
 const char *call_shown(analysis *a, const char *const *words, arena *to);
 /* What the words of a `*args` or `**kwargs` have in them: of a dict `keys` are expressions, else
- * NULL. False: nobody can tell. */
+ * NULL. False: not known. */
 typedef struct rest_item {
     const node *key;
     const char *key_words, *words;

@@ -36,7 +36,7 @@ bool whole_number(const node *n, int64_t *out);
 /* Is this a comparison of names and numbers, which raises nothing where the names are ints? */
 bool is_plain_condition(const node *condition);
 
-/* The values of a type. False: there are too many, or nobody knows how many. */
+/* The values of a type. False: there are too many, or their number is not known. */
 bool domain_of(tree *t, const type *of, const bounds *within, domain *out);
 /* The words of one of them. */
 const char *domain_words(const domain *d, size_t index, arena *a);

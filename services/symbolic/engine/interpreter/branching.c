@@ -71,7 +71,7 @@ static bool calls(const node *n, const char *name)
 }
 
 /* Results are joined for functions that the one of interest calls, and that do not call themselves:
- * nobody knows how deep that would be. */
+ * the depth of the recursion is not known. */
 static bool joins_results(const machine *m, const scope *s)
 {
     return m->calls > 1 && s->owner && s->owner->kind == N_FUNCTION &&

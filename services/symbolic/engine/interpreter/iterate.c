@@ -1,4 +1,4 @@
-/* Iteration: items one by one, from whatever gives them. */
+/* Iteration: items one by one, from any kind of iterable. */
 #include <string.h>
 
 #include "machine/class.h"

@@ -26,7 +26,7 @@ static values copied(machine *m, values of)
     return copy;
 }
 
-/* The contents with arrays that nobody else has. */
+/* The contents with arrays that no other object shares. */
 static value contents(machine *m, const value *v)
 {
     value copy = *v;

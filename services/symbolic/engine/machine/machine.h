@@ -52,7 +52,7 @@ struct machine {
     bool mixed;          /* an object was made that is an int, str or tuple, too: see throw() */
     bool no_joins;       /* a value that is joined may be one that a construct cannot take */
 
-    /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */
+    /* The receiver of the branches that are reached and the lines that are run; NULL: none. */
     struct survey *survey;
     /* What is older than this belongs to the module; was any of it changed? */
     unsigned loaded;
@@ -83,8 +83,9 @@ value *truth_of(machine *m, value *v);
 int decide_truth(machine *m, value *v, bool prefer);
 bool assign(machine *m, scope *s, const node *target, value *v);
 value *eval_comprehension(machine *m, scope *s, const node *n);
-/* All items of a generator expression that nobody else has (`frozen`), as a list, if it makes no
- * difference when they are made: nothing is raised or changed. NULL: it may make one. */
+/* All items of a generator expression to which there is no other reference (`frozen`), as a list,
+ * if it makes no difference when they are made: nothing is raised or changed. NULL: it may make
+ * one. */
 value *items_at_once(machine *m, value *of);
 
 /* -- statements (statement.c, trying.c, with.c, matching.c)
@@ -337,8 +338,8 @@ slots slots_of(machine *m, const value *v);
  * an order; NULL: it has none. And the items that it gives. */
 value *slots_owner(value *of);
 slots slots_over(machine *m, const value *of, bool any_order);
-/* Those of a dict or set, with one slot for a key that has several where nobody asks for an order.
- */
+/* Those of a dict or set, with one slot for a key that has several where the order does not
+ * matter. */
 slots slots_by_key(machine *m, const value *v);
 /* Are the items such that nothing happens where they are compared, or their truth is asked? */
 bool slots_are_plain(machine *m, const value *of);
@@ -392,8 +393,8 @@ value *text_chr(machine *m, value *code, int line);
 value *text_item(machine *m, value *of, value *index, int line);
 value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
 value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
-/* repr() and ascii() of a str that is not known, which stay pending until somebody looks at their
- * characters, and sums of such strs (text_quoted.c). */
+/* repr() and ascii() of a str that is not known, which stay pending until their characters are
+ * needed, and sums of such strs (text_quoted.c). */
 value *text_quoted(machine *m, value *of, bool ascii);
 value *text_pending_sum(machine *m, value *l, value *r);
 bool text_is_pending(const value *v);

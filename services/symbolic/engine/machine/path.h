@@ -111,7 +111,7 @@ bool path_is_replaying(const machine *m);
 /* A container or scope that is about to be changed. One that is older than `lasting` would carry
  * something from a call to the next: that is unsupported. */
 void path_touch(machine *m, unsigned serial);
-/* … that nobody can see from outside, such as a cache: only a join must not do it. */
+/* … that cannot be seen from outside, such as a cache: only a join must not do it. */
 void path_join_ends(machine *m, unsigned serial);
 /* The same for a list, dict, set, object or iterator, or for a scope: where sides are joined, what
  * it was is noted, and what both sides made of it is joined. */

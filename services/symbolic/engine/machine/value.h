@@ -108,7 +108,7 @@ struct value {
             size_t count;
             /* Not known, but its length is: `count` code points. */
             const Z3_ast *codes;
-            /* Not known, and nobody has looked at it: the sum of two strs, or repr() of `left`, or
+            /* Not known, and not needed so far: the sum of two strs, or repr() of `left`, or
              * ascii() of it (theories/text_quoted.c). */
             value *left, *right;
             bool ascii;
@@ -160,9 +160,10 @@ struct value {
             char part; /* 'k', 'v' or 'i' */
         } view;
         struct {
-            value *year, *month, *day; /* NULL: nobody has asked for them, and `ordinal` is there */
-            value *ordinal;            /* NULL: nobody has asked for it */
-            const char *words;         /* of a parameter: how the code names the class */
+            /* NULL: they were not needed so far, and `ordinal` is there. */
+            value *year, *month, *day;
+            value *ordinal;    /* NULL: it was not needed so far */
+            const char *words; /* of a parameter: how the code names the class */
         } date;
         struct {
             value *days, *us;  /* 0 <= us < a day */

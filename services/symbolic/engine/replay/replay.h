@@ -46,7 +46,7 @@ typedef struct replay_result {
     const char *post_words; /* how: "False", or an exception */
     /* Of the second function. */
     bool other_raised, same;
-    bool incomparable; /* nobody can tell whether they are the same */
+    bool incomparable; /* it is not known whether they are the same */
     const char *other_type, *other_message, *other_result;
     /* Of all inputs: how many were called, for how many the preconditions hold, and the indexes of
      * findings, the last parameter counting fastest. Each finding was called again, twice. */

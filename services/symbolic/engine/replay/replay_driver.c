@@ -11,8 +11,8 @@ const char replay_driver[] =
     "replay_safe = replay_builtins()\n"
     "clock = [True]\n" /* does the code look at it? */
     "may_trace = True\n"
-    /* Two results that are compared: True, False (then `found` says where), or None: nobody can
-     * tell. The rules are those of the engine, in theories/alike.c. */
+    /* Two results that are compared: True, False (then `found` says where), or None: not known. The
+     * rules are those of the engine, in theories/alike.c. */
     "def has_address(a, b, shown):\n" /* texts with addresses, which differ from call to call */
     "    return type(a) is type(b) is str and ' at 0x' in a and shown(a) == shown(b)\n"
     "def alike(a, b, shown, found):\n"
@@ -232,7 +232,7 @@ const char replay_driver[] =
     "():\n"
     "        is_class = type in type(v).__mro__\n"
     "        if hasattr(v, '__dict__') and type(v) is not type(module) and not (is_class and "
-    "v.__flags__ & 256):\n" /* which nobody can change */
+    "v.__flags__ & 256):\n" /* which cannot be changed */
     "            of.append(v)\n"
     "    replay_kept[name] = [(v, dict(vars(v)), replay_ids(v)) for v in of]\n"
     "    if name == 'decimal':\n"

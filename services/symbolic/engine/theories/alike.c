@@ -1,7 +1,7 @@
 /*
  * Are two results the same to one who is given them? As == has it, but for this: NaN is the same as
  * NaN, wherever it is; what == tells apart by identity alone (objects of plain classes, iterators,
- * functions, exceptions) is the same if it has the same parts; and where nobody can tell, the
+ * functions, exceptions) is the same if it has the same parts; and where that is not known, the
  * comparison is unsupported.
  *
  * A result may be a symbolic bool. The replay has the same rules for real objects, in Python.

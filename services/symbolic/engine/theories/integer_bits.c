@@ -78,7 +78,7 @@ static Z3_ast within(machine *m, Z3_ast l, Z3_ast r, int width, bool sign)
                                  Z3_mk_lt(z, r, top) });
 }
 
-/* How many bits both surely have; 0: nobody can tell. */
+/* How many bits both surely have; 0: not known. */
 static int width_of(machine *m, Z3_ast l, Z3_ast r, bool *sign)
 {
     static const int widths[] = { 4, 8, 16, 32, 64 };

@@ -125,8 +125,8 @@ static bool is_power_of_two(double divisor)
     return divisor != 0 && fabs(frexp(divisor, &exponent)) == 0.5 && abs(exponent) < MOST_POWER;
 }
 
-/* By a power of two division and multiplication are exact, whatever the quotient; from 2**53 on
- * there is no rest. */
+/* By a power of two division and multiplication are exact, for any quotient; from 2**53 on there is
+ * no rest. */
 static value *of_power_of_two(machine *m, operator_kind op, const operands *of)
 {
     Z3_context z = m->solver->z;

@@ -3,8 +3,8 @@
  *
  * Where the sides of a condition made different things of a container, it gets slots: what both
  * have in common, and what one of them has alone, with the condition of that side as its guard. The
- * items are those slots, in their order, whose guards hold. So an item keeps its identity, whatever
- * kind it is of, and a dict the order of its keys. What can be computed from guards is computed
+ * items are those slots, in their order, whose guards hold. So an item keeps its identity, of
+ * whichever kind, and a dict the order of its keys. What can be computed from guards is computed
  * (length, truth, `in`, an item, ==); for anything else the path forks on the guards: settle().
  */
 #include <string.h>

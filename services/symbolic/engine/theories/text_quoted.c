@@ -1,7 +1,8 @@
 /*
- * repr() and ascii() of strs that are not known. Most of them end in a message that nobody looks
- * at, so nothing is decided when they are made: such a str is pending, and so is a sum that has one
- * in it. Where its characters are asked for, the path forks on how wide each of them is written.
+ * repr() and ascii() of strs that are not known. Most of them end in a message whose text is never
+ * examined, so nothing is decided when they are made: such a str is pending, and so is a sum that
+ * has one in it. Where its characters are asked for, the path forks on how wide each of them is
+ * written.
  *
  * The term of a pending str is a guess (path_guess()): what asks for it without its characters gets
  * a proof that holds for any text.
@@ -145,8 +146,7 @@ static value *quoted(machine *m, value *of, bool ascii)
     return value_letters(m, q.out, q.used);
 }
 
-/* -- strs that nobody has looked at --------------------------------------------------------------
- */
+/* -- strs that were not needed so far ---------------------------------------------------------- */
 
 bool text_is_pending(const value *v)
 {

@@ -22,7 +22,7 @@ typedef struct request {
 yyjson_mut_doc *tools_answer(solver *s, const request *r, yyjson_mut_doc **private);
 
 /* What is known of an analysis that goes on, for the caller should it never end: `keep` gets an
- * object with members of the tool. With a `status` it is an answer. NULL: nobody keeps it. */
+ * object with members of the tool. With a `status` it is an answer. NULL: it is not kept. */
 void tools_keep(void (*keep)(yyjson_mut_doc *so_far));
 
 /* Each tool fills in its members. */

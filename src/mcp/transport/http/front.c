@@ -123,8 +123,8 @@ static void drain(void *state)
     mishap_mcp_streams_drain(state);
 }
 
-/* Streams are the server's to end; what is kept for all loops, and the calls that nobody waits for,
- * end with the sessions. */
+/* The server ends the streams. The memory that all loops share, and the calls whose clients have
+ * left, end with the sessions. */
 static void end_sessions_of(void *state, uint64_t key)
 {
     const mishap_mcp_front *f = state;

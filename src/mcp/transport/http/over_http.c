@@ -326,7 +326,7 @@ static bool may_have_stream(mishap_mcp_post *post, const mishap_http_request *re
     return false;
 }
 
-/* Nothing of the message's own is to be answered: the reply is, or will be, somebody else's. */
+/* This message itself is not answered: another part of the code fills the reply, now or later. */
 static void leave_to_reply(mishap_mcp_post *post)
 {
     post->finished = post->answered = true;

@@ -34,7 +34,7 @@ typedef struct mishap_mcp_front {
     mishap_mcp_stream *streams;         /* that are open */
     uint64_t changes[MISHAP_MCP_LISTS]; /* of lists, that were told of */
     uint64_t updates;                   /* of resources, that were told of */
-    int caller_field;                   /* the place of X-Caller; -1: nobody names itself */
+    int caller_field;                   /* the index of X-Caller; -1: no caller names itself */
 } mishap_mcp_front;
 
 /* -- post.c ------------------------------------------------------------------------------------ */
@@ -160,11 +160,11 @@ extern const mishap_http_endpoint mishap_mcp_endpoints[];
 
 extern const mishap_http_extension mishap_mcp_over_http;
 
-/* Tell all who listen (subscriptions/listen) of what has changed so far: in each tick, and before
- * somebody joins them. */
+/* Publish the changes so far to all listeners (subscriptions/listen): in each tick, and before a
+ * new listener joins. */
 void mishap_mcp_front_tell(mishap_mcp_front *front);
 
-/* From a handler that runs in a loop (.quick): a list has changed. Whoever listens to any loop is
+/* From a handler that runs in a loop (.quick): a list has changed. The listeners of all loops are
  * told soon. */
 void mishap_mcp_changed(mishap_mcp_change change);
 

@@ -52,9 +52,9 @@ static void on_closed(mishap_http_later *later)
         post->peer.remote = (mishap_text){ NULL, 0 };
     }
     if (post->in_session && (post->peer.flight_count || post->peer.paused))
-        return; /* it goes on, for whoever resumes */
+        return; /* it goes on, for the connection that resumes it */
     if (post->sending || post->reply)
-        post->closing = true; /* whoever sends is not done with it */
+        post->closing = true; /* the function that is sending still uses it */
     else
         free_post(post);
 }
@@ -100,7 +100,7 @@ static void answer_whole(mishap_mcp_post *post)
     mishap_http_reply own = { 0 }, *reply = post->reply ? post->reply : &own;
     post->answered = true;
     if (!post->reply && !post->later)
-        return; /* nobody is there to hear it, and without a stream nobody can ask again */
+        return; /* the client is gone, and without a stream it cannot ask again */
     reply->status = post->channel.status ? post->channel.status : 200;
     reply->media_type = "application/json";
     reply->code = post->channel.code;
@@ -151,7 +151,7 @@ static void put_id_of_call(mishap_buffer *b, const mishap_mcp_post *post)
     mishap_buffer_put_text(b, call->id);
 }
 
-/* Somebody has resumed the stream: from now on it is sent there. The call goes on. */
+/* Another connection has resumed the stream: from now on it is sent there. The call goes on. */
 static bool was_taken_over(mishap_mcp_post *post)
 {
     if (!post->in_session || !post->later ||
@@ -206,7 +206,7 @@ static void send_event(mishap_mcp_post *post, mishap_text data, bool last)
     mishap_buffer_release(&event);
 }
 
-/* What whoever resumes the stream is told if this loop dies before it has answered. */
+/* The answer for a connection that resumes the stream, if this loop dies before it has answered. */
 static void write_will(const mishap_mcp_post *post)
 {
     const mishap_mcp_flight *call = post->peer.flights;
@@ -256,7 +256,7 @@ static void end(mishap_mcp_channel *channel, mishap_mcp_kind kind)
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     bool answers = kind == MISHAP_MCP_RESPONSE;
     if (answers)
-        forget_calls(post); /* before anybody can use the id again */
+        forget_calls(post); /* before the client can use the id again */
     if (answers && !post->streaming) {
         answer_whole(post);
         return;
@@ -274,7 +274,7 @@ static void finish(mishap_mcp_channel *channel)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     post->finished = true;
-    forget_calls(post); /* of one that was cancelled: before anybody can use the id again */
+    forget_calls(post); /* of a cancelled call: before the client can use the id again */
     /* Who has resumed it waits for no answer to come. */
     if (post->in_session && post->streaming && !post->answered)
         mishap_mcp_event_add(post->front->sessions, post->session.number, post->stream,
@@ -336,7 +336,7 @@ static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight)
         mishap_mcp_flight_report(flight);
 }
 
-/* Whoever stands in between would take a stream that is quiet for too long for dead. */
+/* A proxy in between would close a stream that is silent for too long. */
 static void look_after_stream(mishap_mcp_post *post, int64_t now)
 {
     if (!post->streaming || !post->later || was_taken_over(post) ||

@@ -213,7 +213,7 @@ static void tell_changes(mishap_mcp_stream *stream)
         tell(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
-/* Its session lives, and nobody has taken its place. */
+/* Its session is alive, and no other stream has taken its place. */
 static bool is_wanted(const mishap_mcp_stream *stream)
 {
     mishap_mcp_sessions *sessions = stream->front->sessions;
