@@ -1,0 +1,214 @@
+/*
+ * A runner whose keeper and workers are the test itself: what a worker sends that is none of its
+ * frames, or comes in pieces.
+ */
+#include "testing.h"
+
+#include "operation/changes.h"
+#include "runner_set_up.h"
+
+/* -- the end of the connection ----------------------------------------------------------------- */
+
+static char heard[600];
+
+static void on_change(void *state, mishap_text address)
+{
+    (void)state;
+    snprintf(heard, sizeof heard, "%.*s", (int)address.length, address.data);
+}
+
+static void an_address_is_as_long_as_may_be_and_not_one_byte_more(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    mishap_changes_heard_by(on_change, NULL);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    begin_next(&w, 0);
+    for (size_t size = MISHAP_ADDRESS_LIMIT; size <= MISHAP_ADDRESS_LIMIT + 1; size++) {
+        heard[0] = '\0';
+        mishap_buffer_reset(&out);
+        size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_CHANGED, 0);
+        for (size_t i = 0; i < size; i++)
+            mishap_buffer_put_char(&out, 'a');
+        mishap_frame_end(&out, begun);
+        fake_worker_sends(&w, out.data, out.length);
+        turn(&s);
+        assert_int_equal(strlen(heard), size == MISHAP_ADDRESS_LIMIT ? size : 0);
+        if (size == MISHAP_ADDRESS_LIMIT)
+            hear_nothing(&s);
+        else
+            hear(&s, MISHAP_KEEPER_END, 60000);
+    }
+    mishap_changes_heard_by(NULL, NULL);
+    mishap_buffer_release(&out);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o);
+}
+
+static void an_answer_may_come_byte_by_byte(void **state)
+{
+    struct set s;
+    struct ours many[2];
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    mishap_call answer = { .answer_kind = MISHAP_ANSWER_JSON };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &many[0], "lone"));
+    assert_true(add(&s, &many[1], "lone"));
+    start(&s, &w);
+    MISHAP_PUT(&answer.answer, "{\"a\":1}");
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t number = begin_next(&w, i);
+        mishap_slot_change(w.page, i, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+        mishap_frame_put_outcome(&out, i, &answer, NULL);
+    }
+    for (size_t i = 0; i < out.length; i++) {
+        assert_int_equal(many[0].done, i >= out.length / 2);
+        assert_false(many[1].done);
+        fake_worker_sends(&w, out.data + i, 1);
+        turn(&s);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(many[i].done && !many[i].failure);
+        assert_int_equal(many[i].run.call->answer.length, 7);
+        let_go(&many[i]);
+    }
+    mishap_buffer_release(&out);
+    mishap_buffer_release(&answer.answer);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- frames that are none ---------------------------------------------------------------------- */
+
+static void a_frame_that_is_none_ends_its_worker(void **state)
+{
+    static const struct {
+        mishap_frame_type type;
+        const char *payload, *words;
+    } rows[] = {
+        { MISHAP_FRAME_PROGRESS, "half", "progress that is none" },
+        { MISHAP_FRAME_LOG, "\x7Fwords", "a log message that is none" },
+        { MISHAP_FRAME_DONE, "x", "that it has not begun, or that was ended" },
+        { MISHAP_FRAME_OPENED, "x", "what it was not told to open" },
+        { MISHAP_FRAME_CALL, "x", "a frame that only loops send" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        mishap_buffer out = { 0 };
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "long"));
+        start(&s, &w);
+        begin_next(&w, 0);
+        size_t begun = mishap_frame_begin(&out, rows[i].type, 0);
+        mishap_buffer_put_text(&out, mishap_text_of(rows[i].payload));
+        mishap_frame_end(&out, begun);
+        fake_worker_sends(&w, out.data, out.length);
+        mishap_buffer_release(&out);
+        hear(&s, MISHAP_KEEPER_END, 60000);
+        assert_false(o.done); /* before it is known that it has ended */
+        die(&s, &w);
+        expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, rows[i].words);
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+/* … and one that says so in no way that is known has not opened its service. */
+static void a_worker_that_opens_in_no_known_way_is_ended(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_OPENED, 0);
+    MISHAP_PUT(&out, "x");
+    mishap_frame_end(&out, begun);
+    fake_worker_sends(&w, out.data, out.length);
+    mishap_buffer_release(&out);
+    hear(&s, MISHAP_KEEPER_END, 60000);
+    assert_int_equal(handed(&w), 0);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o);
+}
+
+/* With a worker come a socket and a page. */
+static void a_worker_without_its_page_is_none(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "long"));
+    mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 60000);
+    int socket = fake_program_start(s.keeper, asked);
+    start(&s, &w);                                              /* it is asked for again */
+    assert_int_equal(recv(socket, &asked, 1, MSG_DONTWAIT), 0); /* nobody has the other end */
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    close(socket);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* What its service has open is of no use, and it runs a call all the same. */
+static void a_worker_that_has_lost_its_service_is_ended_with_what_it_runs(void **state)
+{
+    struct set s;
+    struct ours o[2];
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    mishap *failure = mishap_raise(UNAVAILABLE, "Gone.");
+    mishap_call lost = { .lost = true };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(add(&s, &o[i], "settled"));
+    start_settled(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    begin_next(&w, 1);
+    mishap_frame_put_outcome(&out, 0, &lost, failure);
+    assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE));
+    fake_worker_sends(&w, out.data, out.length);
+    mishap_buffer_release(&out);
+    mishap_free(failure);
+    hear(&s, MISHAP_KEEPER_END, 60000);
+    assert_true(o[0].done && !o[1].done);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o[0]);
+    let_go(&o[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_address_is_as_long_as_may_be_and_not_one_byte_more),
+        TEST(an_answer_may_come_byte_by_byte),
+        TEST(a_frame_that_is_none_ends_its_worker),
+        TEST(a_worker_that_opens_in_no_known_way_is_ended),
+        TEST(a_worker_without_its_page_is_none),
+        TEST(a_worker_that_has_lost_its_service_is_ended_with_what_it_runs),
+    };
+    return RUN(tests);
+}
