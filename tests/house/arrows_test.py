@@ -5,8 +5,10 @@
 
 A folder uses another if one of its files includes a header of it, or if one of its objects needs a symbol of it. The table is in the
 order of the floors: a folder may use only folders that stand before it, so there is no circle. An arrow that is not used is no part of it.
+The tests of a room of src/ are in the folder of tests/ that has its name.
 """
 import collections
+import glob
 import os
 import re
 import subprocess
@@ -44,6 +46,10 @@ mcp/transport      base mishap incident operation worker/keeper worker/loop work
 mcp/transport/http base mishap incident operation worker/loop worker/serving server mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch mcp/sessions
 program            base operation cli http mcp/transport mcp/transport/http
 """
+
+
+# mishap_main() is where each program of these tests begins: src/program has no other ones.
+TESTED_ELSEWHERE = {"program": "cli"}
 
 
 def table():
@@ -106,7 +112,7 @@ def main():
     def outside(found):
         return ["%s uses %s: %s" % (*pair, uses[0]) for pair, uses in sorted(found.items()) if pair[0] != pair[1] and pair[1] not in allowed.get(pair[0], ())]
 
-    print("1..5")
+    print("1..6")
     by_source, (by_symbol, count) = includes(root), symbols(libraries, order)
     tell(1, "the_table_has_every_folder", sorted(folders(root) ^ set(order)))
     tell(2, "arrows_of_the_table_point_to_folders_that_stand_before",
@@ -116,6 +122,10 @@ def main():
     tell(5, "each_arrow_of_the_table_is_used",
          ["%s does not use %s" % (folder, other) for folder in order for other in allowed[folder]
           if (folder, other) not in by_source and (folder, other) not in by_symbol])
+    tests = os.path.join(sys.argv[1], "tests")
+    tell(6, "each_room_of_src_has_its_folder_of_tests",
+         ["there is no test in tests/%s" % TESTED_ELSEWHERE.get(room, room) for room in sorted({folder.split("/")[0] for folder in order})
+          if not glob.glob(os.path.join(tests, TESTED_ELSEWHERE.get(room, room), "*_test.*"))])
     return bad
 
 
