@@ -15,6 +15,7 @@
 #include "mcp_runner.h"
 #include "mcp/calls/flight.h"
 #include "mcp_set_up.h"
+#include "runs.h"
 #include "worker/keeper/keeper.h"
 
 /* What workers and the test share. */
@@ -269,12 +270,7 @@ static inline void on_orphan(void *state, const mishap_call *call, const char *i
                              mishap *failure)
 {
     struct transport *t = state;
-    mishap_buffer account = { 0 };
-    mishap_account(failure, &account);
-    snprintf(t->orphan, sizeof t->orphan, "%s %s %.*s", call->operation->name, incident,
-             (int)account.length, account.data);
-    mishap_buffer_release(&account);
-    mishap_free(failure);
+    put_orphan(t->orphan, sizeof t->orphan, call, incident, failure);
 }
 
 static inline void open_workers(struct transport *t)
@@ -329,15 +325,10 @@ static inline void turn(struct transport *t)
         mishap_runner_turn(t->wire.server.runner);
 }
 
-static inline int64_t in_seconds(int seconds)
-{
-    return mishap_clock_monotonic_ns() + seconds * INT64_C(1000000000);
-}
-
 /* Until a handler has begun, in a worker. */
 static inline void let_begin(struct transport *t)
 {
-    int64_t until = in_seconds(120);
+    int64_t until = long_after();
     while (sem_trywait(&shared->begun) != 0) {
         assert_true(mishap_clock_monotonic_ns() < until);
         turn(t);
@@ -347,7 +338,7 @@ static inline void let_begin(struct transport *t)
 /* Until all calls have come back, also those that nobody waits for. */
 static inline void finish_all(struct transport *t)
 {
-    int64_t until = in_seconds(120);
+    int64_t until = long_after();
     while (mishap_runner_count(t->wire.server.runner, true)) {
         assert_true(mishap_clock_monotonic_ns() < until);
         turn(t);

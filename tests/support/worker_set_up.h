@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mishap/inside.h"
+#include "runs.h"
 #include "testing.h"
 #include "worker/keeper/keeper.h"
 #include "worker/loop/link.h"
@@ -31,12 +32,7 @@ static inline void on_orphan(void *state, const mishap_call *call, const char *i
                              mishap *failure)
 {
     (void)state;
-    mishap_buffer account = { 0 };
-    mishap_account(failure, &account);
-    snprintf(orphan, sizeof orphan, "%s %s %.*s", call->operation->name, incident,
-             (int)account.length, account.data);
-    mishap_buffer_release(&account);
-    mishap_free(failure);
+    put_orphan(orphan, sizeof orphan, call, incident, failure);
 }
 
 static inline void open_runner(struct loop *loop, size_t handlers, size_t most_waiting)
@@ -77,22 +73,6 @@ static inline void end(struct loop *loop)
     rmdir(loop->folder);
 }
 
-struct ours {
-    mishap_run run;
-    bool done;
-    mishap *failure;
-    char said[400];
-    mishap_watcher watcher;
-};
-
-static inline void on_done(mishap_run *run, mishap *failure)
-{
-    struct ours *o = (struct ours *)(void *)run;
-    assert_false(o->done);
-    o->done = true;
-    o->failure = failure;
-}
-
 static inline void turn(struct loop *loop, int wait_ms)
 {
     struct pollfd file = { .fd = mishap_runner_file(loop->runner), .events = POLLIN };
@@ -104,18 +84,16 @@ static inline void turn(struct loop *loop, int wait_ms)
 
 static inline bool add(struct loop *loop, struct ours *o, const char *name, const char *arguments)
 {
-    const mishap_operation *operation = mishap_operation_find(loop->plan.app, mishap_text_of(name));
     mishap_watcher watcher = o->watcher;
-    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" }, .watcher = watcher };
-    assert_null(
-        mishap_call_begin(loop->plan.app, operation, mishap_text_of(arguments), &o->run.call));
+    begin_run(o, loop->plan.app, name, arguments);
+    o->watcher = watcher;
     o->run.call->watcher = &o->watcher;
     return mishap_runner_add(loop->runner, &o->run);
 }
 
 static inline void wait_for(struct loop *loop, struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn(loop, 100);
     assert_true(o->done);
@@ -125,22 +103,6 @@ static inline void call(struct loop *loop, struct ours *o, const char *name, con
 {
     assert_true(add(loop, o, name, arguments));
     wait_for(loop, o);
-}
-
-static inline void let_go(struct ours *o)
-{
-    mishap_free(o->failure);
-    mishap_call_end(o->run.call);
-    o->failure = NULL;
-    o->run.call = NULL;
-}
-
-static inline void account_of(const mishap *m, char *text, size_t size)
-{
-    mishap_buffer account = { 0 };
-    mishap_account(m, &account);
-    snprintf(text, size, "%.*s", (int)account.length, account.data);
-    mishap_buffer_release(&account);
 }
 
 static inline int64_t member(const struct ours *o, const char *name)
@@ -164,7 +126,7 @@ static inline int64_t member(const struct ours *o, const char *name)
 static inline void nothing_is_left(struct loop *loop)
 {
     char path[64], pids[64] = "";
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", loop->keeper.pid, loop->keeper.pid);
     do {
         usleep(1000);

@@ -54,10 +54,7 @@ static void end_sessions(struct loop *loop, struct other *other)
 static void add_to(struct loop *loop, mishap_runner *runner, struct ours *o, const char *name,
                    const char *arguments, uint64_t owner)
 {
-    const mishap_operation *operation = mishap_operation_find(loop->plan.app, mishap_text_of(name));
-    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
-    assert_null(
-        mishap_call_begin(loop->plan.app, operation, mishap_text_of(arguments), &o->run.call));
+    begin_run(o, loop->plan.app, name, arguments);
     o->run.call->owner = o->run.call->holder = owner;
     assert_true(mishap_runner_add(runner, &o->run));
 }
@@ -76,7 +73,7 @@ static void turn_both(struct loop *loop, const struct other *other, int wait_ms)
 
 static void wait_both(struct loop *loop, const struct other *other, const struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn_both(loop, other, 20);
     assert_true(o->done);
@@ -505,7 +502,7 @@ static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **stat
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     kill(loop.keeper.pid, SIGKILL);
     while ((loop.keeper.generation < 2 || kill(pid, 0) == 0) && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
@@ -532,7 +529,7 @@ static void an_idle_session_ends_and_the_next_call_is_warned(void **state)
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
     assert_int_equal(kill(pid, 0), -1);
@@ -564,7 +561,7 @@ static void a_session_that_does_not_end_by_itself_is_killed(void **state)
     call_to(&loop, &other, loop.runner, &o, "kept.do", "{\"way\":\"stay\"}", 1);
     pid_t pid = (pid_t)member(&o, "n");
     assert_true(pid > 0);
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
     assert_int_equal(kill(pid, 0), -1);

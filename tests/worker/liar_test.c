@@ -85,7 +85,7 @@ static size_t liars(const struct loop *loop)
 
 static void no_liar_is_left(struct loop *loop)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (liars(loop) && mishap_clock_monotonic_ns() < until)
         turn(loop, 10);
     assert_int_equal(liars(loop), 0);

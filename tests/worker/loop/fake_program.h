@@ -13,6 +13,7 @@
 #include "fake_keeper.h"
 #include "mishap/inside.h"
 #include "mishap/worker.h"
+#include "runs.h"
 #include "worker/loop/inside.h"
 
 static mishap_foreign_code code = { .raises = MISHAP_RAISES(RUNTIME_ERROR), .type = "Error" };
@@ -69,24 +70,6 @@ static mishap_runner *runner;
 static int keeper;
 static size_t mappings; /* before there was a runner */
 
-struct ours {
-    mishap_run run;
-    bool done;
-    mishap *failure;
-    mishap_watcher watcher;
-};
-
-static int orphans;
-
-static inline void on_orphan(void *state, const mishap_call *call, const char *incident,
-                             mishap *failure)
-{
-    (void)state, (void)call;
-    assert_string_equal(incident, "an-incident");
-    orphans++;
-    mishap_free(failure);
-}
-
 static inline void open_runner_with(const mishap_runner_times *times)
 {
     mappings = shared_mappings();
@@ -96,7 +79,7 @@ static inline void open_runner_with(const mishap_runner_times *times)
                                         .handlers = 4,
                                         .most_waiting = 100,
                                         .most_of_one = 50,
-                                        .orphaned = on_orphan,
+                                        .orphaned = count_orphan,
                                         .times = times };
     assert_null(mishap_runner_open(&settings, &runner));
     orphans = 0;
@@ -120,20 +103,9 @@ static inline void turn(void)
     mishap_runner_turn(runner);
 }
 
-static inline void on_done(mishap_run *run, mishap *failure)
-{
-    struct ours *o = (struct ours *)(void *)run;
-    assert_false(o->done);
-    o->done = true;
-    o->failure = failure;
-}
-
-/* Begin a call, and do not hand it over yet. */
 static inline void begin_call(struct ours *o, const char *name, const char *arguments)
 {
-    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
-    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
-    assert_null(mishap_call_begin(&app, operation, mishap_text_of(arguments), &o->run.call));
+    begin_run(o, &app, name, arguments);
     o->run.call->limit_ms = 60000;
     o->run.call->owner = 1;
     o->run.call->watcher = &o->watcher;
@@ -161,13 +133,6 @@ static inline void add(struct ours *o, const char *name, const char *arguments)
     add_for(o, name, arguments, 0);
 }
 
-static inline void let_go(struct ours *o)
-{
-    mishap_free(o->failure);
-    mishap_call_end(o->run.call);
-    *o = (struct ours){ 0 };
-}
-
 /* Has the runner said this to its keeper? What else it says is passed over. */
 static inline bool says(mishap_keeper_word word, mishap_keeper_message *message)
 {
@@ -181,7 +146,7 @@ static inline bool says(mishap_keeper_word word, mishap_keeper_message *message)
 static inline mishap_keeper_message hear(mishap_keeper_word word)
 {
     mishap_keeper_message message;
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (!says(word, &message)) {
         assert_true(mishap_clock_monotonic_ns() < until);
         usleep(1000);
@@ -259,21 +224,6 @@ static inline void is_answered(struct ours *o)
     assert_true(o->done);
     assert_null(o->failure);
     let_go(o);
-}
-
-static inline void expect_words(const struct ours *o, const mishap_code *expected,
-                                const char *words)
-{
-    mishap_buffer account = { 0 };
-    assert_true(o->done);
-    assert_non_null(o->failure);
-    assert_ptr_equal(mishap_told(o->failure)->code, expected);
-    mishap_account(o->failure, &account);
-    mishap_buffer_put_char(&account, '\0');
-    MUST(account.data);
-    if (!strstr(account.data, words))
-        fail_msg("%s", account.data);
-    mishap_buffer_release(&account);
 }
 
 static inline const char *warnings_of(const struct ours *o)

@@ -75,18 +75,14 @@ static void a_call_that_has_begun_is_never_moved(void **state)
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "long"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "long");
     uint32_t number = begin_next(&w, 0);
     turn_for(&s, 120);
     atomic_store(&w.page->slots[0], mishap_slot_word(number, MISHAP_SLOT_HANDED));
     die(&s, &w);
     assert_true(o.done);
     assert_non_null(o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* The one that began is to blame; the others are moved as often as that happens, in their order. */
@@ -248,9 +244,7 @@ static void the_end_of_an_idle_worker_is_looked_after_soon(void **state)
     fake_worker_ended(s.keeper, &w, 0);
     turn(&s);
     assert_null(s.runner->links);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_worker_that_is_ended_is_awaited_for_so_long(void **state)
@@ -270,9 +264,7 @@ static void a_worker_that_is_ended_is_awaited_for_so_long(void **state)
     s.runner->timer_ns = 0;
     mishap_runner_ask_to_end(s.runner, link, MISHAP_LINK_LIED, "a lie", false);
     assert_int_equal(s.runner->timer_ns, link->ending_since_ns + times.lost_ms * MISHAP_MS);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever(void **state)
@@ -292,9 +284,7 @@ static void a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever(void 
     turn_until(&s, &o);
     assert_true(o.done_ns - since >= INT64_C(200000000));
     expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "was lost");
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* The loop notices the death of a worker while it sends another call. */
@@ -382,9 +372,7 @@ static void what_is_told_of_a_dead_worker_has_its_stack_and_not_ours(void **stat
             expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "what this process had in memory");
         else
             expect_no_words(&o, "what this process had in memory");
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 
@@ -398,9 +386,7 @@ static void a_death_is_told_without_memory(void **state)
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "long"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "long");
     begin_next(&w, 0);
     w.page->trace.count = 3;
     atomic_store(&w.page->last_words, MISHAP_WORDS_CRASH);
@@ -417,9 +403,7 @@ static void a_death_is_told_without_memory(void **state)
     assert_int_equal(mishap_out_of_memory()->trace.count, 0);
     while (count)
         mishap_free(taken[--count]);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* A handler that damages memory damages its page, too. */
@@ -432,9 +416,7 @@ static void last_words_that_make_no_sense_do_no_harm(void **state)
         struct set s;
         struct ours o;
         struct fake_worker w;
-        open_set(&s, 1, 100, &patient);
-        assert_true(add(&s, &o, "long"));
-        start(&s, &w);
+        begin_one(&s, &o, &w, "long");
         begin_next(&w, 0);
         w.page->number = 123456;
         w.page->trace.count = MISHAP_TRACE_MAX + 100000;
@@ -445,9 +427,7 @@ static void last_words_that_make_no_sense_do_no_harm(void **state)
                                             "killed with SIGSEGV" };
         expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, told[i]);
         assert_true(o.failure->trace.count <= MISHAP_TRACE_MAX);
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 

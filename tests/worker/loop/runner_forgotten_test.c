@@ -14,9 +14,7 @@ static void a_forgotten_call_that_has_not_begun_is_gone_at_once(void **state)
     unsigned slot = 0;
     mishap_frame_call asked;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "lone"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "lone");
     mishap_runner_forget(s.runner, &o.run);
     assert_int_equal(mishap_runner_count(s.runner, true), 0);
     assert_int_equal(state_of(&w, 0), MISHAP_SLOT_TAKEN);
@@ -40,9 +38,7 @@ static void a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_
     struct ours o, next;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "lone"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "lone");
     uint32_t number = begin_next(&w, 0);
     assert_false(atomic_load(&w.page->cancelled[0]));
     mishap_runner_forget(s.runner, &o.run);
@@ -77,16 +73,14 @@ static void a_forgotten_call_that_a_worker_denies_is_over(void **state)
         struct set s;
         struct ours o;
         struct fake_worker w;
-        open_set(&s, 1, 100, &patient);
-        assert_true(add(&s, &o, "lone"));
-        start(&s, &w);
+        begin_one(&s, &o, &w, "lone");
         uint32_t number = begin_next(&w, 0);
         mishap_runner_forget(s.runner, &o.run);
         atomic_store(&w.page->slots[0], mishap_slot_word(number, MISHAP_SLOT_HANDED));
         assert_int_equal(mishap_runner_count(s.runner, true), 1);
         if (dies)
             die(&s, &w);
-        int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+        int64_t until = long_after();
         while (mishap_runner_count(s.runner, true) && mishap_clock_monotonic_ns() < until)
             turn_for(&s, 10);
         assert_int_equal(mishap_runner_count(s.runner, true), 0);
@@ -118,9 +112,7 @@ static void a_call_whose_caller_may_have_left_is_told_and_comes_back(void **stat
         fake_worker_answers(&w, 0, number);
         turn(&s);
         assert_true(o.done && !o.failure);
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 

@@ -106,9 +106,7 @@ static void a_frame_that_is_none_ends_its_worker(void **state)
         struct ours o;
         struct fake_worker w;
         mishap_buffer out = { 0 };
-        open_set(&s, 1, 100, &patient);
-        assert_true(add(&s, &o, "long"));
-        start(&s, &w);
+        begin_one(&s, &o, &w, "long");
         begin_next(&w, 0);
         size_t begun = mishap_frame_begin(&out, rows[i].type, 0);
         mishap_buffer_put_text(&out, mishap_text_of(rows[i].payload));
@@ -119,9 +117,7 @@ static void a_frame_that_is_none_ends_its_worker(void **state)
         assert_false(o.done); /* before it is known that it has ended */
         die(&s, &w);
         expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, rows[i].words);
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 
@@ -133,9 +129,7 @@ static void a_worker_that_opens_in_no_known_way_is_ended(void **state)
     struct fake_worker w;
     mishap_buffer out = { 0 };
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "kept"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "kept");
     turn(&s);
     size_t begun = mishap_frame_begin(&out, MISHAP_FRAME_OPENED, 0);
     MISHAP_PUT(&out, "x");
@@ -166,9 +160,7 @@ static void a_worker_without_its_page_is_none(void **state)
     turn_until(&s, &o);
     assert_null(o.failure);
     close(socket);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* What its service has open is of no use, and it runs a call all the same. */

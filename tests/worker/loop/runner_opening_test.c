@@ -15,9 +15,7 @@ static void a_worker_gets_calls_when_it_has_opened_its_service(void **state)
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "kept"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "kept");
     turn(&s);
     take_open(&w);
     assert_int_equal(handed(&w), 0);
@@ -38,9 +36,7 @@ static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **st
     long before = blocks;
     (void)state;
     mishap_use_allocator(&failing_allocator);
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "kept"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "kept");
     turn(&s);
     say_opened(&s, &w, mishap_raise(NOT_CONFIGURED, "MARKER-c0ffee"));
     expect_words(&o, MISHAP_CODE_UNAVAILABLE, "The service store is not available.");
@@ -63,9 +59,7 @@ static void callers_of_a_service_that_is_damaged_are_not_told_to_come_again(void
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "kept"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "kept");
     turn(&s);
     say_opened(&s, &w, mishap_retryable(mishap_raise(NOT_CONFIGURED, "MARKER-c0ffee"), false));
     expect_words(&o, MISHAP_CODE_NOT_CONFIGURED, "The service store is not available.");
@@ -137,9 +131,7 @@ static void the_worker_that_opened_a_closed_service_gets_the_next_call(void **st
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "kept"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "kept");
     take_open(&w);
     say_opened(&s, &w, mishap_raise(UNAVAILABLE, "The file is gone."));
     turn_until(&s, &o);
@@ -157,9 +149,7 @@ static void the_worker_that_opened_a_closed_service_gets_the_next_call(void **st
     turn_until(&s, &o);
     assert_null(o.failure);
     hear_nothing(&s);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* -- frames with all that they may have -------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "testing.h"
 
 #include "fake_keeper.h"
+#include "runs.h"
 
 mishap *do_run(mishap_call *call);
 
@@ -64,24 +65,6 @@ struct set {
     uint32_t workers; /* that were started */
 };
 
-struct ours {
-    mishap_run run;
-    bool done;
-    mishap *failure;
-    int64_t done_ns;
-};
-
-static int orphans;
-
-static inline void on_orphan(void *state, const mishap_call *call, const char *incident,
-                             mishap *failure)
-{
-    (void)state, (void)call;
-    assert_string_equal(incident, "an-incident");
-    orphans++;
-    mishap_free(failure);
-}
-
 static inline void open_set(struct set *s, size_t handlers, size_t most,
                             const mishap_runner_times *times)
 {
@@ -91,7 +74,7 @@ static inline void open_set(struct set *s, size_t handlers, size_t most,
                                         .keeper = fake_keeper_open(&s->keeper),
                                         .handlers = handlers,
                                         .most_waiting = most,
-                                        .orphaned = on_orphan,
+                                        .orphaned = count_orphan,
                                         .times = times };
     assert_null(mishap_runner_open(&settings, &s->runner));
     orphans = 0;
@@ -103,22 +86,11 @@ static inline void close_set(struct set *s)
     close(s->keeper);
 }
 
-static inline void on_done(mishap_run *run, mishap *failure)
-{
-    struct ours *o = (struct ours *)(void *)run;
-    assert_false(o->done);
-    o->done = true;
-    o->failure = failure;
-    o->done_ns = mishap_clock_monotonic_ns();
-}
-
 /* With its own limit, which is short: for what happens when that is over. */
 static inline bool add_limited(const struct set *s, struct ours *o, const char *name)
 {
-    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
-    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
-    assert_null(mishap_call_begin(&app, operation, T("{}"), &o->run.call));
-    if (!operation->timeout_ms)
+    begin_run(o, &app, name, "{}");
+    if (!o->run.call->operation->timeout_ms)
         o->run.call->limit_ms = 0;
     return mishap_runner_add(s->runner, &o->run);
 }
@@ -130,26 +102,6 @@ static inline bool add(const struct set *s, struct ours *o, const char *name)
     if (o->run.call && o->run.call->limit_ms)
         o->run.call->limit_ms = 60000;
     return added;
-}
-
-static inline void let_go(struct ours *o)
-{
-    mishap_free(o->failure);
-    mishap_call_end(o->run.call);
-    *o = (struct ours){ 0 };
-}
-
-static inline void expect_words(const struct ours *o, const mishap_code *code, const char *words)
-{
-    mishap_buffer account = { 0 };
-    assert_true(o->done);
-    assert_non_null(o->failure);
-    assert_ptr_equal(mishap_told(o->failure)->code, code);
-    mishap_account(o->failure, &account);
-    mishap_buffer_put_char(&account, '\0');
-    if (!strstr(account.data, words))
-        fail_msg("%s", account.data);
-    mishap_buffer_release(&account);
 }
 
 /* Let time pass, as a loop does. */
@@ -167,7 +119,7 @@ static inline void turn_for(const struct set *s, int ms)
 
 static inline void turn_until(const struct set *s, const struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
+    int64_t until = long_after();
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn_for(s, 10);
     assert_true(o->done);
@@ -218,6 +170,21 @@ static inline void start(struct set *s, struct fake_worker *w)
     mishap_keeper_message asked = hear(s, MISHAP_KEEPER_START, 60000);
     fake_worker_start(s->keeper, &asked, w, ++s->workers);
     turn(s);
+}
+
+/* One handler, a call, and the worker that is to run it. */
+static inline void begin_one(struct set *s, struct ours *o, struct fake_worker *w, const char *name)
+{
+    open_set(s, 1, 100, &patient);
+    assert_true(add(s, o, name));
+    start(s, w);
+}
+
+static inline void end_one(struct set *s, struct ours *o, struct fake_worker *w)
+{
+    let_go(o);
+    fake_worker_release(w);
+    close_set(s);
 }
 
 static inline mishap_slot_state state_of(const struct fake_worker *w, unsigned slot)

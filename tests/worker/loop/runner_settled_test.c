@@ -9,6 +9,13 @@
 
 /* -- calls that are settled -------------------------------------------------------------------- */
 
+static void begin_settled(struct set *s, struct ours *o, struct fake_worker *w)
+{
+    open_set(s, 1, 100, &patient);
+    assert_true(add(s, o, "settled"));
+    start_settled(s, w);
+}
+
 /* Take the next call, and let its handler begin, or return. */
 static mishap_frame_call take_settled(struct fake_worker *w, unsigned expected,
                                       mishap_slot_state state, char id[MISHAP_ID_LENGTH + 1])
@@ -69,9 +76,7 @@ static void a_forgotten_call_that_had_run_is_not_run_again(void **state)
     struct fake_worker w;
     char id[MISHAP_ID_LENGTH + 1];
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "settled"));
-    start_settled(&s, &w);
+    begin_settled(&s, &o, &w);
     take_settled(&w, 0, MISHAP_SLOT_RAN, id);
     mishap_runner_forget(s.runner, &o.run);
     die_of(&s, &w, SIGKILL);
@@ -131,9 +136,7 @@ static void the_time_of_a_call_that_is_run_again_counts(void **state)
     struct fake_worker w;
     char id[MISHAP_ID_LENGTH + 1];
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "settled"));
-    start_settled(&s, &w);
+    begin_settled(&s, &o, &w);
     take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
     assert_int_equal(*o.run.took_us, 0);
     s.runner->links->slots[0].handed_ns -= 60 * second;
@@ -145,9 +148,7 @@ static void the_time_of_a_call_that_is_run_again_counts(void **state)
     fake_worker_answers(&w, 0, take_settled(&w, 0, MISHAP_SLOT_BEGUN, id).number);
     turn(&s);
     assert_true(o.done && !o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_settlement_has_its_time(void **state)
@@ -183,9 +184,7 @@ static void a_settlement_is_no_older_than_its_call_whatever_the_worker_says(void
     struct fake_worker w;
     char id[MISHAP_ID_LENGTH + 1];
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "settled"));
-    start_settled(&s, &w);
+    begin_settled(&s, &o, &w);
     uint32_t number = take_settled(&w, 0, MISHAP_SLOT_RAN, id).number;
     atomic_store(&w.page->settling_ns, INT64_MIN / 2);
     turn_for(&s, 300); /* several looks at the clock */
@@ -194,9 +193,7 @@ static void a_settlement_is_no_older_than_its_call_whatever_the_worker_says(void
     fake_worker_answers(&w, 0, number);
     turn_until(&s, &o);
     assert_null(o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_batch_that_is_never_settled_has_its_time_too(void **state)
@@ -229,9 +226,7 @@ static void a_call_of_a_worker_that_was_ended_for_it_is_not_run_again(void **sta
         struct ours o;
         struct fake_worker w;
         char id[MISHAP_ID_LENGTH + 1];
-        open_set(&s, 1, 100, &patient);
-        assert_true(add(&s, &o, "settled"));
-        start_settled(&s, &w);
+        begin_settled(&s, &o, &w);
         take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
         fake_worker_close(&w);
         mishap_keeper_message ended = { .word = MISHAP_KEEPER_ENDED,
@@ -242,9 +237,7 @@ static void a_call_of_a_worker_that_was_ended_for_it_is_not_run_again(void **sta
         assert_true(mishap_keeper_send(s.keeper, &ended, NULL, 0));
         turn_until(&s, &o);
         expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled = \"no\"");
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 
@@ -255,9 +248,7 @@ static void a_call_that_is_run_again_begins_to_wait_anew(void **state)
     struct fake_worker w;
     char id[MISHAP_ID_LENGTH + 1];
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "settled"));
-    start_settled(&s, &w);
+    begin_settled(&s, &o, &w);
     take_settled(&w, 0, MISHAP_SLOT_RAN, id);
     turn_for(&s, 5);
     int64_t before = mishap_clock_monotonic_ns();
@@ -277,17 +268,13 @@ static void only_calls_that_are_settled_wait_for_it(void **state)
     struct ours o;
     struct fake_worker w;
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "long"));
-    start(&s, &w);
+    begin_one(&s, &o, &w, "long");
     uint32_t number = begin_next(&w, 0);
     assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_RAN));
     hear(&s, MISHAP_KEEPER_END, 60000);
     die(&s, &w);
     expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "a state that none of its calls has");
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* A caller that was told UNAVAILABLE would try again, and perhaps pay twice. */
@@ -323,18 +310,14 @@ static void a_stream_that_has_begun_to_leave_is_not_begun_again(void **state)
     char id[MISHAP_ID_LENGTH + 1];
     mishap_buffer out = { 0 };
     (void)state;
-    open_set(&s, 1, 100, &patient);
-    assert_true(add(&s, &o, "settled"));
-    start_settled(&s, &w);
+    begin_settled(&s, &o, &w);
     take_settled(&w, 0, MISHAP_SLOT_DONE, id);
     mishap_frame_end(&out, mishap_frame_begin(&out, MISHAP_FRAME_BEGIN, 0));
     fake_worker_sends(&w, out.data, out.length);
     mishap_buffer_release(&out);
     die_of(&s, &w, SIGKILL);
     expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled = \"perhaps\"");
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating(void **state)
@@ -352,9 +335,7 @@ static void a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating(void *
     die_of(&s, &w, SIGKILL);
     expect_words(&o, MISHAP_CODE_TIMEOUT, "settled = \"no\"");
     assert_true(mishap_told(o.failure)->retryable);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 int main(void)

@@ -219,9 +219,7 @@ static void a_worker_that_was_refused_is_asked_for_again_later(void **state)
     run_next(&w, 0);
     turn(&s);
     assert_true(o.done && !o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* The next keeper does not know what the one before it was asked for. */

@@ -119,9 +119,7 @@ static void the_beginning_that_a_worker_tells_is_clamped(void **state)
         hear_after(&s, MISHAP_KEEPER_END, since, 200);
         assert_int_equal(state_of(&w, 0), MISHAP_SLOT_KILLED);
         die(&s, &w);
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 
@@ -227,9 +225,7 @@ static void a_worker_begins_what_it_is_given_or_is_ended(void **state)
     run_next(&w, 0);
     turn(&s);
     assert_true(o.done && !o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 
     /* What was taken back from it long ago says nothing of it now. */
     open_set(&s, 1, 100, &times);
@@ -243,9 +239,7 @@ static void a_worker_begins_what_it_is_given_or_is_ended(void **state)
     run_next(&w, 0);
     turn(&s);
     assert_true(o.done && !o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 
     /* One that is alone may be busy with the call of another loop. */
     open_set(&s, 1, 100, &times);
@@ -256,9 +250,7 @@ static void a_worker_begins_what_it_is_given_or_is_ended(void **state)
     run_next(&w, 0);
     turn(&s);
     assert_true(o.done && !o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_large_answer_may_take_its_time_as_long_as_it_comes(void **state)
@@ -311,9 +303,7 @@ static void an_answer_is_due_when_its_handler_has_returned(void **state)
     hear_after(&s, MISHAP_KEEPER_END, since, 200);
     die(&s, &w);
     expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "no answer, though it was done");
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 /* -- time -------------------------------------------------------------------------------------- */
@@ -394,9 +384,7 @@ static void time_in_which_a_stream_is_held_is_not_counted(void **state)
     mishap_runner_hold(s.runner, &o.run, false);
     turn_until(&s, &o);
     assert_null(o.failure);
-    let_go(&o);
-    fake_worker_release(&w);
-    close_set(&s);
+    end_one(&s, &o, &w);
 }
 
 static void a_worker_is_not_held_any_more_when_its_call_is_over(void **state)
@@ -448,9 +436,7 @@ static void only_a_call_that_changes_nothing_is_worth_repeating_after_a_timeout(
         die(&s, &w);
         expect_words(&o, MISHAP_CODE_TIMEOUT, "not finished in time");
         assert_int_equal(mishap_told(o.failure)->retryable, i == 0);
-        let_go(&o);
-        fake_worker_release(&w);
-        close_set(&s);
+        end_one(&s, &o, &w);
     }
 }
 
