@@ -1,7 +1,7 @@
 /*
- * The blocks of content that a handler has made of its answer (mishap_answer_content), for the
- * revision that they are sent in. A kind that came later becomes one that the revision has: a
- * client that does not know a kind refuses the whole result.
+ * The content blocks of an answer that a handler has written itself (mishap_answer_content), in the
+ * revision of the client. A kind of block that the revision does not have is replaced by one that
+ * it has: a client that does not know a kind refuses the whole result.
  */
 #include "mcp/calls/result.h"
 
@@ -13,16 +13,17 @@ bool mishap_mcp_each_block(mishap_buffer *result, const mishap_mcp_asked *asked,
     yyjson_val *block;
     if (!call->content || call->answer_kind != MISHAP_ANSWER_JSON || call->answer.data[0] != '[')
         return false;
-    /* That it is sound JSON was seen when the handler had run. */
+    /* The JSON was checked when the handler returned. */
     if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)))
-        mishap_buffer_reserve(result, SIZE_MAX); /* fails: half of them is none */
+        /* Makes the buffer fail: half of the blocks is worse than none. */
+        mishap_buffer_reserve(result, SIZE_MAX);
     MISHAP_JSON_ITEMS (reader.root, index, count, block)
         put(result, asked, block);
     mishap_json_reader_release(&reader);
     return true;
 }
 
-/* The bytes of audio, in base64 already, as a resource that is embedded. */
+/* Write audio, which is in base64 already, as an embedded resource. */
 static void put_audio(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_val *block)
 {
     mishap_json_open(b, '{');
@@ -35,7 +36,7 @@ static void put_audio(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_va
     MISHAP_PUT(b, "}}");
 }
 
-/* A link is told: "The report: todo://reports/7". */
+/* Write a link as text: "The report: todo://reports/7". */
 static void put_link(mishap_buffer *b, yyjson_val *block)
 {
     mishap_buffer words = { 0 };
@@ -51,7 +52,8 @@ static void put_link(mishap_buffer *b, yyjson_val *block)
     mishap_buffer_release(&words);
 }
 
-/* Of this kind, with what makes it one: what a handler has left out is not made up here. */
+/* True for a block of this kind that has the members of the kind. Missing members are not made up
+ * here. */
 static bool is_kind(yyjson_val *block, const char *kind, const char *first, const char *second)
 {
     return yyjson_equals_str(yyjson_obj_get(block, "type"), kind) &&

@@ -1,6 +1,5 @@
 /*
- * Answers that are bytes: what an operation answers as bytes is an image, audio, or an embedded
- * resource.
+ * Answers that are bytes: an image, audio, or an embedded resource.
  */
 #include "base/media.h"
 #include "mcp/calls/result.h"
@@ -76,7 +75,7 @@ void mishap_mcp_put_bytes_block(mishap_buffer *b, const mishap_call *call, const
 {
     char room[512];
     mishap_buffer uri;
-    bool sounds = revision >= MISHAP_MCP_2025_03_26; /* before there was no audio */
+    bool sounds = revision >= MISHAP_MCP_2025_03_26; /* earlier revisions have no audio */
     const char *type = mishap_media_clean(call->answer_type);
     const char *kind = mishap_media_is_kind(type, "image")             ? "image"
                        : sounds && mishap_media_is_kind(type, "audio") ? "audio"

@@ -1,14 +1,14 @@
 /*
  * The answer of a call as the contents of a resource, and as the messages of a prompt.
  *
- * An answer is JSON, a document, bytes (bytes.c), or nothing; or blocks, as tools have them. Of
- * these each is a message of its own, or a part of the contents.
+ * An answer is JSON, a document, bytes (bytes.c), or nothing; or content blocks, as tools have
+ * them. Each block becomes a message of its own, or a part of the contents.
  */
 #include "mcp/calls/result.h"
 
 /* -- contents ---------------------------------------------------------------------------------- */
 
-/* {"uri":…,"mimeType":…, and still open. */
+/* Write {"uri":…,"mimeType":…, without the closing brace. */
 static void open_part(mishap_buffer *b, const mishap_mcp_asked *asked, mishap_text media_type)
 {
     mishap_json_open(b, '{');
@@ -20,7 +20,7 @@ static void open_part(mishap_buffer *b, const mishap_mcp_asked *asked, mishap_te
 
 static const mishap_text plain = MISHAP_TEXT("text/plain"), json = MISHAP_TEXT("application/json");
 
-/* Images and audio are bytes, in base64 already; a resource inside is contents as it stands. */
+/* Images and audio are bytes, in base64 already; an embedded resource is copied as it is. */
 static void put_part(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_val *block)
 {
     yyjson_val *resource = yyjson_obj_get(block, "resource"), *data = yyjson_obj_get(block, "data"),
@@ -102,7 +102,7 @@ void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *aske
 
 /* -- remarks ----------------------------------------------------------------------------------- */
 
-/* They have no place of their own in what is read, nor in what is said. */
+/* Neither contents nor messages have a place for remarks, so they go into `_meta`. */
 bool mishap_mcp_put_remarks(mishap_buffer *b, const mishap_call *call)
 {
     mishap_text warnings = mishap_call_warnings(call);

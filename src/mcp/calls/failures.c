@@ -1,9 +1,10 @@
-/* A failure as data: what is added to the dialect, and the members of a report, which is text. */
+/* A failure as data: members that are added to the dialect, and the parts of a report as
+ * members. */
 #include "mcp/calls/result.h"
 #include "dialect/parts.h"
 #include "operation/hide.h"
 
-/* What is missing is added, unless the tool has told something of its own under that name. */
+/* Add the missing members, unless the tool has told something of its own under that name. */
 void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told)
 {
     const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, told->code->tool_type);
@@ -12,7 +13,7 @@ void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told)
     mishap_text suggestion = mishap_public_suggestion(told);
     if (json->failed)
         return;
-    json->length--; /* its last bracket */
+    json->length--; /* without its last bracket */
     if (!own && suggestion.length) {
         MISHAP_JSON_KEY(json, "suggestion");
         mishap_json_string(json, suggestion);
@@ -63,8 +64,8 @@ static bool is_taken(mishap_text key)
     return false;
 }
 
-/* What was told beside, under names that mean nothing else. It is no part of the report, so there
- * is no stack in it. */
+/* Add what was told beside the report, under names that have no other meaning. It is no part of the
+ * report, so it must not contain a stack trace. */
 static mishap *put_others(mishap_buffer *json, const mishap_public *told,
                           const mishap_secrets *secrets)
 {
@@ -83,7 +84,7 @@ static mishap *put_others(mishap_buffer *json, const mishap_public *told,
     mishap_json_close(&others, '}');
     mishap *removed = others.failed ? NULL : mishap_hide_json(&others, secrets);
     if (others.failed) {
-        mishap_buffer_reserve(json, SIZE_MAX); /* fails */
+        mishap_buffer_reserve(json, SIZE_MAX); /* makes the buffer fail */
     } else if (others.length > 2) {
         mishap_json_comma(json);
         mishap_buffer_put(json, others.data + 1, others.length - 2);

@@ -10,9 +10,9 @@
 #include "incident/incident.h"
 
 enum {
-    FLIGHTS = 256,  /* of one peer, where the server says nothing */
-    ROOM = 2048,    /* for the arguments of most calls, and for most refusals */
-    BUSY_MS = 1000, /* when to try again */
+    FLIGHTS = 256,  /* of one peer, if the server sets no limit */
+    ROOM = 2048,    /* enough for the arguments of most calls, and for most refusals */
+    BUSY_MS = 1000, /* the hint when to try again */
 };
 
 /* -- failures of which no handler knows -------------------------------------------------------- */
@@ -22,7 +22,7 @@ static mishap *too_busy(const char *why)
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "%s", why), BUSY_MS);
 }
 
-/* What comes of a call that did not begin. Frees the failure. */
+/* Write the result of a call that did not begin. Frees the failure. */
 static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_peer *peer,
                                       const mishap_mcp_asked *asked, mishap *failure,
                                       const char *incident)
@@ -55,7 +55,7 @@ static void put_token(mishap_buffer *b, const mishap_mcp_message *message)
         mishap_json_copy(b, token);
 }
 
-/* Text that is needed after the message is gone lies behind the flight. */
+/* Text that is needed after the message is freed is stored behind the flight. */
 static char *keep(char *to, mishap_text *kept, mishap_text text)
 {
     if (text.length)
@@ -64,7 +64,8 @@ static char *keep(char *to, mishap_text *kept, mishap_text text)
     return to + text.length;
 }
 
-/* Where the revision has sessions, a call that names none uses that of its conversation. */
+/* In revisions with sessions, a call that names no session of a service uses that of its
+ * conversation. */
 static void belong_to(mishap_call *call, const mishap_mcp_peer *peer, const mishap_mcp_asked *asked)
 {
     const mishap_service *service = call->operation->service;
@@ -107,7 +108,8 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         flight->run.incident = flight->incident;
         mishap_mcp_come_from(call, flight->incident, remote);
         call->request_id = mishap_arena_copy(&call->arena,
-                                             call->request_id); /* it may outlive it */
+                                             /* The call may outlive the message. */
+                                             call->request_id);
         belong_to(call, peer, asked);
         mishap_mcp_report_begin(flight, request);
     }
@@ -152,8 +154,8 @@ mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_te
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-/* Arguments that there are not. Those of a prompt are texts, which are read before they are held
- * against the rules. */
+/* Refuse arguments that the operation does not have. Those of a prompt are texts, which are
+ * converted before they are checked. */
 static mishap *refuse_unknown(const mishap_operation *operation,
                               const mishap_mcp_arguments *arguments)
 {
@@ -161,7 +163,7 @@ static mishap *refuse_unknown(const mishap_operation *operation,
     yyjson_val *checked = arguments->object;
     if (!checked)
         return NULL;
-    if (arguments->spelled) /* it is JSON: if it cannot be read there is no memory */
+    if (arguments->spelled) /* it is valid JSON: reading fails only without memory */
         checked = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
                                                                                     : NULL;
     mishap *m = checked ? mishap_params_refuse_unknown(operation->params, arguments->object,
@@ -176,7 +178,7 @@ static mishap *refuse_unknown(const mishap_operation *operation,
 void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote)
 {
     call->boundary = MISHAP_BY_MCP;
-    call->request_id = mishap_text_of(id); /* NULL: one is made if it is asked for */
+    call->request_id = mishap_text_of(id); /* NULL: an id is made if it is needed */
     call->remote = remote;
     call->to_operator = mishap_incident_line;
 }
@@ -187,8 +189,8 @@ static void set_limits(mishap_call *call, const mishap_mcp_server *server)
     call->verbose = server->verbose;
 }
 
-/* A quick call is over before the message is gone; any other has a copy of its arguments. The text
- * of the message was inspected when it was read. */
+/* A quick call ends before the message is freed; any other has a copy of its arguments. The text of
+ * the message was checked when it was read. */
 static mishap *begin_call(const mishap_mcp_request *request, const mishap_operation *operation,
                           const mishap_mcp_arguments *arguments, mishap_call **call)
 {
@@ -227,7 +229,7 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     return failure;
 }
 
-/* What is answered in place of a call that does not begin. Frees the failure. */
+/* Answer a call that does not begin. Frees the failure. */
 static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
                    mishap_buffer *result)
 {
@@ -235,7 +237,7 @@ static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, m
     request->outcome = put_refusal(result, request->peer, asked, failure, request->peer->incident);
 }
 
-/* NULL: it has started, and the call is its own. */
+/* NULL: the flight has started, and owns the call. */
 static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_asked *asked,
                             mishap_call *call)
 {
@@ -290,7 +292,7 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-/* A failed buffer has half of it at most, which is nothing. */
+/* A buffer that failed contains at most half of the result, so it counts as empty. */
 static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *members,
                          mishap_mcp_outcome outcome)
 {
@@ -303,13 +305,13 @@ static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *m
     }
     mishap_buffer *buffer = mishap_mcp_begin_result(channel, flight->id);
     if (members->failed)
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails */
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* makes the buffer fail */
     mishap_buffer_put_text(buffer, mishap_buffer_text(members));
     mishap_mcp_finish_result(flight->peer->server->app, channel, buffer, flight->asked.revision,
                              outcome);
 }
 
-/* The last that is heard of it. To finish the channel may be the end of the peer. */
+/* Send the response, the last message of the flight. Finishing the channel may free the peer. */
 static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
                     mishap_mcp_outcome outcome, const mishap_code *code)
 {
@@ -322,7 +324,8 @@ static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
 
 static void on_done(mishap_run *run, mishap *failure)
 {
-    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run; /* it is the first member */
+    /* The run is the first member of the flight. */
+    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run;
     mishap_mcp_peer *peer = flight->peer;
     char room[ROOM];
     mishap_buffer members;

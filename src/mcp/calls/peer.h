@@ -16,24 +16,28 @@ typedef struct mishap_mcp_flight mishap_mcp_flight;
 typedef struct mishap_mcp_peer {
     const mishap_mcp_server *server;
     mishap_mcp_revision revision; /* agreed with initialize */
-    bool initialized;             /* the client has said so, too */
-    bool single_request;          /* stateless over HTTP: closing the channel cancels */
-    const char *caller;           /* by its API key; NULL: a caller without a name */
-    mishap_text named;            /* what the caller names itself; no data: nothing */
-    bool caller_is_free;          /* … and whether it may */
-    const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
-    const char *incident;         /* that a failed call is found by; NULL: each has its own */
-    mishap_text remote;           /* the address of the client over HTTP; no data: none */
-    mishap_text conversation;     /* what names it among others, where revisions have sessions */
-    mishap_level level;           /* of log messages, for revisions with logging/setLevel */
-    mishap_mcp_flight *flights;   /* calls that run or wait */
+    bool initialized;             /* the client has confirmed it */
+    bool single_request; /* stateless over HTTP: closing the channel cancels its requests */
+    const char *caller;  /* by its API key; NULL: a caller without a name */
+    mishap_text named;   /* the name that the caller gives itself; no data: none */
+    bool caller_is_free; /* … and whether it may name itself */
+    /* The caller that a failure is counted for; lives as long as the peer. */
+    const char *counted_for;
+    const char *incident; /* the id under which failures of its calls are recorded; NULL: each call
+                             has its own */
+    mishap_text remote;   /* the address of the client over HTTP; no data: none */
+    mishap_text conversation;   /* its id, in revisions with sessions */
+    mishap_level level;         /* of log messages, in revisions with logging/setLevel */
+    mishap_mcp_flight *flights; /* calls that run or wait */
     size_t flight_count;
-    struct mishap_mcp_subscription *subscriptions; /* subscribe.c's */
-    struct mishap_mcp_batch *paused; /* messages of a batch that are not taken yet; NULL: none */
+    struct mishap_mcp_subscription *subscriptions; /* for subscribe.c */
+    /* Messages of a batch that were not processed yet; NULL: none. */
+    struct mishap_mcp_batch *paused;
 
-    /* Of the transport: a flight is about to begin; false: it cannot now. NULL: it always can. */
+    /* Set by the transport: a flight is about to begin; false: it cannot now. NULL: it always
+     * can. */
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
-    /* … give a call the header fields that its operation declares. NULL: there are none. */
+    /* … pass the header fields to a call that its operation declares. NULL: there are none. */
     mishap *(*headers)(struct mishap_mcp_peer *peer, mishap_call *call);
     /* … count that the process which ran a call died of it, or would have; a timeout does not
      * count. NULL: not counted. */
@@ -41,14 +45,14 @@ typedef struct mishap_mcp_peer {
     /* … between two messages of a batch: do other clients wait, so that the rest should run later,
      * by mishap_mcp_go_on()? NULL: they never do. */
     bool (*pause)(struct mishap_mcp_peer *peer);
-    /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
-     * only one. */
+    /* … true if a call of this id runs for another peer of the same conversation. NULL: this is the
+     * only peer. */
     bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
-    /* … where messages go that belong to no request: changes of lists and resources, for the
-     * older revisions. NULL: nowhere. */
+    /* … the channel for messages that belong to no request: changed lists and resources, in the
+     * older revisions. NULL: none. */
     mishap_mcp_channel *aside;
-    /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
-     * conversation. A failure: there are too many. NULL: the peer has a list of its own. */
+    /* … store or remove a resources/subscribe, if the conversation outlives the peer. A failure:
+     * there are too many. NULL: the peer has a list of its own. */
     mishap *(*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
     /* … publish the changes so far to all listeners: a new one is about to join them, which must
      * not receive these. NULL: there are none. */
@@ -64,7 +68,8 @@ typedef struct mishap_mcp_request {
     int code;
     bool later;                 /* the method answers later, on its own */
     mishap_mcp_outcome outcome; /* what is in `result` */
-    mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
+    /* Further members of `data` if it fails, NUL-terminated; the caller owns it. */
+    mishap_buffer members;
 } mishap_mcp_request;
 typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
 

@@ -9,11 +9,11 @@
 #include "operation/hide.h"
 
 enum {
-    ROOM = 2048,        /* for most reports */
-    MOST_WORDS = 1024,  /* bytes of one that are told */
-    PACE_NS = 45000000, /* between two of progress: who reports each 50 ms is heard */
-    MOST_LOGGED = 64,   /* log messages in such a time; what is more is dropped */
-    MOST_RECORDED = 64, /* traces of one call: a handler may say the same for ever */
+    ROOM = 2048,        /* enough for most messages */
+    MOST_WORDS = 1024,  /* bytes of a message that are sent */
+    PACE_NS = 45000000, /* between two progress messages: one every 50 ms is always sent */
+    MOST_LOGGED = 64,   /* log messages in such an interval; further ones are dropped */
+    MOST_RECORDED = 64, /* stack traces of one call: a handler may send them without end */
 };
 
 #define META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
@@ -57,7 +57,7 @@ static mishap_mcp_flight *flight_of(const mishap_watcher *watcher)
     return (mishap_mcp_flight *)(void *)((uintptr_t)watcher - offsetof(mishap_mcp_flight, watcher));
 }
 
-/* What is not said is not lost: the operator finds it in the log. */
+/* What is taken out of a message is not lost: it is recorded in the log for the operator. */
 static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_secrets *secrets)
 {
     const mishap_call *call = flight->run.call;
@@ -107,7 +107,7 @@ static void put_number(mishap_buffer *b, double number)
         mishap_buffer_put_real(b, number);
 }
 
-/* A notification whose params are written, but for the last brace. */
+/* Send a notification; its params are complete but for the last brace. */
 static void send(const mishap_mcp_flight *flight, const char *method, mishap_text params)
 {
     mishap_buffer *buffer = mishap_mcp_begin_notification(flight->channel, method);
@@ -117,7 +117,8 @@ static void send(const mishap_mcp_flight *flight, const char *method, mishap_tex
 
 static const char progress_method[] = "notifications/progress";
 
-/* What comes too soon is kept until something newer takes its place, or it is sent in the end. */
+/* Progress that comes too soon is held until newer progress replaces it, or it is sent at the
+ * end. */
 static void add_progress(mishap_mcp_flight *flight, double done, const mishap_buffer *params)
 {
     int64_t now = mishap_clock_monotonic_ns();
@@ -194,8 +195,8 @@ void mishap_mcp_flight_report(mishap_mcp_flight *flight)
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
-/* Older revisions: what the session has asked for. The stateless one: what this request asks for,
- * and else nothing. */
+/* In older revisions the session chooses the level. In the stateless one the request does;
+ * otherwise no log messages are sent. */
 static void choose_level(mishap_mcp_flight *flight, const mishap_mcp_request *request)
 {
     yyjson_val *level = yyjson_obj_get(request->message->meta, META_LOG_LEVEL);

@@ -3,7 +3,7 @@
 #include "mcp/offers/address.h"
 #include "operation/caller.h"
 
-enum { ROOM = 1024 }; /* for the parameters of most, as JSON */
+enum { ROOM = 1024 }; /* enough for the parameters of most resources, as JSON */
 
 mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri)
 {

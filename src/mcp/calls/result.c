@@ -1,10 +1,9 @@
 /*
- * What came of a call: of a tool the result that a model reads, an answer or a failure in the
- * dialect of the tool; of a resource or a prompt its answer (contents.c) or
- * a protocol error.
+ * The outcome of a call. A tool has a result that a model reads: an answer, or a failure in the
+ * dialect of the tool. A resource or a prompt has its answer (contents.c) or a protocol error.
  *
- * Nothing of it is of the private side, of what the call knows to be secret, or a stack trace; what
- * had to be taken out is recorded.
+ * A failure contains nothing of its private side, no value that the call knows to be secret, and no
+ * stack trace. What had to be taken out is recorded.
  */
 #include "mcp/calls/result.h"
 #include "mcp/offers/schema.h"
@@ -14,14 +13,14 @@
 #include "operation/hide.h"
 
 enum {
-    ROOM = 2048,       /* for the text of most failures */
-    LAST_WORDS = 1024, /* enough for any that is constant */
+    ROOM = 2048,       /* enough for the text of most failures */
+    LAST_WORDS = 1024, /* enough for any constant failure */
 };
 
 /* -- hiding ------------------------------------------------------------------------------------ */
 
-/* A failure in a dialect that is text: what is secret in it is replaced. The stack that a report
- * shows is that of the caller's own code. */
+/* Replace the secrets in a failure whose dialect is text. The stack in such a report is that of the
+ * caller's own code, and stays. */
 static void hide_secrets(mishap_buffer *text, const mishap_secrets *secrets)
 {
     mishap_buffer hidden = { 0 };
@@ -36,7 +35,7 @@ static void hide_secrets(mishap_buffer *text, const mishap_secrets *secrets)
 
 #define BLOCK "{\"type\":\"text\",\"text\":"
 
-/* Each string of the list as a block of its own: it is JSON already, and goes on as it is. */
+/* Write each string of the list as a block of its own: it is JSON already, and is copied. */
 static void put_warnings(mishap_buffer *b, mishap_text list)
 {
     bool inside = false;
@@ -67,7 +66,7 @@ static void put_cut(mishap_buffer *b, const mishap_call *call)
     MISHAP_PUT(b, " are listed.\"}");
 }
 
-/* In the older revisions a structure is an object. */
+/* In the older revisions structuredContent must be an object. */
 static void put_structure(mishap_buffer *b, mishap_text json, mishap_mcp_revision revision)
 {
     if (revision < MISHAP_MCP_2025_06_18 ||
@@ -77,20 +76,21 @@ static void put_structure(mishap_buffer *b, mishap_text json, mishap_mcp_revisio
     mishap_buffer_put_text(b, json);
 }
 
-/* The handler has made the blocks itself. An empty list of them is as good as none. */
+/* True if the handler has written the blocks itself. An empty list counts as none. */
 static bool has_blocks(const mishap_call *call, mishap_answer_kind kind, mishap_text answer)
 {
     return call->content && kind == MISHAP_ANSWER_JSON && answer.length > 2 &&
            answer.data[0] == '[' && answer.data[answer.length - 1] == ']';
 }
 
-/* A caller that does not know it cannot go on in the session. */
+/* The handle of the session, without which the caller cannot go on in it. */
 static void put_session(mishap_buffer *b, const mishap_call *call)
 {
     if (!call || !call->session_is)
         return;
     MISHAP_PUT(b, "," BLOCK "\"Session: ");
-    mishap_buffer_put_text(b, mishap_text_of(call->session_is)); /* digits */
+    /* Only digits: nothing to escape. */
+    mishap_buffer_put_text(b, mishap_text_of(call->session_is));
     MISHAP_PUT(b, "\"}");
 }
 
@@ -113,7 +113,7 @@ static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mi
         MISHAP_PUT(b, "[");
         mishap_mcp_each_block(b, asked, call, mishap_mcp_put_block);
     } else if (blocks) {
-        mishap_buffer_put(b, answer.data, answer.length - 1); /* its bracket stays open */
+        mishap_buffer_put(b, answer.data, answer.length - 1); /* without the closing bracket */
     } else {
         MISHAP_PUT(b, "[" BLOCK);
         mishap_json_string(b, words);
@@ -129,7 +129,7 @@ static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mi
 
 /* -- a failure --------------------------------------------------------------------------------- */
 
-/* `structure` is a JSON object; no data: there is none. */
+/* `structure` is a JSON object; no data: none. */
 static void put_told(mishap_buffer *b, const mishap_call *call, mishap_text told,
                      mishap_text structure, const char *incident, mishap_mcp_revision revision)
 {
@@ -154,7 +154,7 @@ static void put_last_words(mishap_buffer *b, const mishap_mcp_offer *tool, const
              incident, revision);
 }
 
-/* A dialect that is text, with its parts as members beside it. */
+/* Write a failure in a dialect that is text, with its parts as members beside it. */
 static mishap *put_text_failure(mishap_buffer *b, const mishap_call *call,
                                 const mishap_public *told, mishap_buffer *text,
                                 const mishap_secrets *secrets, const char *incident,
@@ -167,7 +167,8 @@ static mishap *put_text_failure(mishap_buffer *b, const mishap_call *call,
                                                     secrets);
     hide_secrets(text, secrets);
     if (text->failed || members.failed)
-        mishap_buffer_reserve(b, SIZE_MAX); /* fails: then the last words are said */
+        /* Makes the buffer fail: then the constant failure is written. */
+        mishap_buffer_reserve(b, SIZE_MAX);
     else
         put_told(b, call, mishap_buffer_text(text), mishap_buffer_text(&members), incident,
                  revision);
@@ -201,7 +202,7 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const
 
 /* -- a failure of a resource or a prompt ------------------------------------------------------- */
 
-/* That there is nothing at an address has a number of its own; the last revision has not. */
+/* A missing resource has an error number of its own, but not in the last revision. */
 static int code_of(const mishap_mcp_asked *asked, const mishap_public *told)
 {
     bool missing = told->code == MISHAP_CODE_NOT_FOUND || told->code == MISHAP_CODE_GONE;
@@ -210,7 +211,8 @@ static int code_of(const mishap_mcp_asked *asked, const mishap_public *told)
     return told->category == MISHAP_VALIDATION ? -32602 : -32603;
 }
 
-/* A result has a place for the id in any case; an error has it if it is not the caller's. */
+/* A result always has a place for the incident id; an error has it if the caller is not at
+ * fault. */
 static bool is_internal(const mishap_mcp_asked *asked, const mishap *failure)
 {
     return asked->offer->sort != MISHAP_MCP_TOOL && code_of(asked, mishap_told(failure)) == -32603;
@@ -248,7 +250,7 @@ bool mishap_mcp_is_incident(const mishap *failure)
 static void record(const mishap_call *call, const mishap_secrets *secrets, const mishap *failure,
                    const char *incident)
 {
-    /* Who cancelled it knows. */
+    /* The client that cancelled it need not be told. */
     if (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED)
         return;
     if (!mishap_mcp_is_incident(failure))
@@ -264,7 +266,8 @@ static void record(const mishap_call *call, const mishap_secrets *secrets, const
     });
 }
 
-/* Back to where the result began; there was room for LAST_WORDS then, and no block gets smaller. */
+/* Remove the result from where it began. There was room for LAST_WORDS then, and a buffer never
+ * gets smaller. */
 static void take_back(mishap_buffer *result, size_t start)
 {
     size_t least = start + LAST_WORDS;
@@ -273,7 +276,7 @@ static void take_back(mishap_buffer *result, size_t start)
     result->capacity = result->capacity > least ? result->capacity : least;
 }
 
-/* What was remarked is a block of a tool's answer. */
+/* Remarks are a block of a tool's answer. */
 static mishap_mcp_outcome put_remarks(mishap_buffer *result, const mishap_mcp_asked *asked,
                                       const mishap_call *call)
 {
@@ -282,8 +285,8 @@ static mishap_mcp_outcome put_remarks(mishap_buffer *result, const mishap_mcp_as
                : MISHAP_MCP_MEMBERS;
 }
 
-/* The answer, which is the program's own: nothing of it is changed. Without memory for it, there is
- * none. */
+/* Write the answer. It belongs to the program, so nothing in it is changed. Without memory, nothing
+ * is written. */
 static void put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
                         const char *incident, mishap_mcp_outcome *outcome)
 {
@@ -299,7 +302,7 @@ static void put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mi
     *outcome = put_remarks(result, asked, call);
 }
 
-/* The same for a failure, for which there is always room, if there was any at all. */
+/* The same for a failure, for which there is room if there was any at all. */
 static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
                           const mishap_call *call, const mishap *failure,
                           const mishap_secrets *secrets, const char *incident,
@@ -345,7 +348,7 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
     mishap_service_amend(asked->offer->operation, failure);
     mishap_hide_failure(failure, asked->offer->operation->params, secrets);
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
-        mishap_incident(failure, incident); /* there is something to look up, or may be */
+        mishap_incident(failure, incident); /* something was recorded that can be looked up */
     mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
     if (call)
         record(call, secrets, failure, incident);

@@ -1,10 +1,10 @@
 /*
- * What came of a call, as a client reads it.
+ * The outcome of a call, in the form that a client reads.
  *
  *     result.c    the result of a tool, or a protocol error
  *     contents.c  the answer as a resource, as a prompt
  *     bytes.c     answers that are bytes
- *     blocks.c    blocks of content that handlers make
+ *     blocks.c    content blocks that handlers write themselves
  *     failures.c  a failure as data
  */
 #ifndef MISHAP_MCP_CALLS_RESULT_H
@@ -14,29 +14,29 @@
 #include "mcp/wire/write.h"
 #include "operation/call.h"
 
-/* What was asked for, as far as the answer depends on it. */
+/* The parts of a request that its answer depends on. */
 typedef struct mishap_mcp_asked {
     const mishap_mcp_offer *offer;
     mishap_mcp_revision revision;
-    mishap_text uri; /* of a resource: which */
+    mishap_text uri; /* of a resource: its address */
 } mishap_mcp_asked;
 
 /*
- * The members of the result for what came of a call, into an object that is open. `call` is NULL if
- * it could not begin.
+ * Write the outcome of a call as members of a result object that the caller has opened. `call` is
+ * NULL if it could not begin.
  *
  * Of a tool: content, structuredContent, isError, _meta with the incident id; a failure is told in
- * the tool's dialect. Of a resource: contents. Of a prompt: description, messages. Both have what
- * the handler remarked in _meta. If one of these fails it is the object of a protocol error that is
- * written instead.
+ * the tool's dialect. Of a resource: contents. Of a prompt: description, messages. Both have the
+ * remarks of the handler in _meta. If a resource or a prompt fails, the object of a protocol error
+ * is written instead.
  *
- * Nothing of it is secret. The failure stays the caller's. Any thread.
+ * Secrets are taken out. The caller keeps the failure. May be called on any thread.
  */
 mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked,
                                           mishap_call *call, mishap *failure, const char *incident);
 
-/* The answer of a call is bytes: as the contents of a resource at this address, and as a block of
- * content that the revision has, for whose address an id may be given (NULL: one is made). */
+/* For an answer that is bytes: write it as the contents of a resource at this address, or as a
+ * content block of the revision, for whose address an id may be given (NULL: one is made). */
 bool mishap_mcp_has_bytes(const mishap_call *call);
 void mishap_mcp_put_bytes(mishap_buffer *buffer, const mishap_call *call, mishap_text uri);
 void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, const char *id,
@@ -47,8 +47,8 @@ void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, 
 void mishap_mcp_put_answer_uri(mishap_buffer *buffer, const mishap_operation *operation,
                                const char *id);
 
-/* The blocks that a handler has made of its answer (blocks.c). Hand each of them to a function;
- * false: it has made none. And one of them, after a comma if that is due, as a kind that the
+/* The content blocks that a handler has written itself (blocks.c): pass each of them to a function;
+ * false: there are none. The second writes one of them, after a comma if needed, as a kind that the
  * revision has. */
 typedef void mishap_mcp_put_each(mishap_buffer *buffer, const mishap_mcp_asked *asked,
                                  yyjson_val *block);
@@ -56,28 +56,29 @@ bool mishap_mcp_each_block(mishap_buffer *result, const mishap_mcp_asked *asked,
                            const mishap_call *call, mishap_mcp_put_each *put);
 mishap_mcp_put_each mishap_mcp_put_block;
 
-/* The answer of a call, without what must not leave, as the contents of a resource or the messages
- * of a prompt; and what was remarked about either as `_meta`, false: nothing was. */
+/* Write the answer of a call as the contents of a resource or the messages of a prompt, without
+ * what must not leave. The last writes the remarks as `_meta`; false: there are none. */
 void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call);
 void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call, const char *incident);
 bool mishap_mcp_put_remarks(mishap_buffer *result, const mishap_call *call);
 
-/* Is the failure of a call to be recorded? What a caller can mend, what is just not there or not
- * now is not, unless something was noted about it: else any caller could fill the disk. */
+/* True if the failure of a call is to be recorded. A failure that the caller can correct, or that
+ * something is not there or not available now, is not recorded, unless something was noted about
+ * it: else any caller could fill the disk. */
 bool mishap_mcp_is_incident(const mishap *failure);
 
 /* -- a failure as data (failures.c) -------------------------------------------------------------
  */
 
-/* Add to a failure in tool-result what a model can do about it: the dialect knows six types, and
- * the rest hangs on the code. */
+/* Add to a failure in tool-result what a model can do about it: the dialect has six types, and
+ * further advice depends on the code. */
 void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told);
 
-/* A report as an object: type, message, stdout, backtrace, restarts and all else that was told.
- * `session` may be NULL. Secrets are taken out, and stack traces where none belongs: what is
- * returned is as of mishap_hide_json(). */
+/* Write a report as an object: type, message, stdout, backtrace, restarts and everything else that
+ * was told. `session` may be NULL. Secrets are taken out, and stack traces where they do not
+ * belong; the result is that of mishap_hide_json(). */
 mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *told,
                                       const char *session, const mishap_secrets *secrets);
 

@@ -21,12 +21,12 @@ enum {
 struct mishap_mcp_subscription {
     struct mishap_mcp_subscription *next;
     mishap_mcp_channel *channel;
-    mishap_text id; /* of the request, as JSON */
+    mishap_text id; /* the id of the request, as JSON */
     bool wants[MISHAP_MCP_RESOURCE_UPDATED];
     size_t uri_count;
     struct mishap_mcp_watched {
         mishap_text uri;
-        uint32_t hash; /* of all its spellings */
+        uint32_t hash; /* the same for all spellings of the address */
     } watched[];
 };
 
@@ -65,8 +65,8 @@ static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *u
     return made;
 }
 
-/* At the end, so that changes are told in the order in which they were asked for. What changed
- * before is not told. */
+/* Append it, so that changes are announced in the order of the subscriptions. Earlier changes are
+ * not announced. */
 static void append(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
 {
     if (peer->catch_up)
@@ -128,7 +128,7 @@ static bool can_be_watched(mishap_text uri)
     return uri.length <= MISHAP_ADDRESS_LIMIT;
 }
 
-/* In a list of the peer's own. */
+/* Store it in the list of the peer. */
 static mishap *keep(mishap_mcp_request *request, mishap_text uri)
 {
     if (*find_resource(request->peer, uri))
@@ -201,7 +201,7 @@ static void put_id(mishap_buffer *b, const struct mishap_mcp_subscription *s)
     mishap_json_close(b, '}');
 }
 
-/* The first message of it says what it will hear, which may be less than it asked for. */
+/* The first message lists what will be announced, which may be less than was asked for. */
 static void acknowledge(const struct mishap_mcp_subscription *s)
 {
     mishap_buffer *b = mishap_mcp_begin_notification(s->channel,
@@ -333,7 +333,7 @@ void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mish
     MISHAP_PUT(buffer, "}");
 }
 
-/* To a session, or to a listener: under its id. */
+/* Send it to a session, or to a listener under its id. */
 static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *listener,
                  mishap_mcp_change change, mishap_text uri)
 {
@@ -345,7 +345,7 @@ static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscripti
     mishap_mcp_finish_notification(channel, b);
 }
 
-/* Where a session hears of changes; NULL: nowhere, or not yet. */
+/* The channel on which a session is notified of changes; NULL: none, or none yet. */
 static mishap_mcp_channel *channel_of_session(const mishap_mcp_peer *peer)
 {
     return peer->initialized && peer->revision != MISHAP_MCP_NONE ? peer->aside : NULL;

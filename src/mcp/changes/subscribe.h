@@ -1,4 +1,4 @@
-/* Who hears of changes, and how they are told: subscribe.c. Sessions over HTTP keep their
+/* Which clients are notified of changes, and how: subscribe.c. Sessions over HTTP keep their
  * subscriptions in shared memory instead (sessions/watch.h). */
 #ifndef MISHAP_MCP_CHANGES_SUBSCRIBE_H
 #define MISHAP_MCP_CHANGES_SUBSCRIBE_H
@@ -12,20 +12,21 @@ typedef enum mishap_mcp_change {
     MISHAP_MCP_RESOURCE_UPDATED, /* of one resource */
 } mishap_mcp_change;
 
-/* Tell a peer of a change, if it wants to hear of it. A URI without data: any of the resources may
- * have changed. */
+/* Notify a peer of a change, if it has subscribed to it. A URI without data: any of the resources
+ * may have changed. */
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri);
 
-/* The message that says so to a session, as a whole. */
+/* Serialize the complete notification of a change for a session. */
 void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mishap_text uri);
 
-/* End the subscriptions of a channel that is closed, without a word; NULL: all of the peer. */
+/* End the subscriptions of a closed channel, without sending anything; NULL: all of the peer. */
 void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel);
 
-/* A subscriptions/listen of this id is open. */
+/* True if a subscriptions/listen of this id is open. */
 bool mishap_mcp_listens(const mishap_mcp_peer *peer, mishap_text id);
 
-/* It is cancelled: no response, and its channel is finished. False: there is none of this id. */
+/* Cancel a subscriptions/listen: no response is sent, and its channel is finished. False: there is
+ * none of this id. */
 bool mishap_mcp_listen_cancel(mishap_mcp_peer *peer, mishap_text id);
 
 /* The server ends: each subscriptions/listen gets its result, and its channel is finished. */

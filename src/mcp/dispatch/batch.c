@@ -1,22 +1,23 @@
 /*
  * Batches: several messages in one array, which only the two oldest revisions have. The answers go
- * back as one array, too, when the last of them is there. Where other clients wait for the same
- * loop, a batch is taken in parts (peer->pause).
+ * back as one array, too, when the last of them is complete. If other clients wait for the same
+ * loop, a batch is processed in parts (peer->pause).
  */
 #include "mcp/dispatch/dispatch.h"
 
 #include "base/memory.h"
 
-/* A channel that gathers the answers, and sends them as one array when the last is there. */
+/* A channel that collects the answers, and sends them as one array when the last one is
+ * complete. */
 struct mishap_mcp_batch {
-    mishap_mcp_channel channel; /* the first */
+    mishap_mcp_channel channel; /* the first member */
     mishap_mcp_channel *outer;
     size_t pending; /* messages that are not finished */
     mishap_buffer answers;
-    bool lost; /* there was no memory for some */
+    bool lost; /* there was no memory for some answers */
 
-    /* Messages that are not taken yet, if it was paused. */
-    mishap_buffer text; /* the JSON of all that were left when it was paused for the first time */
+    /* Messages that were not processed yet, if it was paused. */
+    mishap_buffer text; /* the JSON of all messages that were left at the first pause */
     mishap_json_reader reader;
     yyjson_val *next;
     size_t left;
@@ -57,7 +58,7 @@ static void end_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
     }
 }
 
-/* An array, or if there is no memory for it a single error that stands for all. */
+/* Send an array or, if there is no memory for it, a single error that stands for all. */
 static void send_batch(const struct mishap_mcp_batch *batch)
 {
     mishap_mcp_channel *outer = batch->outer;
@@ -66,7 +67,7 @@ static void send_batch(const struct mishap_mcp_batch *batch)
     mishap_buffer *b = mishap_mcp_begin_message(outer, MISHAP_MCP_RESPONSE, none);
     size_t head = b->length - outer->start;
     if (!answers.length) {
-        b->failed = true; /* all were lost */
+        b->failed = true; /* all answers were lost */
     } else if (mishap_buffer_reserve(b, answers.length + 1)) {
         b->length -= head;
         MISHAP_PUT(b, "[");
@@ -132,7 +133,7 @@ static bool keep_rest(struct mishap_mcp_batch *batch, yyjson_val *next, size_t l
     return true;
 }
 
-/* All that are left, or as many as there is time for. */
+/* Process all messages that are left, or as many as there is time for. */
 static void take_items(mishap_mcp_peer *peer, struct mishap_mcp_batch *batch, yyjson_val *item,
                        size_t left)
 {

@@ -1,11 +1,10 @@
 /*
- * src/mcp: a program's operations as tools, resources and prompts of the Model Context
- * Protocol.
+ * src/mcp: a program's operations as tools, resources and prompts of the Model Context Protocol.
  *
  *     wire/            messages as bytes: how one is read, how one is written
  *     offers/          what a server offers: tables, names, addresses, schemas
- *     calls/           a conversation, the calls in it, and what comes of them
- *     changes/         who hears of changes
+ *     calls/           a conversation, the calls in it, and their outcomes
+ *     changes/         which clients are notified of changes
  *     dispatch/        from a message to its method, and back
  *     sessions/        sessions of the older revisions over HTTP, in memory that all loops share
  *     transport/       standard input and output
@@ -13,10 +12,10 @@
  *
  * Arrows between them point up in this list, from a folder to those above it (tests/house).
  *
- * But for the two transports, nothing here knows how bytes travel. A transport reads a message and
- * hands it over with a channel for what comes back. Calls that take time are run by src/worker. The
- * same code serves standard input and output and HTTP, and all revisions at once: each message
- * says, or its session has agreed, which revision it is of.
+ * Only the two transports deal with sockets and files. A transport reads a message and hands it
+ * over with a channel for the answers. Calls that take time are run by src/worker. The same code
+ * serves standard input and output and HTTP, and all revisions at once: each message says, or its
+ * session has agreed, which revision it is of.
  *
  * Ownership: everything belongs to the reading thread, which is the only thread.
  *
@@ -39,16 +38,16 @@ void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server
 void mishap_mcp_peer_release(mishap_mcp_peer *peer);
 
 /*
- * Take a message and answer it on the channel, now or when its flight is done; channel->finish() is
- * called in the end, for every message. A batch, where the revision has them, is answered with one
- * array. For a whole text, which may be anything: mishap_mcp_take_text().
+ * Process a message and answer it on the channel, now or when its flight is done; channel->finish()
+ * is called in the end, for every message. A batch, in a revision that has them, is answered with
+ * one array. For a whole text, which need not be a message: mishap_mcp_take_text().
  */
 void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                      mishap_mcp_message *message);
 void mishap_mcp_take_text(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                           mishap_json_reader *reader, mishap_text text);
 
-/* Messages of a batch, at most: each may need a hundred times its own size to be refused. */
+/* Messages of a batch, at most: a refusal may need a hundred times the size of its message. */
 enum { MISHAP_MCP_BATCH_LIMIT = 256 };
 
 /* The messages of an array, in the two revisions that have batches (batch.c). */
@@ -58,16 +57,16 @@ static inline bool mishap_mcp_has_batches(mishap_mcp_revision revision)
 }
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);
 
-/* Go on with a batch that was paused, until it is over or paused again; and forget it. Flights of
- * it that run must have ended before that. */
+/* Go on with a paused batch, until it is over or paused again. The second forgets it; its flights
+ * must have ended before that. */
 void mishap_mcp_go_on(mishap_mcp_peer *peer);
 void mishap_mcp_drop_paused(mishap_mcp_peer *peer);
 
 /* -- methods ------------------------------------------------------------------------------------
  */
 
-/* `result` is the object of the result, open; the caller adds what the revision wants (resultType,
- * _meta with serverInfo) and closes it. */
+/* `result` is the open object of the result; the caller adds what the revision requires
+ * (resultType, _meta with serverInfo) and closes it. */
 mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /* lifecycle.c */
     mishap_mcp_tools_list, mishap_mcp_tools_call,                              /* tools.c */
     mishap_mcp_resources_list, mishap_mcp_templates_list, mishap_mcp_resources_read,
@@ -76,13 +75,13 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
 /* -- refusals (refuse.c) ------------------------------------------------------------------------
  */
 
-/* A response with an error. `data` is the canonical form of the failure's public side; further
- * members of it may be given as JSON text without braces. The failure stays the caller's; one with
- * a private side is recorded, under an id of its own. */
+/* Send a response with an error. `data` is the canonical form of the failure's public side;
+ * `members` may add further members as JSON text without braces. The caller keeps the failure; if
+ * it has a private side, it is recorded under an id of its own. */
 void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
                        int code, int status, mishap *failure, const char *members);
 
-/* The answer to what is no message; its mishap is freed, and the channel finished. */
+/* Answer a text that is no message; frees its mishap, and finishes the channel. */
 void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                             mishap_mcp_flaw *flaw);
 

@@ -7,8 +7,9 @@
 
 /* -- what the server is ------------------------------------------------------------------------ */
 
-/* The names have not changed, and what `subscribe` means is up to each revision
- * (resources/subscribe, or subscriptions/listen). The first has completion, but no name for it. */
+/* The names have not changed, but `subscribe` means another method in the last revision
+ * (subscriptions/listen instead of resources/subscribe). The first revision has completion, but no
+ * capability of that name. */
 static void put_capabilities(mishap_buffer *buffer, mishap_mcp_revision revision)
 {
     mishap_json_comma(buffer);
@@ -72,8 +73,8 @@ static mishap *check_params(yyjson_val *params)
     return mishap_findings_end(&findings);
 }
 
-/* The revision that was asked for, if it is one of these; else the newest of them, and the client
- * decides. */
+/* The requested revision, if it is one of these; else the newest of them: the client decides
+ * whether it goes on. */
 static mishap_mcp_revision negotiate(yyjson_val *asked)
 {
     mishap_mcp_revision revision = mishap_mcp_revision_find(mishap_json_text(asked));
@@ -102,7 +103,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "serverInfo");
     mishap_mcp_put_implementation(result, peer->server->app, revision);
     put_instructions(result, peer->server);
-    /* Without room for the rest, the client learns nothing of it and may try again. */
+    /* Without memory for the rest, the client gets an error and may try again. */
     if (mishap_buffer_reserve(result, 16))
         peer->revision = revision;
     return NULL;

@@ -14,14 +14,15 @@
 enum {
     OLD = IN(2024_11_05) | IN(2025_03_26) | IN(2025_06_18) | IN(2025_11_25),
     NEW = IN(2026_07_28),
-    FIRST = IN(NONE), /* also before initialize */
-    APART = 1U << 16, /* its result is written apart: others may have to be sent before it */
+    FIRST = IN(NONE), /* allowed before initialize */
+    APART = 1U << 16, /* its result is written into a buffer of its own, since other messages may be
+                         sent before it */
 };
 
 struct method {
     mishap_text name;
     mishap_mcp_method *answer;
-    unsigned revisions; /* that have it */
+    unsigned revisions; /* the revisions that have it */
 };
 
 static const struct method methods[] = {
@@ -52,7 +53,7 @@ static const struct method *find_method(mishap_text name)
 
 /* -- what is refused before a method is asked -------------------------------------------------- */
 
-/* What was sent may be of any length; so much of it is said again. */
+/* A name that was sent may be long; only so much of it is repeated. */
 static mishap_text cut(mishap_text text)
 {
     return (mishap_text){ text.data, mishap_utf8_cut(text, 100) };
@@ -108,7 +109,7 @@ static mishap *same_id(mishap_mcp_request *request)
         "Give each request a unique id.");
 }
 
-/* Words of the stateless kind, without the one that counts. */
+/* True if the message has members of the stateless revision, but not the one that names it. */
 static bool means_stateless(const mishap_mcp_message *message, const struct method *method)
 {
     return (method && !(method->revisions & (FIRST | OLD))) ||
@@ -140,7 +141,8 @@ static mishap *choose(mishap_mcp_request *request, mishap_mcp_message *message,
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-/* The statuses that the protocol fixes; what a method refuses is an answer like any other. */
+/* The HTTP statuses that the protocol prescribes. A method that refuses its request is answered
+ * with 200. */
 static int status_of(int code, mishap_mcp_revision revision)
 {
     if (code == -32601)
@@ -171,8 +173,7 @@ static mishap *answer(mishap_mcp_request *request, const struct method *method)
     return failure;
 }
 
-/* The same, when the method must be able to write other messages, or to leave the answer to a
- * flight. */
+/* The same for a method that may send other messages first, or leave the answer to a flight. */
 static mishap *answer_apart(mishap_mcp_request *request, const struct method *method)
 {
     char storage[4096];
@@ -202,7 +203,7 @@ static void take_request(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     const struct method *method;
     mishap_mcp_request request = { .peer = peer, .channel = channel, .message = message };
     mishap *failure = choose(&request, message, &method);
-    /* What is wrong with the claim of a revision is told by the status, too. */
+    /* If the claimed revision is wrong, the HTTP status says so, too. */
     int status = failure && request.code == -32602 ? 400 : 0;
     if (!failure)
         failure = method->revisions & APART ? answer_apart(&request, method)
@@ -211,7 +212,7 @@ static void take_request(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
         refuse(&request, failure, status);
     mishap_free(failure);
     mishap_buffer_release(&request.members);
-    /* Nothing may be touched after this: the transport may let go of all. */
+    /* Nothing may be used after this: the transport may free everything. */
     if (!request.later)
         channel->finish(channel);
 }
@@ -231,7 +232,7 @@ static void cancel(mishap_mcp_peer *peer, yyjson_val *request_id)
         mishap_mcp_listen_cancel(peer, id);
 }
 
-/* Those that are not known are left alone, like those that only tell. */
+/* Unknown notifications are ignored, and so are those that only inform. */
 static void take_notification(mishap_mcp_peer *peer, const mishap_mcp_message *message)
 {
     static const mishap_text cancelled = MISHAP_TEXT("notifications/cancelled"),
@@ -265,7 +266,7 @@ void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     } else if (message->kind == MISHAP_MCP_REQUEST) {
         take_request(peer, channel, message);
     } else {
-        /* Nothing was asked of the client, so a response answers nothing. */
+        /* The server sends no requests to the client, so a response is ignored. */
         if (message->kind == MISHAP_MCP_NOTIFICATION)
             take_notification(peer, message);
         channel->finish(channel);

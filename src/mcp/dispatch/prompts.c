@@ -11,7 +11,7 @@
 
 enum {
     PAGE = 50,
-    ROOM = 2048, /* for most arguments, as JSON */
+    ROOM = 2048, /* enough for most arguments, as JSON */
 };
 
 static mishap *no_prompt(mishap_mcp_request *request, mishap_text name)
@@ -80,8 +80,8 @@ static const mishap_param get_params[] = {
     { 0 },
 };
 
-/* Where there are none, nothing can be misspelled: there, arguments are not looked at, for some
- * clients send what they have. Elsewhere one that there is not is refused. */
+/* A prompt without arguments ignores what is sent, since some clients send what they have.
+ * Otherwise an unknown argument is refused: it may be misspelled. */
 static yyjson_val *arguments_of(yyjson_val *params, const mishap_operation *operation)
 {
     return mishap_param_count(operation->params) ? yyjson_obj_get(params, "arguments") : NULL;
@@ -132,14 +132,14 @@ mishap *mishap_mcp_prompts_get(mishap_mcp_request *request, mishap_buffer *resul
 
 enum { MOST_VALUES = 100 }; /* by the specification */
 
-/* The values that begin with what was typed, into an array that is open. */
+/* Write the values that begin with the typed text, into an open array. */
 struct completion {
     mishap_buffer *result;
     mishap_text typed;
     size_t total;
 };
 
-/* Letters of either case, and the hyphens of another spelling. */
+/* Ignores case, and treats hyphens and underscores alike. */
 static bool begins(mishap_text value, mishap_text typed)
 {
     if (typed.length > value.length)
@@ -195,7 +195,7 @@ static const mishap_param complete_params[] = {
     { 0 },
 };
 
-/* The text of a member that must be there: the value that is typed may be empty. */
+/* The text of a required member: the typed value may be empty. */
 static mishap *need(yyjson_val *object, const char *member, const char *path, mishap_text *text)
 {
     yyjson_val *value = yyjson_obj_get(object, member);
@@ -218,7 +218,7 @@ static mishap *complete_prompt(mishap_mcp_request *request, yyjson_val *referenc
     return NULL;
 }
 
-/* Is it one of the variables in the address? */
+/* True if it is a variable of the address. */
 static bool is_variable(const char *address, mishap_text name)
 {
     for (const char *at = address; (at = strchr(at, '{')); at++)
@@ -227,7 +227,7 @@ static bool is_variable(const char *address, mishap_text name)
     return false;
 }
 
-/* The resource of a template as it stands; else the one that an address is of. */
+/* The resource with this template; else the one that an address belongs to. */
 static const mishap_mcp_offer *find_template(const mishap_mcp_server *server, mishap_text uri)
 {
     for (size_t i = 0; i < server->resource_count; i++)

@@ -1,12 +1,12 @@
 /*
- * Protocol errors: what is answered to a message that cannot be served at all. A tool that fails is
- * a result, and result.c's; so are resources and prompts that fail, though as errors.
+ * Protocol errors: the answers to messages that cannot be served at all. result.c writes the
+ * failures of tools, as results, and of resources and prompts, as errors.
  *
  *     {"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"…","data":{"code":"METHOD_NOT_FOUND",
  * …}}}
  *
- * The number is for programs that know nothing of us. `data` is the public side of the failure in
- * canonical form; the private side stays here, under an incident id.
+ * The number is for programs that do not know this library. `data` is the public side of the
+ * failure in canonical form; the private side stays here, under an incident id.
  */
 #include "mcp/dispatch/dispatch.h"
 #include "incident/incident.h"

@@ -1,9 +1,9 @@
 /*
  * Operations as resources: the methods resources/list, resources/templates/list and resources/read.
  *
- * A resource whose address has a {variable} in it is a template. Both kinds stand in one list, and
- * which of them is shown is a matter of the method. To read is to run the operation, with the
- * variables as its parameters.
+ * A resource whose address has a {variable} in it is a template. Both kinds are in one table, and
+ * each of the two list methods shows one kind. Reading a resource runs its operation, with the
+ * variables as parameters.
  */
 #include "mcp/calls/flight.h"
 #include "mcp/dispatch/dispatch.h"
@@ -11,7 +11,7 @@
 
 enum {
     PAGE = 50,
-    ROOM = 1024, /* for the parameters of most, as JSON */
+    ROOM = 1024, /* enough for most parameters, as JSON */
 };
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ static void put_resource(mishap_buffer *b, const mishap_app *app, const mishap_m
     mishap_json_close(b, '}');
 }
 
-/* One page of the templates, or of the others. The key is that of the list, with its bracket. */
+/* Write one page of the templates, or of the other resources. The key is that of the list, with its
+ * bracket. */
 static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, const char *key,
                         bool templates)
 {

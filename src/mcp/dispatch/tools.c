@@ -27,7 +27,7 @@ static void put_input_schema(mishap_buffer *b, const mishap_operation *operation
     mishap_buffer_release(&schema);
 }
 
-/* To do it twice is as good as once: that is what these methods of HTTP promise. */
+/* Doing it twice has the same effect as doing it once: these HTTP methods promise that. */
 static bool is_idempotent(const mishap_operation *operation)
 {
     return operation->route && (strncmp(operation->route, "PUT ", 4) == 0 ||
@@ -47,7 +47,7 @@ static void put_hint(mishap_buffer *b, const char *name, bool value)
     mishap_json_bool(b, value);
 }
 
-/* A revision without titles of tools has them here. */
+/* In a revision without titles of tools, the title is an annotation. */
 static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
                             mishap_mcp_revision revision)
 {
@@ -133,7 +133,7 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
         mishap *failure = mishap_params_check(call_params, params ? params : &none);
         if (failure)
             return failure;
-        arguments = NULL; /* null is as good as none */
+        arguments = NULL; /* null counts as absent */
     }
     mishap_mcp_asked asked = {
         .offer = mishap_mcp_tool_find(request->peer->server, mishap_json_text(name)),

@@ -1,13 +1,13 @@
 /*
- * Addresses of resources. One with a {variable} in it is a template: what stands in its place is a
- * parameter of the operation.
+ * Addresses of resources. An address with a {variable} is a template: the text at its place is the
+ * value of a parameter of the operation.
  */
 #include "mcp/offers/address.h"
 
-enum { ROOM = 1024 }; /* for the parameters of most, as JSON */
+enum { ROOM = 1024 }; /* enough for most parameters, as JSON */
 
-/* The next character, which is taken off. An escaped one is what it stands for, unless that would
- * mean something else if it were not escaped: then it is above all others. */
+/* Take the next character off the address. An escape counts as its character, unless that character
+ * has a meaning of its own in an address: then the result is above all characters. */
 static int take_character(mishap_text *address)
 {
     enum { ESCAPED = 256 };
@@ -44,11 +44,11 @@ bool mishap_mcp_is_template(const mishap_mcp_offer *resource)
 static mishap_type_of_param type_of(const mishap_operation *operation, mishap_text name)
 {
     const mishap_param *param = mishap_param_find(operation->params, name);
-    return param ? param->type : MISHAP_STRING; /* it is there: that was checked at the start */
+    return param ? param->type : MISHAP_STRING; /* it exists: that was checked at the start */
 }
 
-/* One variable as a member of the object. It may have escapes; false: they are broken, or stand for
- * what is no text. */
+/* Write one variable as a member of the object, without its escapes. False: the escapes are
+ * invalid, or do not give text. */
 static bool put_variable(mishap_buffer *object, const mishap_operation *operation, mishap_text name,
                          mishap_text raw)
 {
@@ -68,8 +68,9 @@ static bool put_variable(mishap_buffer *object, const mishap_operation *operatio
     return sound || plain.failed;
 }
 
-/* Is it an address of this resource? The members of an object that is open are its variables. What
- * stands for one is not nothing, and ends where the next part of an address begins. */
+/* True if the address belongs to this resource. Its variables are written as members of an open
+ * object. The value of a variable is not empty, and ends where the next part of the address
+ * begins. */
 static bool fits(const mishap_operation *operation, mishap_text uri, mishap_buffer *object)
 {
     const char *at = uri.data, *end = at + uri.length, *pattern = operation->resource;

@@ -29,7 +29,8 @@ void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation 
     }
     mishap_param *all = mishap_allocate((count + more + 1) * sizeof *all);
     if (!all) {
-        mishap_buffer_reserve(schema, SIZE_MAX); /* fails: half a schema is none */
+        /* Makes the buffer fail: half a schema is worse than none. */
+        mishap_buffer_reserve(schema, SIZE_MAX);
         return;
     }
     if (count)
@@ -48,7 +49,7 @@ static mishap *refuse(const char *field, const char *error, const char *expected
     return m;
 }
 
-/* Bytes into the memory of the call. */
+/* Copy bytes into the memory of the call. */
 static mishap *keep_bytes(mishap_call *call, yyjson_val *text, yyjson_val *code)
 {
     mishap_buffer bytes = { 0 };

@@ -1,10 +1,11 @@
-/* What the lists of tools, resources and prompts have in common: the words of an item, and the
+/* What the lists of tools, resources and prompts share: title and description of an item, and the
  * cursors of pages. */
 #include "mcp/offers/offers.h"
 
 /* -- items of lists ---------------------------------------------------------------------------- */
 
-/* What it is, and by which codes it can fail: a result or an error names them. */
+/* The description of an operation, and the codes with which it can fail: a result or an error names
+ * them. */
 static void put_description(mishap_buffer *words, const mishap_app *app,
                             const mishap_operation *operation)
 {
@@ -31,7 +32,8 @@ void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
     mishap_buffer words = { 0 };
     put_description(&words, app, operation);
     if (words.failed)
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a description is none */
+        /* Makes the buffer fail: half a description is worse than none. */
+        mishap_buffer_reserve(buffer, SIZE_MAX);
     if (revision >= MISHAP_MCP_2025_06_18) {
         MISHAP_JSON_KEY(buffer, "title");
         mishap_json_string(buffer, mishap_text_of(operation->summary));
@@ -45,8 +47,8 @@ void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
 
 enum { CURSOR_LENGTH = 16 };
 
-/* A cursor is the index of the next item and a check, so that nothing has to be kept for it and
- * what was not made here is told from what was. */
+/* A cursor is the index of the next item and a checksum. So the server stores nothing for it, and
+ * recognizes text that is no cursor. */
 static void write_cursor(size_t next, size_t count, char cursor[CURSOR_LENGTH])
 {
     static const char hex[] = "0123456789abcdef";

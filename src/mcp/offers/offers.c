@@ -9,7 +9,7 @@
 
 #include "dialect/dialect.h"
 
-enum { LONGEST_NAME = 64 }; /* that common clients take */
+enum { LONGEST_NAME = 64 }; /* that common clients accept */
 
 /* -- which ------------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ static bool is_offered(const mishap_operation *operation, const char *service, b
            is_of(operation, service);
 }
 
-/* A person asks for a prompt, a model calls a tool: it is seldom meant to be both. */
+/* A person asks for a prompt, a model calls a tool: an operation is seldom meant to be both. */
 static bool is_tool(const mishap_operation *operation)
 {
     return operation->tool ? *operation->tool || !operation->resource : !operation->prompt;
@@ -37,7 +37,7 @@ static mishap *no_such_service(const mishap_mcp_server *server)
     const mishap_service *last = NULL;
     for (const mishap_operation *o = server->app->operations; o && o->name; o++) {
         if (!o->service || o->service == last || length >= sizeof words)
-            continue; /* those of one service stand together */
+            continue; /* operations of one service are listed together */
         last = o->service;
         length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
                                    length ? ", " : "The services are: ", last->name);
@@ -56,7 +56,7 @@ static uint32_t hash(mishap_text name)
     return h;
 }
 
-/* Where the tool of this name is, or would be. There is always a slot that is free. */
+/* The slot of the tool of this name, or the one where it would be. There is always a free slot. */
 static const mishap_mcp_offer **slot_of(const mishap_mcp_server *server, mishap_text name)
 {
     size_t at = hash(name) & (server->slot_count - 1);
@@ -122,7 +122,7 @@ static bool is_name(mishap_text name)
     return name.length > 0 && name.length <= LONGEST_NAME;
 }
 
-/* A name as declared, or made of the operation's in the room. */
+/* The declared name, or one that is made of the operation's name, in `room`. */
 static mishap_text name_of(const mishap_operation *operation, char **room)
 {
     if (operation->tool)
@@ -135,7 +135,7 @@ static mishap_text name_of(const mishap_operation *operation, char **room)
     return (mishap_text){ name, length };
 }
 
-/* The dialects that an agent can be told of a failure in. */
+/* The dialects in which an agent can be told of a failure. */
 static const mishap_dialect *dialect_of(const mishap_operation *operation)
 {
     static const mishap_dialect *const all[] = { &mishap_tool_result, &mishap_condition_report,
@@ -177,7 +177,7 @@ static mishap *add_tool(mishap_mcp_server *server, const mishap_operation *opera
     return NULL;
 }
 
-/* That no two of a program's own are the same was checked at its start. */
+/* The program's own addresses were checked for duplicates at its start. */
 static mishap *add_resource(mishap_mcp_server *server, const mishap_operation *operation, bool ours)
 {
     static const char reserved[] = "catalog:";
@@ -205,7 +205,7 @@ static mishap *add_prompt(mishap_mcp_server *server, const mishap_operation *ope
 
 /* -- the tables -------------------------------------------------------------------------------- */
 
-/* So much room is needed. */
+/* The memory that the tables need. */
 struct sizes {
     size_t tools, slots, resources, prompts, letters;
 };
@@ -218,7 +218,7 @@ static void count(struct sizes *sizes, const mishap_operation *operation, bool o
     sizes->letters += strlen(operation->name);
 }
 
-/* Tables, slots and the names that are made lie in one block. */
+/* Tables, slots and generated names are in one block. */
 static char *take_room(mishap_mcp_server *server, const struct sizes *sizes)
 {
     size_t offers = sizes->tools + sizes->resources + sizes->prompts;

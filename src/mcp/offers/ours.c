@@ -1,12 +1,11 @@
 /*
- * The operations that every server has: the catalog of codes to read, as a whole and one by one,
- * and a prompt that says to a model how to read an error response of any of the dialects with its
- * help.
+ * The operations that every server has: the catalog of codes, as a whole and one by one, and a
+ * prompt that explains to a model how to read an error response in any of the dialects.
  */
 #include "mcp/offers/offers.h"
 #include "dialect/reference.h"
 
-/* An answer that is JSON, or no memory. */
+/* Answer with JSON; fails without memory. */
 static mishap *answer(mishap_call *call, mishap_buffer *json,
                       mishap *(*with)(mishap_call *call, const char *json))
 {
@@ -63,7 +62,7 @@ static const mishap_param all_codes[] = {
 
 /* -- explain_failure --------------------------------------------------------------------------- */
 
-/* The names of all dialects; a test holds them against the registry. */
+/* The names of all dialects; a test compares them with the registry. */
 static const char *const dialects[] = { "condition-report", "cli-envelope", "artifact",
                                         "http-api",         "tool-result",  "problem",
                                         "json-rpc",         "google-rpc",   "json-api",
@@ -102,7 +101,7 @@ static void put_text_block(mishap_buffer *b, mishap_text text)
     mishap_json_close(b, '}');
 }
 
-/* What the catalog says of the code, so that it need not be asked. */
+/* What the catalog says about the code, so that the model need not read it. */
 static void put_code_block(mishap_buffer *b, const mishap_code *code)
 {
     mishap_buffer json = { 0 };
@@ -125,7 +124,8 @@ static mishap *explain_failure(mishap_call *call)
     mishap_buffer blocks = { 0 };
     mishap *read = NULL;
     if (dialect)
-        mishap_free(mishap_parse(dialect, error, &read)); /* what cannot be read is not explained */
+        /* A document that cannot be read is not explained. */
+        mishap_free(mishap_parse(dialect, error, &read));
     mishap_json_open(&blocks, '[');
     put_text_block(&blocks, (mishap_text){ how_to_read, sizeof how_to_read - 1 });
     put_text_block(&blocks, error);

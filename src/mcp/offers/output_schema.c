@@ -1,9 +1,9 @@
-/* The schema of what a tool answers, or of its failure: each dialect of tools has one. */
+/* The schema of a tool's answer, or of its failure: each dialect of tools has one. */
 #include "mcp/offers/schema.h"
 #include "dialect/dialect.h"
 #include "operation/schema.h"
 
-/* A failure as a JSON Schema. Members that the schema does not name are the tool's own. */
+/* A failure as a JSON Schema. Members that the schema does not name belong to the tool. */
 #define WORDS "{\"type\":\"string\"}"
 static const struct failure_schema {
     const mishap_dialect *dialect;
@@ -72,7 +72,8 @@ bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer 
         return false;
     mishap_answers_put_schema(&answers, tool->operation->answers);
     if (answers.failed)
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a schema is none */
+        /* Makes the buffer fail: half a schema is worse than none. */
+        mishap_buffer_reserve(buffer, SIZE_MAX);
     mishap_json_open(buffer, '{');
     MISHAP_PUT(buffer, "\"type\":\"object\",\"anyOf\":[");
     mishap_mcp_put_schema(buffer, mishap_buffer_text(&answers));

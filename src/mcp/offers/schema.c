@@ -14,8 +14,8 @@ static bool is_hex_pair(const char *at)
     return isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1]);
 }
 
-/* The length of an escape at its backslash, 0 if it is not the same in both. `set`: it stands for
- * several characters. */
+/* The length of an escape at its backslash; 0: its meaning differs. `set`: it matches several
+ * characters. */
 static size_t escape_length(const char *at, const char *further, bool *set)
 {
     char c = at[1];
@@ -25,7 +25,7 @@ static size_t escape_length(const char *at, const char *further, bool *set)
     return c && (*set || strchr("tnrf^$\\.*+?()[]{}|/", c) || strchr(further, c)) ? 2 : 0;
 }
 
-/* One character of a class, or an escape; 0 if it is not the same in both. */
+/* The length of one character of a class, or of an escape; 0: its meaning differs. */
 static size_t class_atom(const char *at, bool *set)
 {
     *set = false;
@@ -34,12 +34,12 @@ static size_t class_atom(const char *at, bool *set)
     return *at && !(*at == '[' && at[1] && strchr(":.=", at[1])) ? 1 : 0;
 }
 
-/* Behind the class that opens here; NULL if it is not the same in both. */
+/* The end of the class that opens here; NULL: its meaning differs. */
 static const char *skip_class(const char *at)
 {
     at += at[1] == '^' ? 2 : 1;
     if (*at == ']')
-        return NULL; /* itself in Perl's, the end in JavaScript's */
+        return NULL; /* a literal bracket in Perl's syntax, the end of the class in JavaScript's */
     while (*at != ']') {
         bool first, last = false;
         size_t length = class_atom(at, &first);
@@ -56,7 +56,7 @@ static const char *skip_class(const char *at)
     return at + 1;
 }
 
-/* Behind the {n}, {n,} or {n,m} that opens here; NULL if it is none. */
+/* The end of the {n}, {n,} or {n,m} that opens here; NULL: it is none. */
 static const char *skip_count(const char *at)
 {
     const char *start = ++at;
@@ -71,7 +71,7 @@ static const char *skip_count(const char *at)
     return *at == '}' ? at + 1 : NULL;
 }
 
-/* Behind what opens a group; `looks`: it only looks ahead or behind. */
+/* The end of what opens a group; `looks`: it is a lookahead or a lookbehind. */
 static const char *skip_opening(const char *at, bool *looks)
 {
     *looks = false;
@@ -88,7 +88,7 @@ static bool is_portable(const char *pattern)
 {
     uint32_t looks = 0; /* a bit for each group that is open */
     int depth = 0;
-    bool any, repeatable = false; /* can what was read last be repeated? */
+    bool any, repeatable = false; /* can the last item be repeated? */
     const char *at = pattern;
     while (at && *at) {
         switch (*at) {
@@ -170,6 +170,7 @@ void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema)
     if (mishap_json_read(&reader, schema))
         copy_schema(buffer, reader.root);
     else
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a schema is none */
+        /* Makes the buffer fail: half a schema is worse than none. */
+        mishap_buffer_reserve(buffer, SIZE_MAX);
     mishap_json_reader_release(&reader);
 }

@@ -1,24 +1,25 @@
-/* What a tool takes and what it answers, as JSON Schemas, and the body among its arguments. */
+/* The arguments and the answer of a tool as JSON Schemas, and the body of an operation among its
+ * arguments. */
 #ifndef MISHAP_MCP_OFFERS_SCHEMA_H
 #define MISHAP_MCP_OFFERS_SCHEMA_H
 
 #include "mcp/offers/offers.h"
 #include "operation/call.h"
 
-/* A JSON Schema without the patterns that JavaScript could not read: a client gives up on all tools
- * for one of those. */
+/* Write a JSON Schema without the patterns that JavaScript cannot read: a client would give up on
+ * all tools because of one of those. */
 void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema);
 
-/* The outputSchema of a tool: what it answers, or a failure in its dialect; nothing, and false, if
- * it does not say what it answers. */
+/* Write the outputSchema of a tool: its answer, or a failure in its dialect. False, and nothing is
+ * written, if the tool does not declare its answer. */
 bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool);
 
-/* Is the dialect text, and not an object that can be structured content as it is? */
+/* True if the dialect is text, and not an object that can be structured content. */
 bool mishap_mcp_is_text(const mishap_dialect *dialect);
 
 /* The body of an operation that takes one: `body`, `body_base64` and `body_type` among the
- * arguments of its tool. Is this name one of them; the schema of all arguments; the arguments
- * without them; and what they say as the body of a call. */
+ * arguments of its tool. The functions: whether a name is one of them; the schema of all arguments;
+ * the arguments without them; and their values as the body of a call. */
 bool mishap_mcp_is_of_body(const void *operation, mishap_text name);
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation);
 void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,
