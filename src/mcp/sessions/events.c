@@ -9,20 +9,22 @@
 #include "mcp/sessions/shared.h"
 
 enum {
-    SHARE = 8,    /* a session may have one part in so many of all blocks */
-    AT_ONCE = 64, /* blocks that are made free together, for that has to be looked for */
+    SHARE = 8,    /* a session may have one of so many parts of all blocks */
+    AT_ONCE = 64, /* blocks that are freed together, since the search for them is slow */
 };
 
 typedef struct mishap_mcp_place owner;
 
 struct event {
-    uint32_t after;  /* it: the next event of the session, by its first block; 0: none */
-    uint32_t blocks; /* that it takes */
-    size_t length;   /* of its data, which follows */
+    uint32_t after;  /* the next event of the session, by its first block; 0: none */
+    uint32_t blocks; /* the number of its blocks */
+    size_t length;   /* of its data, which follows the head */
     uint64_t stream, place;
     mishap_life
-        will_of; /* if it is one: the process that runs the call; place is 0, the data its id */
-    bool last;   /* its stream ends with it; of a will: it has ended */
+        /* If this is a will (the answer if the process dies): the process that runs the call; place
+         * is 0, and the data is the id. */
+        will_of;
+    bool last; /* its stream ends with it; of a will: the stream has ended */
 };
 
 _Static_assert(sizeof(struct event) <= sizeof((struct mishap_mcp_block *)0)->data, "a head fits");
@@ -32,7 +34,7 @@ static struct mishap_mcp_block *block_at(mishap_mcp_sessions *s, uint32_t number
     return &s->blocks[number - 1];
 }
 
-/* Heads are copied, for a block gives them no alignment. */
+/* Heads are copied, since a block does not align them. */
 static struct event read_head(mishap_mcp_sessions *s, uint32_t number)
 {
     struct event event;
@@ -84,7 +86,7 @@ static uint32_t take_block(mishap_mcp_sessions *s)
     return taken;
 }
 
-/* Write bytes behind those that are there: `at` is where in the block, which moves on. */
+/* Append bytes: `at` is the offset in the block, which is advanced. */
 static void write_bytes(mishap_mcp_sessions *s, uint32_t *block, size_t *at, const char *data,
                         size_t length)
 {
@@ -118,7 +120,7 @@ static void read_data(mishap_mcp_sessions *s, uint32_t block, mishap_buffer *dat
 
 /* -- events of a session ----------------------------------------------------------------------- */
 
-/* Take one out, whose predecessor is `before` (0: it is the first). */
+/* Remove an event, whose predecessor is `before` (0: it is the first). */
 static void drop(mishap_mcp_sessions *s, owner *p, uint32_t number, uint32_t before)
 {
     struct event event = read_head(s, number);
@@ -148,8 +150,8 @@ static void drop_will(mishap_mcp_sessions *s, owner *p, uint64_t stream)
     }
 }
 
-/* The oldest event; a will, by which its stream can at least be ended, only if nothing else is
- * left. With the end of a stream its will goes, too. False: there was nothing. */
+/* Remove the oldest event. A will, by which its stream can at least be ended, goes only if nothing
+ * else is left. With the end of a stream its will goes, too. False: there was nothing. */
 static bool drop_oldest(mishap_mcp_sessions *s, owner *p)
 {
     uint32_t at = p->events.first, before = 0;
@@ -192,11 +194,11 @@ static owner *who_has_most(mishap_mcp_sessions *s)
         found = p;
         most = sum;
     }
-    return found; /* there is one: who asks */
+    return found; /* it is the caller that asks */
 }
 
-/* Of who has the most, until so many blocks are free; but half of what it has at most, for then it
- * may be another who has the most. False: there was nothing. */
+/* Free blocks of the caller with the most, until so many are free; but half of what it has at most,
+ * since then another caller may have the most. False: there was nothing. */
 static bool drop_of_most(mishap_mcp_sessions *s, size_t wanted)
 {
     owner *most = who_has_most(s);
@@ -236,7 +238,7 @@ static void put(mishap_mcp_sessions *s, owner *p, const struct event *event, mis
     p->events.blocks += event->blocks;
 }
 
-/* The will of a stream that has ended is of no use but for its id. */
+/* After the end of a stream, only the id of its will is still needed. */
 static void note_end(mishap_mcp_sessions *s, const owner *p, uint64_t stream)
 {
     for (uint32_t at = p->events.first; at; at = read_head(s, at).after) {
@@ -292,7 +294,7 @@ bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t s
     return known;
 }
 
-/* What is known of a stream, from a place on. */
+/* What is known of a stream, after a place. */
 struct found {
     uint32_t next, will; /* by their first blocks; 0: none */
     bool over;           /* the event at this place was the last */
@@ -432,7 +434,7 @@ void mishap_mcp_stream_let_go(mishap_mcp_sessions *s, uint64_t session, uint64_t
 {
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_taken *taken = find_taken(mishap_mcp_place_find(s, session), stream);
-    if (taken && taken->by == by) /* who it was is still known, for the connection it broke off */
+    if (taken && taken->by == by) /* its number stays known, for the connection that it replaced */
         taken->loop = 0;
     pthread_mutex_unlock(&s->lock);
 }

@@ -42,7 +42,7 @@ struct contents {
     uint64_t ended[ENDED];
 };
 
-/* As many bytes as there are, -1: errno says why not. */
+/* Read as many bytes as there are; -1: errno says why not. */
 static ssize_t read_all(int file, char *to, size_t size)
 {
     size_t got = 0;
@@ -66,10 +66,10 @@ static void take_over(mishap_mcp_sessions *s, const struct contents *found)
         s->ended[s->ended_count] = found->ended[s->ended_count];
 }
 
-/* 0, ENOENT, ENODATA if there is no secret in it, or another reason for not reading it. */
+/* 0, ENOENT, ENODATA if it contains no secret, or another error. */
 static int read_file(mishap_mcp_sessions *s, const char *path)
 {
-    static struct contents found; /* large, and wiped */
+    static struct contents found; /* large, and wiped after use */
     struct stat status;
     int error = 0, file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (file < 0)
@@ -101,7 +101,7 @@ static int make_file(const char *folder, const char *path, bool replace)
         return ENAMETOOLONG;
     if (!mishap_system_random(secret, sizeof secret))
         return EIO;
-    int file = mkostemp(fresh, O_CLOEXEC); /* for this user only */
+    int file = mkostemp(fresh, O_CLOEXEC); /* with mode 0600 */
     if (file < 0)
         return errno;
     if (write(file, secret, sizeof secret) != sizeof secret || fsync(file) != 0)
@@ -163,7 +163,7 @@ bool mishap_mcp_ended_has(const mishap_mcp_sessions *s, mishap_text id)
     return false;
 }
 
-/* One that cannot be written is forgotten with this run of the server. */
+/* If it cannot be written, the end of this session is forgotten at the next restart. */
 void mishap_mcp_ended_write(const mishap_mcp_sessions *s, mishap_text id, size_t at)
 {
     uint64_t number = number_of(id);

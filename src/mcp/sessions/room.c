@@ -4,8 +4,8 @@
  */
 #include "mcp/sessions/shared.h"
 
-/* A session that is not used for so long may end for another of the same caller. While it has a
- * stream or a call, it is used. */
+/* A session that was not used for so long may end for another one of the same caller. A session
+ * with a stream or a running call counts as used. */
 #define IDLE_NS INT64_C(60000000000)
 
 bool mishap_mcp_place_is_idle(const struct mishap_mcp_place *place, int64_t now)
@@ -30,8 +30,8 @@ static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, uint64_t hold
     return found;
 }
 
-/* Is it rather this one that goes? One that was never initialized does, then the one that was not
- * used for the longest time. */
+/* True if `a` is ended before `b`: first sessions that were never initialized, then those that were
+ * not used for the longest time. */
 static bool goes_before(const struct mishap_mcp_place *a, const struct mishap_mcp_place *b)
 {
     if (a->session.initialized != b->session.initialized)
@@ -39,8 +39,8 @@ static bool goes_before(const struct mishap_mcp_place *a, const struct mishap_mc
     return a->used_ns < b->used_ns;
 }
 
-/* The session that goes first of the caller with the most, and how many that are; NULL: there is
- * none. Callers that meet in one word are taken for one at first. */
+/* The session that is ended first, of the caller with the most sessions, and how many it has; NULL:
+ * there is none. Callers with the same hash count as one at first. */
 static struct mishap_mcp_place *first_of_most(mishap_mcp_sessions *s, size_t *most)
 {
     uint16_t counts[MISHAP_MCP_HOLDERS] = { 0 };
@@ -63,15 +63,16 @@ static struct mishap_mcp_place *first_of_most(mishap_mcp_sessions *s, size_t *mo
     return found;
 }
 
-/* Who begins sessions and does not use them must not keep others out, nor itself for long. */
+/* A caller that begins sessions without using them must not keep others out, nor itself for
+ * long. */
 mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, int64_t now,
                                      int64_t *wait_ns)
 {
     size_t own, most;
     *wait_ns = IDLE_NS;
     if (s->count < s->of_one && s->count < MISHAP_MCP_SESSIONS)
-        return MISHAP_MCP_ROOM; /* without a look at places that were never used, and are no memory
-                                   yet */
+        return MISHAP_MCP_ROOM; /* without reading places that were never used, for which there is
+                                   no memory yet */
     struct mishap_mcp_place *place = least_used(s, holder, &own);
     if ((holder && own >= s->of_one) || s->count >= MISHAP_MCP_SESSIONS) {
         mishap_mcp_places_clear_old(s);
@@ -87,8 +88,8 @@ mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, in
     }
     if (s->count < MISHAP_MCP_SESSIONS)
         return MISHAP_MCP_ROOM;
-    /* Who has much more makes room in any case; who has a little more, with what it does not use.
-     */
+    /* A caller that has many more sessions makes room in any case; one that has a few more, only
+     * with a session that it does not use. */
     place = first_of_most(s, &most);
     if (!place || (most <= own + 1 && !mishap_mcp_place_is_idle(place, now)))
         return MISHAP_MCP_FULL;

@@ -1,3 +1,7 @@
+/*
+ * Sessions of the older revisions over HTTP: see session.h. Runs in the loops, under the lock of
+ * the table.
+ */
 #include <errno.h>
 #include <unistd.h>
 
@@ -19,7 +23,7 @@ static size_t start_of(const char *id)
     return hash & (PLACES - 1);
 }
 
-/* A place is free until its id begins, so that is written last. */
+/* A place is free as long as its id is empty, so the id is written last. */
 static void put_id(struct mishap_mcp_place *place, const char *id)
 {
     memcpy(place->id + 1, id + 1, sizeof place->id - 1);
@@ -68,7 +72,7 @@ void mishap_mcp_sessions_lock(mishap_mcp_sessions *s)
 {
     if (pthread_mutex_lock(&s->lock) == EOWNERDEAD) {
         mend(s);
-        mishap_mcp_events_forget_all(s); /* what was kept of streams is given up */
+        mishap_mcp_events_forget_all(s); /* the stored events are dropped */
         pthread_mutex_consistent(&s->lock);
     }
 }
@@ -83,7 +87,7 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     if (!s)
         return mishap_out_of_memory();
     while (!mishap_system_random(s->secret, sizeof s->secret))
-        continue; /* ids that can be guessed are worse than none */
+        continue; /* an id that can be guessed is worse than none */
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
@@ -93,7 +97,8 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     s->block_count = (uint32_t)blocks;
     s->idle_ns = idle_ms * 1000000;
     s->of_one = of_one;
-    /* No stream has the number of one of an earlier run: who resumes that must not get another. */
+    /* No stream gets the number of a stream of an earlier run: a client that resumes that one must
+     * not get another. */
     s->streams = (uint64_t)mishap_clock_now_ms() * 1000;
     mishap_mcp_events_begin(s); /* the rest is zero */
     return NULL;
@@ -146,7 +151,7 @@ void mishap_mcp_place_clear(mishap_mcp_sessions *s, struct mishap_mcp_place *pla
     }
 }
 
-/* A place that is reserved by a loop that died becomes no session. */
+/* True if it has ended. A place that was reserved by a loop which died never becomes a session. */
 static bool is_over(const mishap_mcp_sessions *s, const struct mishap_mcp_place *place, int64_t now)
 {
     return now - place->used_ns > s->idle_ns ||
@@ -177,7 +182,7 @@ static void copy_caller(char to[CALLER], const char *caller)
     memcpy(to, caller ? caller : "", length);
 }
 
-/* Put one that has room into the table, with its number, which tells where it is, like its id. */
+/* Put a new session into the table, with a number that leads to its place, like its id. */
 static struct mishap_mcp_place *add(mishap_mcp_sessions *s, mishap_mcp_owner owner, uint64_t holder,
                                     const mishap_mcp_session *session, mishap_life reserved,
                                     const char *id)
@@ -191,7 +196,8 @@ static struct mishap_mcp_place *add(mishap_mcp_sessions *s, mishap_mcp_owner own
                                         .holder = holder,
                                         .reserved = reserved,
                                         .used_ns = mishap_clock_monotonic_ns() };
-    memcpy(place->told, s->changes, sizeof place->told); /* what was before is nothing to it */
+    /* Earlier changes are not announced to it. */
+    memcpy(place->told, s->changes, sizeof place->told);
     copy_caller(place->caller, owner.name);
     place->session.number = ++s->numbers * PLACES + start_of(id);
     put_id(place, id);
@@ -212,7 +218,7 @@ mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *s, mishap_mcp_owner owne
     return room == MISHAP_MCP_ROOM ? NULL : mishap_mcp_room_refuse(s, room, wait_ns);
 }
 
-/* The first part of the id, which says where the place is, stays as it was drawn. */
+/* The first part of the id, which leads to its place, stays as it was drawn. */
 void mishap_mcp_session_begin(mishap_mcp_sessions *s, mishap_mcp_owner owner,
                               const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
 {
@@ -230,7 +236,7 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *s, mishap_mcp_owner owner,
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-/* The place of a session of this owner that is not over. */
+/* The place of a session of this owner that has not ended. */
 static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id,
                                         mishap_mcp_owner owner)
 {
@@ -279,7 +285,7 @@ mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap
         return mishap_mcp_no_session();
     memcpy(text, id.data, MISHAP_MCP_SESSION_ID);
     mishap_mcp_sessions_lock(s);
-    const struct mishap_mcp_place *place = find_of(s, id, owner); /* another loop was quicker */
+    const struct mishap_mcp_place *place = find_of(s, id, owner); /* another loop was faster */
     if (!place && !mishap_mcp_ended_has(s, id)) {
         room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
         if (room == MISHAP_MCP_ROOM)
@@ -293,7 +299,7 @@ mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap
     return place ? NULL : mishap_mcp_no_session();
 }
 
-/* A number tells where its place would be, like the id. */
+/* A number leads to its place, like the id. */
 struct mishap_mcp_place *mishap_mcp_place_find(mishap_mcp_sessions *s, uint64_t number)
 {
     for (size_t i = number & (PLACES - 1), n = 0; n < PLACES && s->places[i].id[0];
@@ -312,7 +318,7 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *s, const mishap_mcp_session *s
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One that had to make room, or is of an earlier run, needs no place to be ended. */
+/* A session that lost its place, or that is of an earlier run, can be ended without a place. */
 bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
                             uint64_t *number)
 {
@@ -394,7 +400,7 @@ bool mishap_mcp_session_stands(mishap_mcp_sessions *s, uint64_t number, uint64_t
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
     bool stands = place && place->standing == standing;
     if (stands)
-        place->used_ns = mishap_clock_monotonic_ns(); /* who listens is there */
+        place->used_ns = mishap_clock_monotonic_ns(); /* a client that listens uses the session */
     pthread_mutex_unlock(&s->lock);
     return stands;
 }
@@ -519,12 +525,13 @@ bool mishap_mcp_call_cancelled(mishap_mcp_sessions *s, uint64_t session, uint64_
                                mishap_text id)
 {
     uint64_t hash = hash_of(id);
-    bool cancelled = true; /* with its session */
+    bool cancelled = true; /* a call ends with its session */
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
     if (place) {
         cancelled = false;
-        place->used_ns = mishap_clock_monotonic_ns(); /* it waits for an answer */
+        /* A client waits for an answer, so the session is used. */
+        place->used_ns = mishap_clock_monotonic_ns();
     }
     for (size_t i = 0; place && i < MISHAP_MCP_RUNNING; i++)
         if (place->running[i].stream == stream && place->running[i].id == hash)

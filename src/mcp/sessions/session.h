@@ -1,7 +1,7 @@
 /*
- * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops of
- * a server share: any loop can answer any request of a session, and a session outlives the loop
- * that began it.
+ * Sessions of the older revisions over HTTP, and the events that were sent in them, in memory that
+ * all loops of a server share: any loop can answer any request of a session, and a session outlives
+ * the loop that began it.
  *
  * Everything is bounded: the number of sessions, the calls and streams of each session, and the
  * bytes of stored events. A stream whose events are no longer stored cannot be resumed; the client
@@ -19,13 +19,13 @@ enum {
 
 typedef struct mishap_mcp_sessions mishap_mcp_sessions;
 
-/* Before the loops are made. `idle_ms`: a session that is not used for so long is over. One caller
- * has `of_one` of them, at most. */
+/* Called before the loops are forked. `idle_ms`: a session that is not used for so long ends. A
+ * caller may have `of_one` sessions at most. */
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
                                  mishap_mcp_sessions **out);
 
-/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of
- * this folder. If that fails, sessions do not survive a restart. */
+/* … and make them survive a restart (lasting.c): what is needed for that is kept in a file of this
+ * folder. If that fails, sessions end with the server. */
 mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
@@ -37,8 +37,8 @@ typedef struct mishap_mcp_session {
     mishap_level level;
 } mishap_mcp_session;
 
-/* Whom a session belongs to: a name, and the API key that stands for it now. Another key of the
- * same name is another owner. */
+/* The owner of a session: a name, and the API key that has this name now. Another key of the same
+ * name is another owner. */
 typedef struct mishap_mcp_owner {
     const char *name; /* NULL: a caller without a name */
     uint64_t key;     /* 0: there is none */
@@ -57,8 +57,8 @@ mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *sessions, mishap_mcp_own
                                    uint64_t holder, mishap_mcp_session *session,
                                    char id[MISHAP_MCP_SESSION_ID + 1]);
 
-/* It begins, now that its revision is known: the id is whole. If it does not, give its place back
- * with mishap_mcp_session_drop(). */
+/* It begins, now that its revision is known, and its id is complete. If it does not begin, give its
+ * place back with mishap_mcp_session_drop(). */
 void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
                               const mishap_mcp_session *session,
                               char id[MISHAP_MCP_SESSION_ID + 1]);
@@ -68,28 +68,28 @@ bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mish
                              mishap_mcp_session *session);
 
 /*
- * One that is not found, though its id was given out to this owner: the server has begun again
- * since then, the session was not used for long, or it had to make room. It begins anew under the
- * same id, as one that is initialized and has neither events nor subscriptions.
+ * For a session that is not found, though the server gave its id to this owner: the server was
+ * restarted since then, the session was not used for long, or it had to make room. It begins anew
+ * under the same id, initialized, but without events and subscriptions.
  *
- * NOT_FOUND: the id is none of ours, or this owner has ended the session. RATE_LIMITED,
+ * NOT_FOUND: this server gave out no such id, or this owner has ended the session. RATE_LIMITED,
  * UNAVAILABLE: there is no room, as for a new one.
  */
 mishap *mishap_mcp_session_revive(mishap_mcp_sessions *sessions, mishap_text id,
                                   mishap_mcp_owner owner, uint64_t holder,
                                   mishap_mcp_session *session);
-mishap *mishap_mcp_no_session(void); /* the NOT_FOUND */
+mishap *mishap_mcp_no_session(void); /* the failure NOT_FOUND */
 
-/* Keep what has changed: initialized, level. */
+/* Store what has changed: initialized, level. */
 void mishap_mcp_session_keep(mishap_mcp_sessions *sessions, const mishap_mcp_session *session);
 
-/* End it for good, also one that is not found but could begin anew. The number is the one that it
- * had; 0: it was not there. False: there is none of this owner. */
+/* End it for good, also if it is not found but could be revived. *number is the one that it had; 0:
+ * it was not found. False: there is no such session of this owner. */
 bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                             uint64_t *number);
 
-/* End some of the sessions of a key that was removed: how many, and their numbers. Fewer than
- * `most`: there are no others. */
+/* End sessions of a key that was removed: returns how many, and their numbers. Fewer than `most`:
+ * there are no others. */
 size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *sessions, uint64_t key, uint64_t *numbers,
                                   size_t most);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
@@ -99,11 +99,11 @@ bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
 int64_t mishap_mcp_session_idle_ns(mishap_mcp_sessions *sessions, uint64_t number);
 void mishap_mcp_session_drop(mishap_mcp_sessions *sessions, uint64_t number);
 
-/* Forget those that are over. */
+/* Remove the sessions that have ended. */
 void mishap_mcp_sessions_clear(mishap_mcp_sessions *sessions);
 
-/* A session has one stream that belongs to no request: the latest. The number of a new one; and is
- * it still the latest of a session that lives? */
+/* A session has one stream that belongs to no request: the latest one. The first returns the number
+ * of a new one; the second is true if it is still the latest of a living session. */
 uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *sessions, uint64_t number);
 bool mishap_mcp_session_stands(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing);
 
@@ -113,28 +113,28 @@ enum { MISHAP_MCP_LISTS = MISHAP_MCP_RESOURCE_UPDATED }; /* the changes that are
 
 void mishap_mcp_sessions_change(mishap_mcp_sessions *sessions, mishap_mcp_change change);
 
-/* True if it has changed since it was `seen`, which is then up to date. */
+/* True if the list has changed since `seen`, which is updated. */
 bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_change change,
                                  uint64_t *seen);
 
-/* Which lists have changed since the session was told so, or began; it is told now, on the stream
- * that stands. False: none, or another stream does. */
+/* Which lists have changed since the session was notified, or began; it is notified now, on its
+ * stream that stays open. False: none has, or another stream is the latest. */
 bool mishap_mcp_session_untold(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing,
                                bool lists[MISHAP_MCP_LISTS]);
 
 /* -- calls that run, in whichever loop --------------------------------------------------------- */
 
-/* Does a call with this id run? */
+/* True if a call with this id runs. */
 bool mishap_mcp_call_runs(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);
 
-/* It begins in this process, and is to be answered on a stream. False: one of this id runs already,
- * or too many do. They end together with their stream; those of a process that is gone have ended.
- */
+/* A call begins in this process, and will be answered on a stream. False: a call of this id runs
+ * already, or too many do. Calls end together with their stream; those of a dead process have
+ * ended. */
 bool mishap_mcp_call_begin(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                            mishap_text id);
 void mishap_mcp_calls_end(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
-/* Cancel it, if it runs. Is it cancelled, or the session over? */
+/* Cancel a call, if it runs. The second: was it cancelled, or has the session ended? */
 void mishap_mcp_call_cancel(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);
 bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                                mishap_text id);
@@ -144,17 +144,17 @@ bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, 
 /* The number of a new stream in a session. */
 uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);
 
-/* Keep an event of a stream: its place in the stream, from 1. `last`: the stream ends with it.
- * False: it is too large. */
+/* Store an event of a stream; its place in the stream counts from 1. `last`: the stream ends with
+ * it. False: it is too large. */
 bool mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                           uint64_t place, mishap_text data, bool last);
 
-/* Before the first event: this process runs the call that the stream answers. The id of the request
- * as JSON, for who has to end the stream if the process does not. */
+/* Before the first event: this process runs the call that the stream answers. The id of the
+ * request, as JSON, is for the process that has to end the stream if this one dies. */
 void mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                             mishap_text id);
 
-/* True if this event is kept. */
+/* True if this event is stored. */
 bool mishap_mcp_event_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                             uint64_t place);
 
@@ -162,12 +162,12 @@ typedef enum mishap_mcp_next {
     MISHAP_MCP_EVENT,
     MISHAP_MCP_NOTHING_YET,
     MISHAP_MCP_STREAM_OVER,
-    MISHAP_MCP_STREAM_LOST,    /* the process that would go on with it is gone */
-    MISHAP_MCP_STREAM_DROPPED, /* what came next is not kept any more */
+    MISHAP_MCP_STREAM_LOST,    /* the process that ran its call has died */
+    MISHAP_MCP_STREAM_DROPPED, /* the next events are no longer stored */
 } mishap_mcp_next;
 
-/* The event behind a place: added to the buffer. For a stream that was lost or dropped that is the
- * id of the request, if it is known. */
+/* Append the event after a place to the buffer. For a stream that was lost or dropped, append the
+ * id of the request instead, if it is known. */
 mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t session,
                                       uint64_t stream, uint64_t place, mishap_buffer *data,
                                       bool *last);

@@ -16,7 +16,7 @@ enum {
 };
 _Static_assert((int)PROOF <= (int)MISHAP_MAC, "a character for each byte");
 
-/* Six bits of each byte. */
+/* Uses six bits of each byte. */
 static void spell(char *to, const unsigned char *bytes, size_t count)
 {
     static const char letters[] =

@@ -20,10 +20,11 @@
 #include "operation/changes.h"
 
 /*
- * What stands before is written before. It is enough to say so to the compiler, on every processor:
- * a process dies between two instructions. All that it wrote up to there happened before the kernel
- * gave up its lock (a release), and the next owner takes the lock (an acquire) before it looks.
- * Other processors may see the writes in another order, but none looks without the lock.
+ * Everything before this line is written before everything after it. A compiler barrier is enough,
+ * on every processor: a process dies between two instructions. All that it wrote up to there
+ * happened before the kernel released its lock (a release), and the next owner takes the lock (an
+ * acquire) before it reads. Other processors may see the writes in another order, but none reads
+ * without the lock.
  */
 static inline void mishap_mcp_first_this(void)
 {
@@ -31,44 +32,45 @@ static inline void mishap_mcp_first_this(void)
 }
 
 enum {
-    MISHAP_MCP_PLACES = 4096,   /* of the table of sessions: a power of two */
+    MISHAP_MCP_PLACES = 4096,   /* size of the table of sessions: a power of two */
     MISHAP_MCP_CALLER = 64,     /* the name of an API key has at most 63 characters */
     MISHAP_MCP_RUNNING = 64,    /* calls of a session that run at once */
-    MISHAP_MCP_TAKEN_OVER = 16, /* streams of a session that are open as resumed ones */
-    MISHAP_MCP_ENDED = 4096,    /* sessions that are known to have been ended */
+    MISHAP_MCP_TAKEN_OVER = 16, /* resumed streams of a session that are open */
+    MISHAP_MCP_ENDED = 4096,    /* ended sessions that are remembered */
     MISHAP_MCP_PATH = 4200
 };
 
-/* A call that runs, in whichever loop. */
+/* A running call, in any loop. */
 struct mishap_mcp_running {
-    uint64_t id;     /* of the request: a hash of it */
-    uint64_t stream; /* of its answer; 0: this one is free */
+    uint64_t id;     /* a hash of the id of the request */
+    uint64_t stream; /* the stream of its answer; 0: this entry is free */
     mishap_life loop;
     bool cancelled;
 };
 
-/* The connection that sends a stream since it was resumed. */
+/* The connection that has resumed a stream and sends it. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
-    mishap_life loop;    /* that sends it; 0: none any more */
+    mishap_life loop;    /* the loop that sends it; 0: none any more */
 };
 
 /* Numbers of blocks; 0: none. */
 struct mishap_mcp_kept {
-    uint32_t first, last; /* event */
-    uint32_t blocks;      /* that all of them take */
-    uint32_t read;        /* the event that was handed out last, of whichever stream */
+    uint32_t first, last; /* events */
+    uint32_t blocks;      /* of all events together */
+    uint32_t read;        /* the event that was returned last, of any stream */
 };
 
 struct mishap_mcp_place {
     char id[MISHAP_MCP_SESSION_ID + 1]; /* empty: free */
     char caller[MISHAP_MCP_CALLER];
-    uint64_t key;         /* of the caller */
-    uint64_t holder;      /* the number of the caller, by which is counted what it has */
-    mishap_life reserved; /* by this process, until it is a session; 0: it is one */
+    uint64_t key;    /* of the caller */
+    uint64_t holder; /* the number of the caller, under which its sessions are counted */
+    /* The process that has reserved it, until it is a session; 0: it is one. */
+    mishap_life reserved;
     mishap_mcp_session session;
     uint64_t standing;               /* its latest stream that belongs to no request */
-    uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list, there */
+    uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list were announced there */
     int64_t used_ns;
     struct mishap_mcp_kept events;
     struct mishap_mcp_running running[MISHAP_MCP_RUNNING];
@@ -77,9 +79,9 @@ struct mishap_mcp_place {
 
 enum { MISHAP_MCP_BLOCK = 256 };
 
-/* An event lies in blocks, its head at the start of the first. */
+/* An event is stored in blocks, with its head at the start of the first. */
 struct mishap_mcp_block {
-    uint32_t next; /* of the same event, or of those that are free; 0: none */
+    uint32_t next; /* the next of the same event, or of the free blocks; 0: none */
     char data[MISHAP_MCP_BLOCK - sizeof(uint32_t)];
 };
 
@@ -91,30 +93,30 @@ struct mishap_mcp_sessions {
     size_t of_one;             /* sessions of one caller, at most */
     uint64_t numbers, streams; /* given out so far */
     uint64_t changes[MISHAP_MCP_LISTS];
-    unsigned char secret[MISHAP_MAC_KEY];          /* that ids are made with; it does not change */
-    char file[MISHAP_MCP_PATH];                    /* that it is kept in; empty: in none */
+    unsigned char secret[MISHAP_MAC_KEY];          /* for the codes in ids; it does not change */
+    char file[MISHAP_MCP_PATH];                    /* where the secret is stored; empty: nowhere */
     uint64_t ended[MISHAP_MCP_ENDED], ended_count; /* a ring: see lasting.c */
     size_t count;
     struct mishap_mcp_place places[MISHAP_MCP_PLACES];
     uint32_t block_count, free_count, first_free;
-    uint32_t used; /* blocks from there on were never taken, and are not among the first_free */
-    struct mishap_mcp_block blocks[]; /* number n is at n - 1 */
+    uint32_t used; /* blocks from here on were never used, and are not in the list of free ones */
+    struct mishap_mcp_block blocks[]; /* block number n is at n - 1 */
 };
 
-/* session.c: take the lock, and find a session by its number. */
+/* session.c: take the lock; find a session by its number. */
 void mishap_mcp_sessions_lock(mishap_mcp_sessions *sessions);
 struct mishap_mcp_place *mishap_mcp_place_find(mishap_mcp_sessions *sessions, uint64_t number);
 
-/* … free a place, and those of all sessions that are over. */
+/* … free a place; free those of all sessions that have ended. */
 void mishap_mcp_place_clear(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_places_clear_old(mishap_mcp_sessions *sessions);
 
-/* room.c: make room for another session of this caller, or say what is in the way, and after which
- * time to try again. A session that is not used for a minute is idle. */
+/* room.c: make room for another session of this caller, or return the reason and the time after
+ * which to try again. A session that was not used for a minute is idle. */
 typedef enum mishap_mcp_room {
     MISHAP_MCP_ROOM,
     MISHAP_MCP_OVER_SHARE, /* the caller has as many as it may, and uses them */
-    MISHAP_MCP_FULL,       /* all have as many as there may be, and use them */
+    MISHAP_MCP_FULL,       /* all callers together have as many as possible, and use them */
 } mishap_mcp_room;
 mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *sessions, uint64_t holder, int64_t now,
                                      int64_t *wait_ns);
@@ -122,7 +124,7 @@ mishap *mishap_mcp_room_refuse(const mishap_mcp_sessions *sessions, mishap_mcp_r
                                int64_t wait_ns);
 bool mishap_mcp_place_is_idle(const struct mishap_mcp_place *place, int64_t now);
 
-/* Callers are told apart by where their numbers are in a table that is made when it is needed. */
+/* Callers are counted in a hash table that is made when it is needed. */
 enum { MISHAP_MCP_HOLDERS = 4096 };
 static inline size_t mishap_mcp_holder_word(uint64_t holder)
 {
@@ -132,44 +134,44 @@ static inline size_t mishap_mcp_holder_word(uint64_t holder)
 /* … compare in a time that does not depend on the bytes. */
 bool mishap_mcp_same_bytes(const char *a, const char *b, size_t length);
 
-/* session_id.c: the random part of a new id, and then the rest of it; and the revision of one that
- * was given out to this owner, NONE if it was not. */
+/* session_id.c: the random part of a new id; then the rest of it; and the revision of an id that
+ * the server gave to this owner, NONE if it did not. */
 void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1]);
 void mishap_mcp_id_prove(const mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
                          mishap_mcp_revision revision, char id[MISHAP_MCP_SESSION_ID + 1]);
 mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *sessions, mishap_text id,
                                         mishap_mcp_owner owner);
 
-/* lasting.c: remember that a session was ended, at which place of the ring; is that known? The lock
- * is held. Then keep it in the file, without the lock. */
+/* lasting.c: remember that a session was ended, and return its place in the ring; was it ended?
+ * These need the lock. The last one writes it to the file, without the lock. */
 size_t mishap_mcp_ended_add(mishap_mcp_sessions *sessions, mishap_text id);
 bool mishap_mcp_ended_has(const mishap_mcp_sessions *sessions, mishap_text id);
 void mishap_mcp_ended_write(const mishap_mcp_sessions *sessions, mishap_text id, size_t at);
 
-/* events.c: begin with no block taken; forget the events of one, or of all. */
+/* events.c: begin with no block in use; forget the events of one session, or of all. */
 void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 
 /* -- who watches what (watch.c) ---------------------------------------------------------------- */
 
-/* Without its text, so that many can be looked through at once. */
+/* Without its text, so that many can be scanned quickly. */
 struct mishap_mcp_watch {
-    uint64_t session; /* 0: it is not whole */
+    uint64_t session; /* 0: the entry is incomplete */
     uint64_t holder;  /* the number of its caller */
     uint32_t hash;
     uint16_t length;
-    bool changed; /* and not told yet */
+    bool changed; /* and not announced yet */
 };
 
-/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. The count
- * may be read without: it grows when all else is written. A reader to which it is news takes the
- * lock before it looks at anything else. */
+/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. The count may
+ * be read without the lock: it grows after everything else was written. A reader that sees a new
+ * count takes the lock before it reads anything else. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
     size_t of_one;          /* of one caller, at most */
-    _Atomic uint64_t count; /* of changes so far */
-    size_t used;            /* of `watches`, from the start */
+    _Atomic uint64_t count; /* the number of changes so far */
+    size_t used;            /* entries of `watches` in use, from the start */
     struct mishap_mcp_watch watches[MISHAP_MCP_WATCHES];
     char uris[MISHAP_MCP_WATCHES][MISHAP_ADDRESS_LIMIT];
 };

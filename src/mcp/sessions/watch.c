@@ -1,3 +1,4 @@
+/* Subscriptions of sessions: see watch.h. Runs in the loops, under the lock of the table. */
 #include "mcp/sessions/watch.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watc
     mishap_mcp_first_this();
 }
 
-/* The last one takes its place. If the process dies in between, one entry exists twice. */
+/* The last entry takes its place. If the process dies in between, one entry exists twice. */
 static void remove_at(mishap_mcp_watches *w, size_t i)
 {
     size_t last = w->used - 1;
@@ -86,7 +87,7 @@ static mishap_text copy(char room[MISHAP_ADDRESS_LIMIT], const char *uri, size_t
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* In whichever spelling. */
+/* The same address, in any spelling. */
 static bool is_of(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32_t hash)
 {
     const struct mishap_mcp_watch *watch = &w->watches[i];
@@ -120,7 +121,7 @@ static void forget_sessions_that_are_over(mishap_mcp_watches *w, mishap_mcp_sess
             remove_at(w, i);
 }
 
-/* In this spelling: a session is told of an address as it has named it. */
+/* The same spelling: a session is notified of an address in the spelling that it used. */
 static bool is_named(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32_t hash)
 {
     return w->watches[i].hash == hash &&
@@ -179,7 +180,7 @@ static uint64_t longest_idle(const mishap_mcp_watches *w, mishap_mcp_sessions *s
         const struct mishap_mcp_watch *watch = &w->watches[i];
         if (watch->holder != holder || watch->session == seen)
             continue;
-        seen = watch->session; /* most of them stand together */
+        seen = watch->session; /* most entries of a session are next to each other */
         int64_t idle = mishap_mcp_session_idle_ns(sessions, seen);
         if (idle > longest) {
             longest = idle;

@@ -13,23 +13,23 @@ typedef struct mishap_mcp_watches mishap_mcp_watches;
 
 enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
 
-/* Before the loops are made. One caller has `of_one` of them, at most. */
+/* Called before the loops are forked. A caller may have `of_one` of them at most. */
 mishap *mishap_mcp_watches_make(size_t of_one, mishap_mcp_watches **out);
 void mishap_mcp_watches_free(mishap_mcp_watches *watches);
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* What is at this address, in whichever spelling (mishap_mcp_same_address), is not what it was. Any
- * thread of any loop. */
+/* The resource at this address, in any spelling (mishap_mcp_same_address), has changed. May be
+ * called on any thread of any loop. */
 void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
 
 /* -- what sessions watch ----------------------------------------------------------------------- */
 
 /*
- * Begin to watch; twice is as good as once. `holder` is the number of the caller; 0: it is not
- * counted. RATE_LIMITED: the session, or all sessions of the caller, watch as much as they may; the
- * message says which. Where all places are taken, even without those of sessions that are over, the
- * caller with the most loses sessions that it does not use. UNAVAILABLE: it has none.
+ * Begin to watch; twice has the same effect as once. `holder` is the number of the caller; 0: it is
+ * not counted. RATE_LIMITED: the session, or all sessions of the caller, watch as much as they may;
+ * the message says which. If all places are taken, even without those of ended sessions, the caller
+ * with the most loses sessions that it does not use. UNAVAILABLE: it has none.
  */
 mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
                                uint64_t session, uint64_t holder, mishap_text uri);
@@ -37,7 +37,7 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions 
 /* Stop it; text without data: all that the session watches. */
 void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);
 
-/* End all sessions of a key that was removed, and what they watch. */
+/* End all sessions of a key that was removed, and their subscriptions. */
 void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
                                uint64_t key);
 

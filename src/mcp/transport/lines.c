@@ -1,3 +1,4 @@
+/* Messages as lines of two descriptors: see lines.h. */
 #include "mcp/transport/lines.h"
 
 #include <errno.h>
@@ -5,14 +6,14 @@
 #include <unistd.h>
 
 enum {
-    READ_SIZE = 64 * 1024,   /* what a pipe holds */
-    WRITE_SIZE = 256 * 1024, /* messages are written when they are so many bytes */
-    LEAST_ROOM = 4096,       /* for a message that says that there is no memory */
+    READ_SIZE = 64 * 1024,   /* the size of a pipe buffer */
+    WRITE_SIZE = 256 * 1024, /* bytes of messages, at which they are written */
+    LEAST_ROOM = 4096,       /* enough for a message that there is no memory */
 };
 
 /* -- out --------------------------------------------------------------------------------------- */
 
-static char output_storage[READ_SIZE]; /* there is always room for a last word */
+static char output_storage[READ_SIZE]; /* so there is always room for a last error */
 
 static void reset_output(mishap_mcp_lines *lines)
 {
@@ -25,7 +26,7 @@ static void reset_output(mishap_mcp_lines *lines)
     mishap_buffer_init(output, output_storage, sizeof output_storage);
 }
 
-/* A reader that left is no failure: then there is nothing to do. */
+/* A reader that has gone away is no failure: then there is nothing to do. */
 void mishap_mcp_lines_write(mishap_mcp_lines *lines)
 {
     mishap_text text = mishap_buffer_text(&lines->output);
@@ -45,7 +46,8 @@ void mishap_mcp_lines_write(mishap_mcp_lines *lines)
 
 static mishap_buffer *begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
-    mishap_mcp_lines *lines = (mishap_mcp_lines *)(void *)channel; /* it is the first member */
+    /* The channel is the first member. */
+    mishap_mcp_lines *lines = (mishap_mcp_lines *)(void *)channel;
     (void)kind;
     if (!mishap_buffer_reserve(&lines->output, LEAST_ROOM))
         mishap_mcp_lines_write(lines);
@@ -75,15 +77,15 @@ static void finish_messages(mishap_mcp_channel *channel)
 
 /* -- in ---------------------------------------------------------------------------------------- */
 
-/* The rest of this line is read and forgotten. */
+/* Read the rest of this line, and drop it. */
 static void skip_line(mishap_mcp_lines *lines)
 {
     lines->skipping = true;
     lines->start = lines->seen = lines->end = 0;
 }
 
-/* A line that is not whole yet goes to the front. If it fills all, there must be more room; after a
- * large one, less will do. */
+/* Move an incomplete line to the front. If it fills all memory, allocate more; after a large line,
+ * release some. */
 static void make_room(mishap_mcp_lines *lines)
 {
     enum { MOST = MISHAP_MCP_LINE_LIMIT + READ_SIZE };
@@ -111,7 +113,7 @@ void mishap_mcp_lines_read(mishap_mcp_lines *lines)
 {
     make_room(lines);
     if (lines->no_memory)
-        return; /* that is to be told first */
+        return; /* the client must be told that first */
     ssize_t count = read(lines->in, lines->input + lines->end, lines->capacity - lines->end);
     if (count > 0)
         lines->end += (size_t)count;

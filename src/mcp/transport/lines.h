@@ -7,43 +7,44 @@
 
 enum {
     MISHAP_MCP_LINE_LIMIT = 16 << 20, /* bytes */
-    MISHAP_MCP_LINE_KEPT = 1 << 20,   /* memory that grew beyond is given back */
+    MISHAP_MCP_LINE_KEPT = 1 << 20,   /* memory beyond this is released after use */
 };
 
 typedef struct mishap_mcp_lines {
-    mishap_mcp_channel channel; /* the first; the same for all messages */
+    mishap_mcp_channel channel; /* the first member; the same for all messages */
     int in, out;
 
-    char *input; /* bytes from `start` to `end` wait; up to `seen` there is no line feed in them */
+    char *input; /* bytes from `start` to `end` were not processed yet; up to `seen` they contain no
+                    line feed */
     size_t capacity, start, seen, end;
-    bool skipping;  /* the rest of a line that is too long */
-    bool no_memory; /* … or for which there is no memory: not told yet */
+    bool skipping;  /* the rest of a line that is too long is dropped */
+    bool no_memory; /* … or of one for which there is no memory: the client was not told yet */
     bool ended;     /* there is no more input */
     bool gone;      /* the reader has closed the output */
 
     mishap_buffer output;
-    size_t begun; /* where the message that is being written starts */
+    size_t begun; /* where the current message starts */
 } mishap_mcp_lines;
 
 typedef enum mishap_mcp_line {
-    MISHAP_MCP_NO_LINE, /* … that is whole yet */
+    MISHAP_MCP_NO_LINE, /* no complete line */
     MISHAP_MCP_LINE,
-    MISHAP_MCP_LONG_LINE,      /* too long: its rest will be skipped */
-    MISHAP_MCP_FORGOTTEN_LINE, /* there is no memory for it; so will this one's */
+    MISHAP_MCP_LONG_LINE,      /* too long: its rest is dropped */
+    MISHAP_MCP_FORGOTTEN_LINE, /* there is no memory for it: its rest is dropped, too */
 } mishap_mcp_line;
 
-/* Make the channel and the memory; the descriptors are set already. False: no memory. */
+/* Create the channel and the memory; the caller has set the descriptors. False: no memory. */
 bool mishap_mcp_lines_open(mishap_mcp_lines *lines);
 void mishap_mcp_lines_release(mishap_mcp_lines *lines);
 
-/* The next line of what was read, without those that are empty; valid until the next read. At the
- * end of input what is left is one, too. */
+/* The next line that was read, without empty ones; valid until the next read. At the end of input,
+ * the rest counts as a line. */
 mishap_mcp_line mishap_mcp_lines_next(mishap_mcp_lines *lines, mishap_text *line);
 
-/* Read what is there, or wait for it: one system call. All lines must have been taken. */
+/* Read what has arrived, or wait for it: one system call. All lines must have been processed. */
 void mishap_mcp_lines_read(mishap_mcp_lines *lines);
 
-/* Write all messages that have ended: one system call, if the other side keeps up. */
+/* Write all complete messages: one system call, if the client keeps up. */
 void mishap_mcp_lines_write(mishap_mcp_lines *lines);
 
 #endif

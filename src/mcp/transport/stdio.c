@@ -24,30 +24,30 @@
 #include "worker/serving/served.h"
 
 enum {
-    MOST_FLIGHTS = 256, /* while so many run, no further call is taken … */
-    WAIT_MS = 1000,     /* … for so long, and then it is refused */
-    TICK_MS = 100,      /* how late what is due now and then may be */
+    MOST_FLIGHTS = 256, /* while so many run, no further call is begun … */
+    WAIT_MS = 1000,     /* … for so long; then it is refused */
+    TICK_MS = 100,      /* how late periodic work may be */
     FINISH_MS = 500,    /* at the end, for calls to finish … */
-    CANCEL_MS = 500,    /* … and for those that did not to notice */
+    CANCEL_MS = 500,    /* … and for cancelled calls to notice */
     WRITE_S = 3,        /* … and for the client to read the last answers */
 };
 
-/* The process at the other end of two pipes. */
+/* The client: the process at the other end of two pipes. */
 struct pipes {
     mishap_mcp_lines lines;
     mishap_mcp_server server;
     mishap_mcp_peer peer;
     mishap_json_reader reader;
-    mishap_text next_line; /* that was not taken yet; no data: none */
-    int64_t full_since_ns; /* when too many calls ran; 0: they do not */
-    int64_t looked_ns;     /* when it was last looked for what is due now and then */
+    mishap_text next_line; /* the line that was not processed yet; no data: none */
+    int64_t full_since_ns; /* since when too many calls run; 0: they do not */
+    int64_t looked_ns;     /* when periodic work was done last */
     mishap_served served;  /* keeper and runner */
     uint64_t changes_told;
 };
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-/* The answer to a line that is not read. */
+/* Answer a line that was not read. */
 static void refuse_line(struct pipes *p, int code, mishap *failure)
 {
     mishap_mcp_refuse(&p->peer, &p->lines.channel, (mishap_text){ NULL, 0 }, code, 413, failure,
@@ -62,7 +62,7 @@ static void take_line(struct pipes *p, mishap_text line)
         mishap_json_reader_release(&p->reader);
 }
 
-/* Does this line ask for something that may take time? */
+/* True if this line may be a call that takes time. */
 static bool asks_for_call(struct pipes *p, mishap_text line)
 {
     static const char *const methods[] = { "tools/call", "resources/read", "prompts/get" };
@@ -92,7 +92,7 @@ static bool must_wait(struct pipes *p, mishap_text line)
     return now - p->full_since_ns < WAIT_MS * INT64_C(1000000) && asks_for_call(p, line);
 }
 
-/* All lines that are there. False: one of them has to wait. */
+/* Process all lines that were read. False: one of them has to wait. */
 static bool take_lines(struct pipes *p)
 {
     for (;;) {
@@ -136,15 +136,15 @@ static void catch_up(mishap_mcp_peer *peer)
     tell_changes((struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer)));
 }
 
-/* All that there is to say so far. */
+/* Send everything that is ready. */
 static void write_out(struct pipes *p)
 {
     tell_changes(p);
     mishap_mcp_lines_write(&p->lines);
 }
 
-static volatile sig_atomic_t told_to_end; /* by a signal */
-static _Atomic int64_t end_at_ns;         /* … of the alarm; 0: it is not set */
+static volatile sig_atomic_t told_to_end; /* set by a signal */
+static _Atomic int64_t end_at_ns;         /* … when the alarm is due; 0: it is not set */
 
 /* The process ends after so many seconds, in any state; 0: it does not. */
 static void end_within(unsigned seconds)
@@ -155,7 +155,7 @@ static void end_within(unsigned seconds)
 
 /* -- from beginning to end --------------------------------------------------------------------- */
 
-/* Progress that was kept back is due. */
+/* Send progress that was held back and is due. */
 static void report(struct pipes *p)
 {
     for (mishap_mcp_flight *flight = p->peer.flights; flight; flight = flight->next)
@@ -175,11 +175,11 @@ static void look_after(struct pipes *p)
     mishap_logs_look();
 }
 
-/* Until a call has something to say, there is input (if that is wanted), or time passed. True:
- * there is input. */
+/* Wait until a call reports something, there is input (if that is wanted), or the time is over.
+ * True: there is input. */
 static bool wait_for_any(struct pipes *p, bool input, int most_ms)
 {
-    /* A signal puts another file in the place of the input, which is read to its end at once. */
+    /* The signal handler replaces the input by an empty file, so that reading ends at once. */
     bool ended = input && told_to_end;
     bool ready = mishap_runner_wait(p->served.runner, input && !ended ? p->lines.in : -1,
                                     ended ? 0 : most_ms);
@@ -204,15 +204,16 @@ static void serve(struct pipes *p)
         if (all)
             mishap_mcp_lines_read(&p->lines);
     }
-    while (!take_lines(p) && !p->lines.gone) { /* the last one may have no end of line, and wait */
+    /* The last line may have no line feed, and may have to wait. */
+    while (!take_lines(p) && !p->lines.gone) {
         write_out(p);
         wait_for_any(p, false, TICK_MS);
     }
     write_out(p);
 }
 
-/* Calls that run may finish, and are answered. The others are cancelled; a handler that asks
- * notices. */
+/* Running calls may finish, and are answered. After some time the others are cancelled; a handler
+ * can notice that. */
 static void finish(struct pipes *p)
 {
     const int64_t million = 1000000;
@@ -250,8 +251,8 @@ static void release(struct pipes *p)
 
 static int input_file, no_input_file;
 
-/* The input ends here and now. Nothing stands where the input stood, so a read that has not yet
- * begun ends, too. */
+/* End the input now. The descriptor is replaced by an empty file, so a read that has not yet begun
+ * ends, too. */
 static void on_signal(int number)
 {
     if (told_to_end)
@@ -281,12 +282,12 @@ static void mind_signals(struct pipes *p, int no_input)
     sigaction(SIGALRM, &action, NULL);
     mishap_signals_survive();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
+    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to exit */
 }
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
-/* Standard output is what stderr is now. */
+/* From now on standard output goes to stderr. */
 static void print_to_stderr(void)
 {
     int nothing = -1;
@@ -312,7 +313,7 @@ static mishap *take_files(struct pipes *p)
     return NULL;
 }
 
-/* Handlers run in workers, also here: one that crashes must not end the conversation. */
+/* Handlers run in workers here, too: a handler that crashes must not end the conversation. */
 static mishap *open_runner(struct pipes *p)
 {
     mishap_served *served = &p->served;

@@ -1,17 +1,17 @@
 /*
- * A failure as the object of a protocol error. The number is for programs that know nothing of us.
- * `data` is the public side of the failure in canonical form.
+ * A failure as the object of a protocol error. The number is for programs that do not know this
+ * library. `data` is the public side of the failure in canonical form.
  */
 #include "mcp/wire/write.h"
 #include "dialect/parts.h"
 #include "mishap/inside.h"
 #include "operation/hide.h"
 
-/* When there is no memory for more. */
+/* Used if there is no memory for more. */
 const mishap_text mishap_mcp_last_error = MISHAP_TEXT(MISHAP_MCP_LAST_ERROR);
 
-/* Clients show the message of an error and drop its data: what is wrong with the fields is told
- * there, too. */
+/* Clients show the message of an error and drop its data: so the message says, too, which fields
+ * are wrong. */
 static void put_words(mishap_buffer *words, const mishap_public *told)
 {
     enum { MOST = 5 };
@@ -29,7 +29,7 @@ static void put_words(mishap_buffer *words, const mishap_public *told)
     }
 }
 
-/* The text of a failure may come from a service. */
+/* The text of a failure may come from a service, so it is filtered. */
 mishap *mishap_mcp_put_error_object(mishap_buffer *b, int code, const mishap_public *told,
                                     const char *members, const mishap_secrets *secrets)
 {

@@ -1,8 +1,8 @@
 /*
- * Bytes into messages: the shape of JSON-RPC 2.0, and of `_meta`. Which method is meant, and
- * whether it may be called now, is peer.c's.
+ * Parses messages: the structure of JSON-RPC 2.0, and of `_meta`. peer.c finds the method, and
+ * decides whether it may be called now.
  *
- * An id is kept as JSON in one form only, so that two ids are the same if their bytes are.
+ * An id is stored as JSON in one normal form, so that two ids are the same if their bytes are.
  */
 #include "mcp/wire/message.h"
 
@@ -37,7 +37,8 @@ mishap_mcp_revision mishap_mcp_revision_find(mishap_text name)
 
 /* -- ids --------------------------------------------------------------------------------------- */
 
-/* A number that was kept as text is an integer beyond 64 bits, or a real number beyond all. */
+/* The reader stores a number as text if it is an integer beyond 64 bits, or a real number out of
+ * range. */
 static bool all_digits(mishap_text text)
 {
     size_t i = text.data[0] == '-';
@@ -81,7 +82,7 @@ static bool refuse_shape(mishap_mcp_flaw *flaw, mishap_text id, const char *why)
                   mishap_suggest(m, "Send a JSON-RPC 2.0 request or notification."));
 }
 
-/* A member is not there, or not what it must be: then `expected` says what, in a word. */
+/* A member is missing, or has the wrong type: then `expected` names the right one. */
 static bool refuse_member(mishap_mcp_flaw *flaw, mishap_text id, const char *field,
                           const char *expected, yyjson_val *actual)
 {
@@ -157,8 +158,8 @@ static bool is_level(yyjson_val *value)
     return false;
 }
 
-/* What a request says of itself. Only a revision that is known is held to its rules: of any other,
- * peer.c says which there are. */
+/* Read the claims of a request about itself. Only a known revision is checked by its rules: for any
+ * other one, peer.c lists the known revisions. */
 static bool read_meta(mishap_mcp_message *message, mishap_mcp_flaw *flaw)
 {
     size_t index, count;
@@ -205,15 +206,15 @@ static bool read_request(const struct parts *parts, mishap_mcp_message *message,
         return refuse_member(flaw, message->id, "_meta", "object", meta);
     if (!meta || read_meta(message, flaw))
         return true;
-    /* Only the stateless revision tells it by the status. Clients of the others would not read on.
-     */
+    /* Only the stateless revision reports this by the HTTP status. Clients of the others would not
+     * read the body. */
     if (message->claims)
         flaw->status = 400;
     return false;
 }
 
-/* The id of a response is one of ours. It is not given back: the other side would take the error
- * for the answer to a request of its own. */
+/* The id of a response was made by this side. It is not sent back: the other side would take the
+ * error for the answer to a request of its own. */
 static bool read_response(const struct parts *parts, mishap_mcp_message *message,
                           mishap_mcp_flaw *flaw)
 {
@@ -269,7 +270,7 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
 
 /* -- whole texts ------------------------------------------------------------------------------- */
 
-/* The first thing that two readers could see differently. */
+/* The first place that two parsers could read differently. */
 struct doubt {
     mishap_json_flaw flaw;
     char pointer[256];
@@ -285,7 +286,7 @@ static void keep_first(void *state, mishap_json_flaw flaw, const mishap_json_pat
     mishap_buffer_init(&pointer, doubt->pointer, sizeof doubt->pointer);
     doubt->flaw = flaw;
     mishap_json_put_pointer(&pointer, path);
-    /* It is told only where it is short; what came too late for that is on the heap. */
+    /* The pointer is shown only if it is short; a longer one is on the heap. */
     doubt->length = pointer.on_heap || pointer.failed ? 0 : pointer.length;
     mishap_buffer_release(&pointer);
 }
@@ -303,7 +304,7 @@ static bool refuse_text(const mishap_json_reader *reader, mishap_mcp_flaw *flaw)
     return refuse(flaw, -32700, none, m);
 }
 
-/* An object whose flaw is somewhere inside still has an id, unless that is what is in doubt. */
+/* An object with a flaw inside still has an id, unless the id itself is in doubt. */
 static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp_message *message,
                          mishap_mcp_flaw *flaw)
 {
@@ -323,7 +324,7 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
         mishap_mcp_id_read(parts.id, message->room, &id);
     if (doubt->flaw == MISHAP_JSON_LONE_SURROGATE && id.data &&
         memmem(id.data, id.length, "\xef\xbf\xbd", 3))
-        id = (mishap_text){ NULL, 0 }; /* what was read in place of one is not what was sent */
+        id = (mishap_text){ NULL, 0 }; /* the id that was read is not the one that was sent */
     if (doubt->flaw == MISHAP_JSON_NO_MEMORY) {
         refuse(flaw, -32603, id, mishap_out_of_memory());
         flaw->status = 500;
@@ -341,8 +342,8 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
     return refuse(flaw, -32600, id, m);
 }
 
-/* Is half of a surrogate pair all that is wrong with the call of a tool? What a tool answers is in
- * the tool's own form, so it is the tool that refuses the call. */
+/* True if half of a surrogate pair is the only flaw in the call of a tool. A tool answers in its
+ * own format, so the tool refuses the call. */
 static bool is_for_a_tool(yyjson_val *root, mishap_mcp_message *message)
 {
     static const char replaced[] = "\xef\xbf\xbd";

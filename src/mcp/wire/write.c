@@ -1,9 +1,9 @@
 /*
- * The frame of every message that goes back, and what many results have in common: how long they
- * may be kept, and which program has made them.
+ * The frame of every outgoing message, and what many results have in common: how long they may be
+ * cached, and the name of the program.
  *
- * A message is written straight into the buffer of its channel, behind others. If memory runs out,
- * what was written is taken back, and there is room for a short error in its place.
+ * A message is written directly into the buffer of its channel, behind others. If memory runs out,
+ * it is removed, and there is room for a short error in its place.
  */
 #include "mcp/wire/write.h"
 
@@ -30,7 +30,8 @@ mishap_buffer *mishap_mcp_begin_message(mishap_mcp_channel *channel, mishap_mcp_
     return b;
 }
 
-/* Back to where something stood. A buffer that failed has forgotten how much room it has. */
+/* Cut the buffer back to an earlier length. A buffer that failed has lost its capacity, which is
+ * restored. */
 static void cut_back(const mishap_mcp_channel *channel, mishap_buffer *b, size_t length)
 {
     b->failed = false;
@@ -44,8 +45,8 @@ void mishap_mcp_take_back(const mishap_mcp_channel *channel, mishap_buffer *buff
     cut_back(channel, buffer, channel->start);
 }
 
-/* A message that found no memory: a notification is dropped, but who asks is told. False: there is
- * nothing to send. */
+/* There was no memory for a message: a notification is dropped, but a request gets an error. False:
+ * there is nothing to send. */
 static bool mend(const mishap_mcp_channel *channel, mishap_buffer *b, mishap_mcp_kind kind)
 {
     bool begun = channel->named > channel->start;
@@ -65,7 +66,7 @@ void mishap_mcp_end_message(mishap_mcp_channel *channel, mishap_buffer *b, misha
         channel->end(channel, kind);
 }
 
-/* The name for people is the name of the program with a capital. */
+/* The name for people is the program's name with a capital. */
 static void put_title(mishap_buffer *buffer, mishap_text name)
 {
     char title[64];
@@ -104,7 +105,7 @@ void mishap_mcp_finish_result(const mishap_app *app, mishap_mcp_channel *channel
 {
     if (mishap_mcp_is_modern(revision) && !buffer->failed) {
         if (outcome == MISHAP_MCP_MEMBERS_AND_META) {
-            buffer->length--; /* its bracket: it is open again */
+            buffer->length--; /* without its closing bracket */
         } else {
             MISHAP_JSON_KEY(buffer, "_meta");
             mishap_json_open(buffer, '{');
@@ -142,7 +143,7 @@ void mishap_mcp_finish_notification(mishap_mcp_channel *channel, mishap_buffer *
     mishap_mcp_end_message(channel, buffer, MISHAP_MCP_NOTIFICATION);
 }
 
-/* It is not secret, but who may see it is up to the keys of the caller. */
+/* The content is not secret, but which parts a caller sees depends on its key. */
 static void put_cache(mishap_buffer *result, mishap_mcp_revision revision, int64_t ms)
 {
     if (!mishap_mcp_is_modern(revision))
@@ -153,7 +154,7 @@ static void put_cache(mishap_buffer *result, mishap_mcp_revision revision, int64
     mishap_json_string(result, (mishap_text)MISHAP_TEXT("private"));
 }
 
-/* A list changes only when the server tells so. */
+/* A list changes only when the server announces it. */
 void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision)
 {
     put_cache(result, revision, 60000);

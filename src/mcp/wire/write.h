@@ -1,6 +1,6 @@
 /*
- * Messages that go back: the channel that a transport hands over, and the frames of results, errors
- * and notifications.
+ * Outgoing messages: the channel that a transport provides, and the frames of results, errors and
+ * notifications.
  *
  *     write.c  the frame of messages
  *     error.c  a failure as the object of a protocol error
@@ -17,75 +17,79 @@
 
 /*
  * Where messages about one request go: a line on standard output, the body or the stream of a
- * response. The core asks for a buffer, writes one whole message into it, and says that it is done.
+ * response. The protocol code asks for a buffer, writes one complete message into it, and calls
+ * end().
  *
- * What was begun may be taken back: then the buffer has the length that it had, and end() is not
- * called. A response that there is no memory for becomes a short constant one; if not even that
- * fits, end() finds the buffer `failed` and nothing written: the transport does what it can.
+ * A message that was begun may be taken back: then the buffer has its earlier length, and end() is
+ * not called. If there is no memory for a response, a short constant one replaces it; if not even
+ * that fits, end() finds the buffer `failed` and nothing written, and the transport has to handle
+ * that.
  */
 typedef struct mishap_mcp_channel mishap_mcp_channel;
 struct mishap_mcp_channel {
     mishap_buffer *(*begin)(mishap_mcp_channel *channel, mishap_mcp_kind kind);
     void (*end)(mishap_mcp_channel *channel, mishap_mcp_kind kind);
 
-    /* Nothing more will come: the request was a notification, was cancelled, or has its response.
-     */
+    /* No more messages follow: the request was a notification, was cancelled, or has its
+     * response. */
     void (*finish)(mishap_mcp_channel *channel);
 
-    int status;              /* of HTTP, set by the core before the response ends: 200, 400, 404 */
-    const mishap_code *code; /* … and of the failure that it tells of; NULL: it worked */
+    int status;              /* HTTP status, set before the response ends: 200, 400, 404 */
+    const mishap_code *code; /* … and the code of its failure; NULL: success */
 
-    /* Of the core: of the message that is being written, where it starts, where it goes on after
-     * its id, and how much room there is for sure. */
+    /* For write.c: of the current message, where it starts, where it goes on after its id, and how
+     * much room is certain. */
     size_t start, named, room;
 };
 
 /* -- frames (write.c) ---------------------------------------------------------------------------
  */
 
-/* In which form the outcome of a method or a call was written. */
+/* The form in which the outcome of a method or a call was written. */
 typedef enum mishap_mcp_outcome {
     MISHAP_MCP_MEMBERS,          /* the members of a result */
     MISHAP_MCP_MEMBERS_AND_META, /* … of which the last is `_meta` */
-    MISHAP_MCP_ERROR,            /* the object of an error, raw, which is recorded already */
+    MISHAP_MCP_ERROR,            /* the complete object of an error, which was recorded already */
 } mishap_mcp_outcome;
 
-/* The frame of any message: {"jsonrpc":"2.0" and ,"id":ID if there is one. What follows is the
- * caller's, up to the last bracket. What was begun can be taken back instead. */
+/* Begin a message: {"jsonrpc":"2.0" and ,"id":ID if there is one. The caller writes the rest, up to
+ * the last bracket. A message that was begun can be taken back instead. */
 mishap_buffer *mishap_mcp_begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind,
                                         mishap_text id);
 void mishap_mcp_end_message(mishap_mcp_channel *channel, mishap_buffer *buffer,
                             mishap_mcp_kind kind);
 void mishap_mcp_take_back(const mishap_mcp_channel *channel, mishap_buffer *buffer);
 
-/* {"jsonrpc":"2.0","id":ID,"result":{ … and … } of it; finish_result adds what the revision wants.
- * If the result has a `_meta`, that must be its last member: the server's name goes there, too. */
+/* Begin {"jsonrpc":"2.0","id":ID,"result":{ … and end it; finish_result adds what the revision
+ * requires. If the result has a `_meta`, that must be its last member: the server's name goes
+ * there, too. */
 mishap_buffer *mishap_mcp_begin_result(mishap_mcp_channel *channel, mishap_text id);
 void mishap_mcp_finish_result(const mishap_app *app, mishap_mcp_channel *channel,
                               mishap_buffer *buffer, mishap_mcp_revision revision,
                               mishap_mcp_outcome outcome);
 
-/* {"jsonrpc":"2.0","method":METHOD,"params":{ … and }} of it. */
+/* Begin {"jsonrpc":"2.0","method":METHOD,"params":{ … and end it. */
 mishap_buffer *mishap_mcp_begin_notification(mishap_mcp_channel *channel, const char *method);
 void mishap_mcp_finish_notification(mishap_mcp_channel *channel, mishap_buffer *buffer);
 
-/* The members ttlMs and cacheScope, in the stateless revision: for lists and what else stays as it
- * is, and for what a handler answered just now. */
+/* Write the members ttlMs and cacheScope, in the stateless revision: for lists and other constant
+ * content, and for what a handler has answered just now. */
 void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision);
 void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision);
 
-/* The name and version of the program, as a revision has them. */
+/* The name and version of the program, in the form of the revision. */
 void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_app *app,
                                    mishap_mcp_revision revision);
 
 /* -- protocol errors (error.c) ------------------------------------------------------------------
  */
 
-/* A response with an error whose object is given as JSON. */
+/* Send a response with an error whose object is given as JSON. */
 void mishap_mcp_put_error(mishap_mcp_channel *channel, mishap_text id, mishap_text error);
 
-/* That object, of the public side of a failure, into a buffer that is empty: without what must not
- * leave. What was a stack trace is returned, to be recorded. And what it is without memory. */
+/* Write that object into an empty buffer, from the public side of a failure, without what must not
+ * leave. A stack trace that was taken out is returned, to be recorded. The constant is used without
+ * memory. */
 mishap *mishap_mcp_put_error_object(mishap_buffer *buffer, int code, const mishap_public *told,
                                     const char *members, const mishap_secrets *secrets);
 #define MISHAP_MCP_LAST_ERROR                                                                      \

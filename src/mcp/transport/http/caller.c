@@ -5,7 +5,7 @@
 #include "base/media.h"
 #include "mcp/transport/http/over_http.h"
 
-/* A wrong name in Host is no matter of a page, but of who set this up. */
+/* A wrong name in Host is not the fault of a page, but of the configuration. */
 mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
                                 const mishap_http_request *request)
 {

@@ -6,11 +6,11 @@
 #include "incident/logs.h"
 
 enum {
-    EVENT_BYTES = 8 * 1024 * 1024, /* kept of all streams of all sessions */
+    EVENT_BYTES = 8 * 1024 * 1024, /* events of all streams of all sessions */
     SESSION_IDLE_MS = 30 * 60 * 1000,
 };
 
-/* Of the process, and shared with the others. */
+/* In memory that all processes of the server share. */
 static mishap_mcp_sessions *sessions;
 static mishap_mcp_watches *watches;
 
@@ -25,7 +25,8 @@ static void hear_update(void *state, mishap_text uri)
     mishap_mcp_watches_change(state, uri);
 }
 
-/* It serves all the same: clients of an earlier run have to begin a new session. */
+/* The server starts even if this fails: then clients of an earlier run have to begin a new
+ * session. */
 static void let_sessions_last(const char *program, const char *folder)
 {
     mishap *failure = mishap_mcp_sessions_last(sessions, folder);
@@ -59,7 +60,7 @@ static void on_wake(uv_async_t *wake)
     mishap_mcp_posts_tick(wake->data);
 }
 
-/* There is one loop in a process. */
+/* The state of this loop: one in a process. */
 static mishap_mcp_front front;
 
 static mishap *open_front(mishap_http_server *server, void *shared, void **state)
@@ -131,7 +132,7 @@ static void end_sessions_of(void *state, uint64_t key)
     mishap_mcp_watches_revoke(f->watches, f->sessions, key);
 }
 
-/* Calls whose peers are gone go on, for who resumes their streams. */
+/* Calls whose clients have left go on, for clients that resume their streams. */
 static bool is_busy(void *state)
 {
     const mishap_mcp_front *f = state;

@@ -17,7 +17,7 @@ const mishap_http_wish mishap_mcp_fields[MISHAP_MCP_FIELDS + 1] = {
     [MISHAP_MCP_FIELD_LAST_EVENT] = { "Last-Event-ID", .from_pages = true },
 };
 
-/* Where each is in a request. */
+/* The index of each in the fields of a request. */
 static int places[MISHAP_MCP_FIELDS];
 
 void mishap_mcp_fields_place(const mishap_http_fields *fields)
@@ -33,7 +33,7 @@ mishap_text mishap_mcp_field(const mishap_http_request *request, mishap_mcp_http
 
 /* -- what they say ----------------------------------------------------------------------------- */
 
-/* Is this the value that a header field stands for? Plain, or as =?base64?…?=. */
+/* True if a header field has this value, plain or as =?base64?…?=. */
 static bool header_equals(mishap_text field, mishap_text value)
 {
     static const mishap_text begin = MISHAP_TEXT("=?base64?"), end = MISHAP_TEXT("?=");
@@ -45,13 +45,13 @@ static bool header_equals(mishap_text field, mishap_text value)
     char room[512];
     mishap_buffer spelled;
     mishap_buffer_init(&spelled, room, sizeof room);
-    mishap_base64_put(&spelled, value); /* each value has one spelling */
+    mishap_base64_put(&spelled, value); /* each value has exactly one spelling in base64 */
     bool equal = !spelled.failed && mishap_text_equal(code, mishap_buffer_text(&spelled));
     mishap_buffer_release(&spelled);
     return equal;
 }
 
-/* What Mcp-Name repeats: the name of a tool or prompt, the address of a resource. */
+/* The value that Mcp-Name repeats: the name of a tool or prompt, the address of a resource. */
 static mishap_text name_in(const mishap_mcp_message *message)
 {
     static const mishap_text read = MISHAP_TEXT("resources/read"), call = MISHAP_TEXT("tools/call"),
@@ -73,7 +73,7 @@ bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request 
         which = "MCP-Protocol-Version";
         mend = "Send the protocol version that params._meta names.";
     } else if (mishap_mcp_revision_find(message->claimed) != MISHAP_MCP_2026_07_28) {
-        return false; /* which is refused for that */
+        return false; /* the message is refused for that */
     } else if (!header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_METHOD),
                               message->method)) {
         which = "Mcp-Method";

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 
-/* A protocol error for what is no request of this protocol. */
+/* Answer with a protocol error: it is not a request of this protocol. */
 static void refuse(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
 {
     mishap_mcp_post_refuse(post, id, MISHAP_MCP_INVALID_REQUEST, status, failure);
@@ -25,7 +25,7 @@ static bool looks_modern(mishap_text version)
     return version.length == sizeof modern - 1 && memcmp(version.data, modern, version.length) >= 0;
 }
 
-/* The version of an older revision, if the header says one. True: it was refused. */
+/* The version of an older revision, if the header has one. True: it was refused. */
 static bool refuse_version(mishap_mcp_post *post, const mishap_http_request *request,
                            mishap_text id)
 {
@@ -45,7 +45,7 @@ static mishap_mcp_owner owner_of(const mishap_http_request *request)
     return (mishap_mcp_owner){ request->caller, request->caller_key };
 }
 
-/* The id of the session that is meant. False: it is missing, and that was refused. */
+/* The id of the session. False: it is missing, and the request was refused. */
 static bool take_session_id(mishap_mcp_post *post, const mishap_http_request *request,
                             mishap_text id, mishap_text *session)
 {
@@ -85,7 +85,7 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
     return true;
 }
 
-/* A call may run in another loop than the one that hears of its end. */
+/* A call may run in another loop than the one that receives its cancellation. */
 static void pass_on_cancelling(const mishap_mcp_post *post, yyjson_val *message)
 {
     char room[MISHAP_MCP_ID_LIMIT];
@@ -94,7 +94,7 @@ static void pass_on_cancelling(const mishap_mcp_post *post, yyjson_val *message)
     if (yyjson_equals_str(yyjson_obj_get(message, "method"), "notifications/cancelled") &&
         mishap_mcp_id_read(yyjson_obj_get(params, "requestId"), room, &id)) {
         mishap_mcp_call_cancel(post->front->sessions, post->session.number, id);
-        uv_async_send(&post->front->wake); /* it may be one of ours */
+        uv_async_send(&post->front->wake); /* it may run in this loop */
     }
 }
 
@@ -113,7 +113,8 @@ static bool is_method(const mishap_mcp_message *message, const char *method)
     return mishap_text_equal(message->method, mishap_text_of(method));
 }
 
-/* Reserve a place for a session before the message is answered: then there is one, or a refusal. */
+/* Reserve a place for a session before the message is answered: then there is a session, or a
+ * refusal. */
 static bool refuse_session(mishap_mcp_post *post, const mishap_http_request *request,
                            mishap_text id)
 {
@@ -129,8 +130,8 @@ static bool refuse_session(mishap_mcp_post *post, const mishap_http_request *req
     return true;
 }
 
-/* Each message of a batch is a request to --rate. All are let through, or none: a client can send
- * the same batch again. One that is refused as a whole anyway is one request. */
+/* Each message of a batch counts as a request for --rate. All are allowed, or none: a client can
+ * send the same batch again. A batch that is refused as a whole counts as one request. */
 static bool refuse_batch(mishap_mcp_post *post, const mishap_http_request *request,
                          const mishap_json_reader *reader)
 {
@@ -159,7 +160,7 @@ static void take_older(mishap_mcp_post *post, const mishap_http_request *request
     if (!begins)
         pass_on_all_cancelling(post, reader);
     if (message->batch)
-        post->peer.incident = NULL; /* its calls must be told apart */
+        post->peer.incident = NULL; /* each call needs an id of its own */
     mishap_mcp_take(&post->peer, &post->channel, message);
     if (!begins)
         mishap_mcp_post_keep_session(post);
@@ -203,7 +204,7 @@ static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
     if (!mishap_mcp_read(&reader, request->body, &message, &flaw)) {
         mishap_mcp_refuse_flaw(&post->peer, &post->channel, &flaw);
     } else if (!message.batch && message.kind == MISHAP_MCP_NOTIFICATION && modern) {
-        post->channel.finish(&post->channel); /* there is none that would change anything */
+        post->channel.finish(&post->channel); /* no notification would change anything */
     } else if (!message.batch &&
                (message.claims || (message.kind == MISHAP_MCP_REQUEST && modern))) {
         if (!message.claims)
@@ -215,8 +216,7 @@ static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
     mishap_json_reader_release(&reader);
 }
 
-/* What is wrong with a POST as a protocol error that answers no id, for the message was not read.
- */
+/* A failure of a POST as a protocol error without an id, since the message was not read. */
 static void refuse_post(mishap_http_server *server, const mishap_http_request *request,
                         const mishap_http_match *match, mishap_http_reply *reply, mishap *failure)
 {
@@ -230,7 +230,8 @@ static void refuse_post(mishap_http_server *server, const mishap_http_request *r
         return;
     }
     if (status >= 500)
-        mishap_incident(failure, request->id); /* a server that is busy is no news in the log */
+        /* That the server is busy is not recorded in the log. */
+        mishap_incident(failure, request->id);
     if (wait_ms >= 0) {
         char seconds[24];
         int length = snprintf(seconds, sizeof seconds, "%lld", (long long)((wait_ms + 999) / 1000));
@@ -291,7 +292,7 @@ static bool read_event_id(mishap_text id, uint64_t *stream, uint64_t *place)
     return *end == '\0';
 }
 
-/* The stateless revision has POST alone. True: it was refused. */
+/* The stateless revision has only POST. True: it was refused. */
 static bool refuse_stateless(mishap_mcp_post *post, const mishap_http_request *request)
 {
     if (!looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION)))
@@ -397,7 +398,7 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
     }
 }
 
-/* Who calls by which name is checked here for any caller, browser or not: see caller.c. */
+/* Host and Origin are checked here for every caller, browser or not: see caller.c. */
 const mishap_http_endpoint mishap_mcp_endpoints[] = {
     { .route = "POST /mcp",
       .name = "mcp",

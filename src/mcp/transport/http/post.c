@@ -30,11 +30,12 @@ static void free_post(mishap_mcp_post *post)
     *(post->previous ? &post->previous->next : &post->front->posts) = post->next;
     if (post->next)
         post->next->previous = post->previous;
-    post->closing = true; /* flights that are cancelled finish the channel */
+    post->closing = true; /* cancelled flights finish the channel */
     mishap_mcp_peer_release(&post->peer);
     forget_calls(post);
     if (post->begins[0])
-        mishap_mcp_session_drop(post->front->sessions, post->session.number); /* it has not begun */
+        /* The session has not begun. */
+        mishap_mcp_session_drop(post->front->sessions, post->session.number);
     mishap_http_stream_ended(post->front->http, post->held);
     mishap_http_task_drop(post->front->http, &post->task);
     mishap_release(post->kept);
@@ -42,13 +43,13 @@ static void free_post(mishap_mcp_post *post)
     mishap_release(post);
 }
 
-/* The peer is gone; the later with it. */
+/* The peer is gone, and with it the deferred request. */
 static void on_closed(mishap_http_later *later)
 {
     mishap_mcp_post *post = later->owner;
     post->later = NULL;
     if (!post->kept) {
-        post->peer.caller = NULL; /* it was the request's; calls have their own copy */
+        post->peer.caller = NULL; /* it pointed into the request; calls have their own copy */
         post->peer.remote = (mishap_text){ NULL, 0 };
     }
     if (post->in_session && (post->peer.flight_count || post->peer.paused))
@@ -59,8 +60,8 @@ static void on_closed(mishap_http_later *later)
         free_post(post);
 }
 
-/* It sends no more, and may wait for the answer: that is written in any case. In a session going
- * away is not cancelling; outside of one, handlers are told. */
+/* The peer sends no more, but may wait for the answer, which is written in any case. In a session,
+ * leaving does not cancel; outside of one, handlers are told. */
 static void on_left(mishap_http_later *later)
 {
     mishap_mcp_post *post = later->owner;
@@ -84,7 +85,7 @@ static void wait_for_answer(mishap_mcp_post *post)
 static const mishap_text last_words = MISHAP_TEXT(
     "{\"jsonrpc\":\"2.0\",\"error\":" MISHAP_MCP_LAST_ERROR "}");
 
-/* Its place was reserved before the message was read: now it is a session. */
+/* Its place was reserved before the message was read: now it becomes a session. */
 static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
 {
     post->session.revision = post->peer.revision;
@@ -92,7 +93,7 @@ static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
     mishap_mcp_owner owner = { post->peer.caller, post->caller_key };
     mishap_mcp_session_begin(post->front->sessions, owner, &post->session, post->begins);
     mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(post->begins));
-    post->begins[0] = '\0'; /* its place is not to be given back */
+    post->begins[0] = '\0'; /* its place must not be given back */
 }
 
 static void answer_whole(mishap_mcp_post *post)
@@ -105,9 +106,9 @@ static void answer_whole(mishap_mcp_post *post)
     reply->media_type = "application/json";
     reply->code = post->channel.code;
     mishap_buffer_release(&reply->body);
-    reply->content = last_words; /* if there was no memory for any other */
+    reply->content = last_words; /* if there was no memory for any other answer */
     if (!post->message.failed) {
-        reply->body = post->message; /* it changes hands */
+        reply->body = post->message; /* the reply owns it now */
         post->message = (mishap_buffer){ 0 };
         reply->content = mishap_buffer_text(&reply->body);
     }
@@ -141,7 +142,7 @@ void mishap_mcp_post_refuse_for_now(mishap_mcp_post *post, mishap_text id, misha
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-/* ,"id":ID of the call that is answered; nothing if there are several. */
+/* Write ,"id":ID of the call that is answered; nothing if there are several. */
 static void put_id_of_call(mishap_buffer *b, const mishap_mcp_post *post)
 {
     const mishap_mcp_flight *call = post->peer.flights;
@@ -163,7 +164,7 @@ static bool was_taken_over(mishap_mcp_post *post)
     return true;
 }
 
-/* What is too large to be kept is told so to who resumes. */
+/* An event that is too large to be stored is replaced by a note for the client that resumes. */
 static void keep_event(const mishap_mcp_post *post, mishap_text data, bool last)
 {
     static const mishap_text too_large = MISHAP_TEXT(
@@ -235,7 +236,7 @@ static void begin_stream(mishap_mcp_post *post)
     mishap_mcp_head_of_stream(&head);
     mishap_http_later_begin(post->later, &head);
     mishap_http_reply_release(&head);
-    /* With an id from the start it can be resumed even if nothing else arrives. */
+    /* With an id from the start, the stream can be resumed even if nothing else arrives. */
     if (post->in_session && post->session.revision >= MISHAP_MCP_2025_11_25)
         send_event(post, (mishap_text){ "", 0 }, false);
 }
@@ -262,7 +263,7 @@ static void end(mishap_mcp_channel *channel, mishap_mcp_kind kind)
         return;
     }
     if (!answers && !post->may_stream)
-        return; /* it is not wanted */
+        return; /* the client does not want it */
     if (!post->streaming)
         begin_stream(post);
     send_event(post, post->message.failed ? last_words : mishap_buffer_text(&post->message),
@@ -275,7 +276,7 @@ static void finish(mishap_mcp_channel *channel)
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     post->finished = true;
     forget_calls(post); /* of a cancelled call: before the client can use the id again */
-    /* Who has resumed it waits for no answer to come. */
+    /* A client that has resumed it would wait for an answer that never comes. */
     if (post->in_session && post->streaming && !post->answered)
         mishap_mcp_event_add(post->front->sessions, post->session.number, post->stream,
                              ++post->place, (mishap_text){ "", 0 }, true);
@@ -319,7 +320,7 @@ static void count_death(mishap_mcp_peer *peer)
     mishap_http_count(post_of(peer)->front->http, MISHAP_HTTP_CRASHES, 1);
 }
 
-/* Any loop may run it. */
+/* The call may run in any loop. */
 static bool runs(mishap_mcp_peer *peer, mishap_text id)
 {
     const mishap_mcp_post *post = post_of(peer);
@@ -351,7 +352,7 @@ static void look_after_stream(mishap_mcp_post *post, int64_t now)
 void mishap_mcp_posts_tick(mishap_mcp_front *front)
 {
     int64_t now = mishap_clock_monotonic_ns();
-    /* A flight that ends may take its post with it. */
+    /* The end of a flight may free its post. */
     for (mishap_mcp_post *post = front->posts, *next; post; post = next) {
         next = post->next;
         if (post->closing) {
@@ -375,7 +376,7 @@ void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mi
         mishap_mcp_tell_change(&post->peer, change, uri);
 }
 
-/* What a session subscribes to outlives the request in which it says so, and its loop. */
+/* The subscription of a session outlives its request, and the loop. */
 static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 {
     const mishap_mcp_post *post = post_of(peer);
@@ -398,7 +399,7 @@ void mishap_mcp_posts_drain(mishap_mcp_front *front)
         next = post->next;
         if (post->closing)
             continue;
-        post->closing = true; /* it must be there until all of its subscriptions are told */
+        post->closing = true; /* it must stay until all of its subscriptions were ended */
         mishap_mcp_listen_end(&post->peer);
         post->closing = false;
         if (post->finished)
@@ -413,7 +414,7 @@ static mishap_text find_header(const void *state, mishap_text name)
     return place < 0 ? (mishap_text){ NULL, 0 } : post->request->fields[place];
 }
 
-/* The request is there as long as its messages are taken. */
+/* The request exists as long as its messages are processed. */
 static mishap *keep_headers(mishap_mcp_peer *peer, mishap_call *call)
 {
     const mishap_mcp_post *post = post_of(peer);
@@ -432,8 +433,8 @@ void mishap_mcp_post_keep_session(mishap_mcp_post *post)
     mishap_mcp_session_keep(post->front->sessions, &post->session);
 }
 
-/* Messages that are taken when the bytes of the request are gone have to know who sent them, also
- * if the connection is closed by then. */
+/* Messages that are processed after the input buffer was reused still need to know their sender,
+ * even if the connection is closed by then. */
 static bool keep_request(mishap_mcp_post *post)
 {
     if (!post->kept)
@@ -449,7 +450,7 @@ static bool pause_batch(mishap_mcp_peer *peer)
     return mishap_http_turn_is_over(post->front->http) && keep_request(post);
 }
 
-/* The request at hand becomes the one that is kept, or none, if every message was taken. */
+/* Use the stored request from now on, or none, if every message was processed. */
 static void change_request(mishap_mcp_post *post)
 {
     mishap_mcp_front *front = post->front;
@@ -521,10 +522,10 @@ void mishap_mcp_post_leave(mishap_mcp_post *post)
 {
     if (!post->finished && !post->later)
         wait_for_answer(post);
-    /* Who listens for changes, and for no answer, is gone when it closes its side. */
+    /* A client that only listens for changes has left when it closes its side. */
     if (!post->finished && post->later)
         post->later->half_close = post->peer.flight_count > 0 || post->peer.paused;
-    bool lost = !post->finished && !post->later; /* no memory to wait with */
+    bool lost = !post->finished && !post->later; /* there is no memory to defer it */
     if (lost && !post->reply->status)
         post->reply->status = 503;
     change_request(post);

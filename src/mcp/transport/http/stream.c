@@ -12,11 +12,12 @@ struct mishap_mcp_stream {
     mishap_mcp_stream *next, *previous;
     mishap_http_later *later;
     uint64_t session;
-    uint64_t stream, place, sender; /* if it goes on with another: which, and by which number */
-    uint64_t standing;              /* if it goes on with no other stream: its number */
-    uint64_t updates;               /* of resources, that it has looked through */
+    uint64_t stream, place, sender; /* if it resumes a stream: its number, the last place, and the
+                                       number of this sender */
+    uint64_t standing;              /* if it resumes no stream: its own number */
+    uint64_t updates;               /* the number of changes of resources that it has checked */
     int64_t quiet_since_ns;
-    uint32_t held; /* by which it is counted as its caller's */
+    uint32_t held; /* the count of this stream for its caller */
 };
 
 void mishap_mcp_put_event(mishap_buffer *buffer, uint64_t stream, uint64_t place, mishap_text data)
@@ -78,7 +79,8 @@ static bool send_data(mishap_mcp_stream *stream, mishap_text data, bool counts)
     return sent;
 }
 
-/* A stream that cannot go on ends with an answer to its call, for who asks would wait for ever. */
+/* A stream that cannot be resumed ends with an error for its call: otherwise the client would wait
+ * for ever. */
 static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool lost)
 {
     static const char *const whys[] = { "The remaining events of this stream are no longer stored.",
@@ -101,7 +103,7 @@ static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool los
     mishap_buffer_release(&data);
 }
 
-/* Send what has been kept since. False: it is over, one way or the other. */
+/* Send the events that were stored since. False: the stream is over, in one way or the other. */
 static bool catch_up(mishap_mcp_stream *stream)
 {
     bool last = false, sent = true;
@@ -111,7 +113,7 @@ static bool catch_up(mishap_mcp_stream *stream)
         mishap_buffer_reset(&data);
         next = mishap_mcp_event_next(stream->front->sessions, stream->session, stream->stream,
                                      stream->place, &data, &last);
-        bool says = data.length || !last; /* the end of one that was cancelled says nothing */
+        bool says = data.length || !last; /* the end of a cancelled stream has no data */
         if (next == MISHAP_MCP_EVENT && (says || data.failed))
             sent = !data.failed && send_data(stream, mishap_buffer_text(&data), true);
     }
@@ -133,7 +135,7 @@ static void link_stream(mishap_mcp_stream *stream)
     front->streams = stream;
 }
 
-/* Which of them it shall be is up to the client: none is ended for another. */
+/* The client decides which ones it needs: no stream is ended for another one. */
 static mishap *too_many_resumed(void)
 {
     return mishap_suggest(
@@ -197,7 +199,8 @@ static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_tex
     return sent;
 }
 
-/* The lists, and what the session watches, that have changed, also while it had no stream. */
+/* Announce the lists and watched resources that have changed, also while the session had no
+ * stream. */
 static void tell_changes(mishap_mcp_stream *stream)
 {
     mishap_mcp_watches *watches = stream->front->watches;
@@ -233,8 +236,8 @@ static void look_after(mishap_mcp_stream *stream, int64_t now)
         tell_changes(stream);
     if (catch_up(stream) && now - stream->quiet_since_ns > MISHAP_MCP_HEARTBEAT_NS) {
         stream->quiet_since_ns = now;
-        mishap_http_later_send(stream->later, mishap_mcp_heartbeat); /* if it is closed, on_closed
-                                                                        knows */
+        /* If it was closed, on_closed() handles that. */
+        mishap_http_later_send(stream->later, mishap_mcp_heartbeat);
     }
 }
 
