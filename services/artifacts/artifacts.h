@@ -4,19 +4,19 @@
  *
  *     service.c     settings, opening, and how calls are settled in batches
  *     operations.c  the operations: invoke, and the log of events
- *     invoke.c      one invoke: who calls, which method, the transaction around it
+ *     invoke.c      one invoke: the caller, the method, the transaction around it
  *     methods.c     which artifacts have which methods, and the checks of their arguments
  *     ledger.c      genesis_ledger: balances, transfers, owners
  *     escrow.c      genesis_escrow: artifacts for sale
  *     mint.c        genesis_mint: auctions that make new scrip
- *     score.c       … what an artifact is worth
- *     store.c       genesis_store: artifacts themselves
+ *     score.c       … and the score of an artifact
+ *     store.c       genesis_store: the artifacts themselves
  *     search.c      … and words in them
  *     executor.c    the code of an artifact
  *     events.c      genesis_event_log: what happened
- *     kept.c        answers that were given: idempotency keys, and calls that are run again
- *     purge.c       … and when what is old is removed
- *     genesis.c     who has what in a new store
+ *     kept.c        stored answers: for idempotency keys, and for calls that are run again
+ *     purge.c       … and when old ones are removed
+ *     genesis.c     the first principals and their scrip in a new store
  *     answer.c      JSON of answers
  *     schema.c      tables and statements
  */
@@ -25,7 +25,7 @@
 
 #include <mishap/operation.h>
 
-/* Not const: where the store is decides how its calls are settled. */
+/* Not const: the kind of store decides how its calls are settled. */
 extern mishap_service artifacts_service;
 
 /* The list ends with { 0 }. */

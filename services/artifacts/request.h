@@ -1,4 +1,4 @@
-/* One invoke: what is asked for, and what is said to it. Every file of the service shares it. */
+/* One invoke: the request and its answer. Every file of the service uses it. */
 #ifndef ARTIFACTS_REQUEST_H
 #define ARTIFACTS_REQUEST_H
 
@@ -31,17 +31,17 @@ typedef struct artifacts_request {
     const char *method_name;
     const char *caller;  /* NULL: a caller without a name */
     const char *key;     /* idempotency; NULL: none */
-    bool store_is_sound; /* what failed has nothing to do with the store: code did */
+    bool store_is_sound; /* the failure came from code, not from the store */
     int64_t now;         /* milliseconds since 1970 */
     artifacts_value args[ARTIFACTS_MOST_ARGUMENTS];
     mishap_buffer answer; /* JSON */
-    mishap_buffer event;  /* what the log says of it, if that is not the answer */
+    mishap_buffer event;  /* what the log records of it, if that is not the answer */
 } artifacts_request;
 
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
-/* JSON piece by piece: a member, or an item where the key is NULL. Commas come by themselves. A
- * lack of memory is found at the end (mishap_buffer.failed). */
+/* JSON piece by piece: a member, or an item if the key is NULL. Commas are inserted. A lack of
+ * memory shows at the end (mishap_buffer.failed). */
 void artifacts_answer_begin(artifacts_request *r); /* {"success":true */
 void artifacts_answer_end(artifacts_request *r);
 void artifacts_put_open(mishap_buffer *b, const char *key, char bracket);
@@ -60,7 +60,7 @@ typedef enum artifacts_type {
     ARTIFACTS_TEXT,    /* up to ARTIFACTS_LONGEST_TEXT bytes */
     ARTIFACTS_WORD,    /* any short text */
     ARTIFACTS_INTEGER, /* of 64 bits */
-    ARTIFACTS_FILTER,  /* an object, which its method reads for itself */
+    ARTIFACTS_FILTER,  /* an object, which its method reads itself */
 } artifacts_type;
 
 typedef struct artifacts_argument {
@@ -73,10 +73,10 @@ typedef struct artifacts_method {
     const char *name;
     artifacts_argument arguments[ARTIFACTS_MOST_ARGUMENTS + 1]; /* ends with { 0 } */
     mishap *(*run)(artifacts_request *r);
-    bool writes; /* only principals may, and the log of events has it */
+    bool writes; /* only principals may call it, and it is recorded in the log of events */
     bool tends;  /* an auction whose time is over is ended first */
     bool system; /* only for the program itself */
-    bool apart;  /* it only reads, and may take long: no other call is to wait for it */
+    bool apart;  /* it only reads, and may take long: no other call should wait for it */
 } artifacts_method;
 
 typedef struct artifacts_genesis {
@@ -84,10 +84,10 @@ typedef struct artifacts_genesis {
     const artifacts_method *methods; /* ends with { 0 } */
 } artifacts_genesis;
 
-/* Those that exist from the beginning; NULL: it is none of them. */
+/* The genesis artifact of this id; NULL: it is none. */
 const artifacts_genesis *artifacts_genesis_find(const char *id);
 
-/* Whether a name is reserved for them. */
+/* True if the name is reserved for genesis artifacts. */
 bool artifacts_is_reserved(const char *name);
 
 /* NOT_FOUND, with the names of those that exist. */
@@ -103,31 +103,31 @@ mishap *artifacts_arguments_read(artifacts_request *r);
 
 /* -- what methods share ------------------------------------------------------------------------ */
 
-/* Run a statement whose values are bound, to its end; *found: it had a row. The values of the last
- * row are not kept. */
+/* Run a statement with bound values to its end; *found: it had a row. The values of the last row
+ * are not kept. */
 mishap *artifacts_run(mishap_query *query, bool *found);
 
 /* ledger.c: an account of a principal. NOT_FOUND if there is none. */
 mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id);
 
-/* ledger.c: take from an account and add to one. *balance: what is left, or in it (may be NULL),
- * together with what is held. Of an account with too little that is not held, *short_of is set and
- * nothing is done: its caller says so in the category that fits (artifacts_too_little). */
+/* ledger.c: take from an account; add to an account. *balance: the balance afterwards, including
+ * what is held (may be NULL). If too little of the account is free, *short_of is set and nothing is
+ * done: the caller of this function reports it in the right category (artifacts_too_little). */
 mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance,
                         bool *short_of);
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
 
-/* ledger.c: both, in an order in which no two calls wait for each other. *left and *there: what is
- * in the accounts then (may be NULL). If *short_of is set, the call must fail: a credit may be
- * made already, and the failure undoes it. */
+/* ledger.c: both, in an order in which no two calls block each other. *left and *there: the
+ * balances afterwards (may be NULL). If *short_of is set, the call must fail: the credit may have
+ * been made already, and the failure undoes it. */
 mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
                        int64_t *left, int64_t *there, bool *short_of);
 
-/* ledger.c: hold so much of the caller's account, instead of what was held of it before. */
+/* ledger.c: hold this amount of the caller's account, instead of what was held before. */
 mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of);
 
 /* ledger.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". `also_held`:
- * what is held could have been used, too. */
+ * the held amount could have been used, too. */
 mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
                              int64_t needed, bool also_held);
 
@@ -143,11 +143,11 @@ mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner);
 /* mint.c: CONFLICT if its owner bids with an artifact. */
 mishap *artifacts_must_not_be_bid_with(artifacts_request *r, mishap_text id);
 
-/* mint.c: end an auction whose time is over, or say whether it is. */
+/* mint.c: end an auction whose time is over; or say whether it is over. */
 mishap *artifacts_mint_is_due(artifacts_request *r, bool *due);
 mishap *artifacts_mint_tend(artifacts_request *r);
 
-/* score.c: 0 to 100, for how many different words stand in these texts. */
+/* score.c: 0 to 100, by the number of different words in these texts. */
 int artifacts_score(mishap_text content, mishap_text code);
 
 /* events.c */
@@ -155,17 +155,17 @@ mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char
                             const char *method, mishap_text result);
 mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t limit);
 
-/* kept.c: an answer that was given before, by the key of the request or the id of the call.
- * CONFLICT if the key is that of another request. */
+/* kept.c: find an answer that was given before, by the key of the request or the id of the call.
+ * CONFLICT: the key belongs to another request. */
 mishap *artifacts_kept_find(artifacts_request *r, bool *found);
 mishap *artifacts_kept_find_call(artifacts_request *r, bool *found);
 mishap *artifacts_kept_add(artifacts_request *r);
 void artifacts_kept_purge(mishap_store *store, int64_t now);
 
-/* events.c: remove all but the newest so many, and all before a time. */
+/* events.c: remove all events but the newest so many, and all before a time. */
 void artifacts_events_purge(mishap_store *store, int64_t most, int64_t before);
 
-/* purge.c: count a call that has stored so many bytes, and remove what is old if it is time to. */
+/* purge.c: count a call that has stored so many bytes, and remove old rows if it is time to. */
 void artifacts_purge_begin(int64_t most_events, int64_t days);
 void artifacts_purge_note(size_t bytes);
 void artifacts_purge_if_due(mishap_store *store, int64_t now);
@@ -173,10 +173,11 @@ void artifacts_purge_if_due(mishap_store *store, int64_t now);
 /* executor.c: run the code of an artifact, outside of any transaction. */
 mishap *artifacts_execute(artifacts_request *r);
 
-/* invoke.c: write the event and keep the answer, which is complete, in a transaction. */
+/* invoke.c: in a transaction, write the event and store the answer, which is complete. */
 mishap *artifacts_record(artifacts_request *r);
 
-/* genesis.c: who has what in a new store. `path`: a file that says so; NULL: alice and bob. */
+/* genesis.c: the first principals and their scrip in a new store. `path`: a file that lists them;
+ * NULL: alice and bob. */
 mishap *artifacts_genesis_fill(mishap_store *store, const char *path);
 
 /* The methods. */
@@ -213,20 +214,20 @@ void artifacts_put_row(mishap_buffer *b, mishap_query *query);
 mishap *artifacts_invoke(mishap_call *call);
 mishap *artifacts_events(mishap_call *call);
 
-/* Whether a call takes long: it runs the code of an artifact, or reads much
+/* True if a call takes long: it runs the code of an artifact, or reads much
  * (mishap_settlement.apart). */
 bool artifacts_is_apart(const mishap_call *call);
 
-/* executor.c: whether code can be run at all. */
+/* executor.c: a trial that shows whether code can be run at all. */
 extern const mishap_trial artifacts_trial;
 
-/* Whether the store is SQLite: then calls are settled in batches. */
+/* True if the store is SQLite: then calls are settled in batches. */
 bool artifacts_is_embedded(void);
 
 /* Milliseconds since 1970. */
 int64_t artifacts_now(void);
 
-/* What a handler needs before all else. */
+/* Make the request of a call: the first step of each handler. */
 artifacts_request *artifacts_request_begin(mishap_call *call);
 
 #endif

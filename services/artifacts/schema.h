@@ -8,8 +8,7 @@ extern const mishap_store_schema artifacts_schema;
 
 /* Statements take their values by number, ?1 and so on. Times are milliseconds since 1970. */
 typedef enum artifacts_statement {
-    /* Accounts: of principals, and one of the mint. A balance is all of it, what is held included.
-     */
+    /* Accounts: of principals, and one of the mint. A balance includes what is held. */
     ARTIFACTS_ACCOUNT_ADD,    /* 1 id, 2 balance, 3 kind → id, unless it exists */
     ARTIFACTS_ACCOUNT_GET,    /* 1 id → balance, how much of it is held, kind */
     ARTIFACTS_ACCOUNT_LIST,   /* 1 limit → id, balance */
@@ -70,7 +69,7 @@ typedef enum artifacts_statement {
     ARTIFACTS_STATEMENTS,
 } artifacts_statement;
 
-/* What lists and counts of artifacts can be narrowed to. */
+/* Filters for lists and counts of artifacts. */
 enum {
     ARTIFACTS_BY_TYPE = 1,  /* 3 type */
     ARTIFACTS_BY_OWNER = 2, /* 4 owner */

@@ -1,20 +1,20 @@
 /*
- * Words in artifacts: SQLite's FTS5, or the full text search of PostgreSQL. All words must be
- * there. To rank hits takes time for each of them, so a word that stands nearly everywhere is not
+ * Full-text search in artifacts: FTS5 of SQLite, or the full text search of PostgreSQL. All words
+ * must occur. Ranking takes time for each hit, so a word that occurs nearly everywhere is not
  * ranked: then the newest come first.
  *
- * What takes long differs. FTS5 counts hits and finds the newest without reading a row. PostgreSQL
- * reads all that its index has of a word before the first hit, and has to fetch each row to count
- * it, which is most of the time that ranking takes. So it counts and ranks in one statement, after
- * a look at a sample of the table has shown that the word does not stand nearly everywhere.
+ * The two differ in what takes long. FTS5 counts hits and finds the newest without reading a row.
+ * PostgreSQL reads all index entries of a word before the first hit, and has to fetch each row to
+ * count it, which is most of the time that ranking takes. So it counts and ranks in one statement,
+ * after a sample of the table has shown that the word does not occur nearly everywhere.
  */
 #include "artifacts/request.h"
 
 enum {
     USUAL_LIMIT = 20,
     MOST_WORDS = 16,
-    TOO_MANY = 20000, /* hits, to be ranked */
-    RECENT = 10000, /* artifacts in which PostgreSQL looks for the newest hits without its index */
+    TOO_MANY = 20000, /* hits that are too many to be ranked */
+    RECENT = 10000,   /* the newest artifacts, which PostgreSQL searches without its index */
 };
 
 static const struct field {
@@ -45,8 +45,8 @@ static void put(mishap_buffer *b, const char *text)
     mishap_buffer_add(b, text, strlen(text));
 }
 
-/* Only letters and digits of the caller's text are in it, so it can mean nothing else to the
- * engine: content : ("a" AND "b"), or 'a':C & 'b':C. */
+/* Only letters and digits of the caller's text are used, so it can have no other meaning for the
+ * search engine: content : ("a" AND "b"), or 'a':C & 'b':C. */
 static size_t spell(mishap_buffer *b, mishap_text query, const struct field *field, bool fts5)
 {
     size_t words = 0;
@@ -71,7 +71,7 @@ static size_t spell(mishap_buffer *b, mishap_text query, const struct field *fie
     return words;
 }
 
-/* At most as many as are too many. PostgreSQL: none, unless there are surely too many. */
+/* At most TOO_MANY. PostgreSQL: 0, unless there are surely too many. */
 static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits)
 {
     mishap_query query;
@@ -84,8 +84,8 @@ static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits
     return mishap_query_end(&query);
 }
 
-/* SQLite ranks by how often each word stands in all artifacts, and so has to count a word that
- * stands nearly everywhere, however few artifacts have all words. */
+/* SQLite ranks by the frequency of each word in all artifacts. So it has to count a word that
+ * occurs nearly everywhere, even if few artifacts have all words. */
 static mishap *has_common_word(artifacts_request *r, const struct field *field, bool *common)
 {
     mishap_text query = r->args[0].text;
@@ -124,7 +124,8 @@ static mishap *list_best(artifacts_request *r, mishap_text words, int64_t limit,
     return mishap_query_end(&query);
 }
 
-/* Lists up to *limit hits, which becomes what is left of it. `last`: of the last that is listed. */
+/* List up to *limit hits; *limit becomes what is left of it. `last`: the number of the last one
+ * listed. */
 static mishap *list(artifacts_request *r, artifacts_statement how, mishap_text words, int64_t bound,
                     int64_t *limit, int64_t *last)
 {
@@ -141,8 +142,8 @@ static mishap *list(artifacts_request *r, artifacts_statement how, mishap_text w
     return mishap_query_end(&query);
 }
 
-/* What stands in many artifacts mostly stands in new ones, too. PostgreSQL finds those at once; to
- * find older ones it fetches all hits. */
+/* A word that occurs in many artifacts mostly occurs in new ones, too. PostgreSQL finds those
+ * quickly; to find older ones it has to fetch all hits. */
 static mishap *list_newest(artifacts_request *r, mishap_text words, int64_t limit)
 {
     int64_t last = INT64_MAX;

@@ -20,7 +20,7 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
                        const mishap *failure)
 {
     char caller[64];
-    /* Who cancelled it knows. */
+    /* A client that cancelled its call need not be told. */
     if (!mishap_incident_is_one(failure) ||
         (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED))
         return;
@@ -36,8 +36,8 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
     });
 }
 
-/* Warnings are JSON strings with commas between; each becomes a value of its own. What has no place
- * in a field is shown as a question mark. */
+/* Write warnings, JSON strings with commas between, each as a value of its own. A character that a
+ * header field cannot have becomes a question mark. */
 static void put_warnings(mishap_http_reply *reply, mishap_text warnings)
 {
     mishap_buffer *b = &reply->fields;
@@ -61,7 +61,7 @@ static void put_warnings(mishap_http_reply *reply, mishap_text warnings)
     MISHAP_PUT(b, "\r\n");
 }
 
-/* What a handler puts into it may come from a caller: a line break would be a field of its own. */
+/* A handler may put text of a caller into it: a line break would begin a new header field. */
 static void put_location(mishap_http_reply *reply, const char *location)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -78,7 +78,7 @@ static void put_location(mishap_http_reply *reply, const char *location)
     MISHAP_PUT(b, "\r\n");
 }
 
-/* A browser that guesses another type could run as a page what was meant to be looked at. */
+/* If a browser guessed another type, it could run as a page what was meant to be shown. */
 void mishap_api_put_bytes_fields(mishap_http_reply *reply)
 {
     mishap_http_reply_field(reply, "X-Content-Type-Options", (mishap_text)MISHAP_TEXT("nosniff"));
@@ -107,7 +107,7 @@ static const char *media_type_of(mishap_http_reply *reply, const mishap_call *ca
     }
 }
 
-/* Has it asked for text, and for no JSON? */
+/* True if the client has asked for text, and not for JSON. */
 static bool wants_text(const mishap_http_request *request)
 {
     mishap_text accept = request->fields[MISHAP_HTTP_ACCEPT];
@@ -117,11 +117,11 @@ static bool wants_text(const mishap_http_request *request)
 
 static const char plain_text[] = "text/plain; charset=utf-8";
 
-/* The answer as its handler wrote it for readers. */
+/* The answer as the text that its handler wrote for readers. */
 static void put_text(mishap_http_reply *reply, mishap_call *call)
 {
     mishap_buffer_release(&reply->body);
-    reply->body = call->text; /* it changes hands */
+    reply->body = call->text; /* the reply owns it now */
     call->text = (mishap_buffer){ 0 };
     reply->content = mishap_buffer_text(&reply->body);
     reply->media_type = plain_text;
@@ -149,7 +149,7 @@ static void put_success(mishap_http_reply *reply, const mishap_http_request *req
         if (kind == MISHAP_ANSWER_BYTES || kind == MISHAP_ANSWER_STREAM)
             mishap_api_put_bytes_fields(reply);
         mishap_buffer_release(&reply->body);
-        reply->body = call->answer; /* it changes hands */
+        reply->body = call->answer; /* the reply owns it now */
         call->answer = (mishap_buffer){ 0 };
         reply->content = mishap_buffer_text(&reply->body);
     }
@@ -159,19 +159,19 @@ static void put_success(mishap_http_reply *reply, const mishap_http_request *req
     put_warnings(reply, mishap_call_warnings(call));
 }
 
-/* A failure tells what its handler told, and every dialect spells it as JSON. */
+/* A failure contains what its handler told; every dialect writes that as JSON. */
 static mishap *refuse_call(const mishap_http_settings *settings, const mishap_http_request *request,
                            const mishap_secrets *secrets, mishap **failure,
                            mishap_http_reply *reply)
 {
     mishap_api_refuse(reply, settings, request, *failure);
     if (reply->body.failed)
-        return NULL; /* then it is answered with words that are constant */
+        return NULL; /* then a constant answer is sent */
     mishap *removed = mishap_hide_json(&reply->body, secrets);
     if (reply->body.failed) {
         mishap_free(*failure);
         *failure = mishap_out_of_memory();
-        mishap_buffer_reset(&reply->fields); /* which are of the other one */
+        mishap_buffer_reset(&reply->fields); /* these belong to the successful reply */
         mishap_api_refuse(reply, settings, request, *failure);
     } else {
         reply->content = mishap_buffer_text(&reply->body);
@@ -179,7 +179,7 @@ static mishap *refuse_call(const mishap_http_settings *settings, const mishap_ht
     return removed;
 }
 
-/* A service whose failures are reports gives the report itself to a caller that reads text. */
+/* A service whose failures are reports sends the report itself to a client that reads text. */
 static bool tell_report(const mishap_http_request *request, const mishap_call *call,
                         const mishap_secrets *secrets, const mishap *failure,
                         mishap_http_reply *reply)
@@ -202,7 +202,7 @@ static bool tell_report(const mishap_http_request *request, const mishap_call *c
     return true;
 }
 
-/* The failure of a call, without what the call knows to be secret. */
+/* The failure of a call, without the values that the call knows to be secret. */
 static void conclude_failure(const mishap_http_settings *settings,
                              const mishap_http_request *request, mishap_call *call, mishap *failure,
                              mishap_http_reply *reply)
@@ -230,7 +230,7 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
     if (failure)
         conclude_failure(settings, request, call, failure, reply);
     else
-        put_success(reply, request, call); /* the program's own: nothing of it is changed */
+        put_success(reply, request, call); /* the answer of the program, which is not changed */
 }
 
 /* -- before the call --------------------------------------------------------------------------- */
@@ -280,7 +280,7 @@ static void call_quickly(mishap_http_server *server, const mishap_api *api,
     mishap_call_end(call);
 }
 
-/* The call is handed over after the memory of the request is gone: so the body is copied. */
+/* The call is handed over after the memory of the request was reused, so the body is copied. */
 static mishap *keep_body(mishap_call *call, const mishap_http_request *request)
 {
     mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];

@@ -59,8 +59,8 @@ static mishap *list(const mishap_http_settings *settings, mishap_http_endpoint *
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
-/* A caller with a key is who the key says. One that is free to name itself may do so. What it says
- * is not repeated: it may be anything. */
+/* A key determines the name of its caller. A caller that may name itself can send a name. A wrong
+ * name is not repeated in the failure, since it may be any text. */
 static mishap *check_name(const mishap_http_request *request, mishap_text named)
 {
     if (!named.data)
@@ -192,7 +192,7 @@ static mishap *open_runner(mishap_api *api)
 
 /* -- the supervisor ---------------------------------------------------------------------------- */
 
-/* What the services need is tried here, where a failure can be told. */
+/* The services are tried here, where a failure can be told to the person who starts the server. */
 static mishap *prepare(const mishap_http_settings *settings, void **shared)
 {
     *shared = settings->served;
@@ -204,7 +204,7 @@ static void dismiss(void *shared)
     mishap_served_end(shared);
 }
 
-/* A loop is about to be forked: its end of a new connection to the keeper waits for it. */
+/* A loop is about to be forked: make its connection to the keeper. */
 static int before_loop(void *shared)
 {
     mishap_served *served = shared;
@@ -252,7 +252,7 @@ static void look(void *shared)
 
 static mishap *open_api(mishap_http_server *server, void *shared, void **state)
 {
-    static mishap_api api; /* there is one in a process */
+    static mishap_api api; /* one in a process */
     (void)shared;
     *state = &api;
     mishap *failure = mishap_api_make(&api, server);

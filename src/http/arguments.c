@@ -16,7 +16,7 @@
 
 enum {
     MOST_PAIRS = 256,      /* in a query */
-    DECODED_AT_HAND = 512, /* bytes of path and query without taking memory */
+    DECODED_AT_HAND = 512, /* bytes of path and query that are decoded without allocating */
     SHOWN_TYPE = 60,       /* characters of a content type that are shown */
 };
 
@@ -26,13 +26,13 @@ struct given {
     mishap_text name;
     mishap_text text; /* without escapes */
     bool in_path;
-    bool further;    /* of an array: not its first */
+    bool further;    /* of an array: not its first value */
     size_t from, to; /* its JSON, in the object */
 };
 
 struct reading {
     const mishap_operation *operation;
-    mishap_buffer decoded; /* never grows once it is in use, so that text can point into it */
+    mishap_buffer decoded; /* never grows once it is in use, since text points into it */
     mishap_buffer *object;
     mishap_text json; /* the body, if it is JSON */
     size_t count;
@@ -133,7 +133,7 @@ static mishap *check_type(mishap_text type)
     return refuse_type(type);
 }
 
-/* RFC 9110, 8.4.1: a body that is packed cannot be read here; `identity` packs nothing. */
+/* RFC 9110, 8.4.1: a compressed body cannot be read here; `identity` means not compressed. */
 static mishap *check_coding(mishap_text coding)
 {
     static const mishap_text identity = MISHAP_TEXT("identity");
@@ -162,7 +162,7 @@ mishap *mishap_http_check_form(const mishap_operation *operation,
 
 /* -- path and query ---------------------------------------------------------------------------- */
 
-/* The text without its escapes. It is UTF-8, or it is refused. A NUL is for the checks to find. */
+/* Decode the escapes of a text. It must be UTF-8. The checks of the call find a NUL. */
 static mishap *decode(struct reading *r, const mishap_param *param, bool in_path, mishap_text raw,
                       mishap_text *text)
 {
@@ -252,7 +252,7 @@ static mishap *take_query(struct reading *r, mishap_text query)
     return NULL;
 }
 
-/* Memory for all that has escapes, at once. */
+/* Allocate the memory for all texts with escapes at once. */
 static bool make_room(struct reading *r, const mishap_http_match *match, mishap_text query)
 {
     size_t size = query.length;
@@ -263,7 +263,7 @@ static bool make_room(struct reading *r, const mishap_http_match *match, mishap_
 
 /* -- text as JSON ------------------------------------------------------------------------------ */
 
-/* False if one of its values is JSON that two readers can see differently. */
+/* False if one of its values is ambiguous JSON. */
 static bool put_array(struct reading *r, size_t first)
 {
     const mishap_param *param = r->given[first].param;
@@ -326,7 +326,7 @@ static void put_text_form(mishap_buffer *buffer, yyjson_val *scalar)
         mishap_json_copy(buffer, scalar);
 }
 
-/* The same value, or the same in words: 7 and "7". Null is not there. */
+/* The same value, or the same as text: 7 and "7". Null counts as absent. */
 static bool is_same(struct reading *r, const struct given *given, yyjson_val *value)
 {
     char storage[2][128];
@@ -356,7 +356,7 @@ done:
     return same;
 }
 
-/* The members of the body that path and query do not give. Of those that they do, the values must
+/* Write the members of the body that are not in path or query. For those that are, the values must
  * be the same. */
 static mishap *put_others(struct reading *r, const mishap_json_reader *body)
 {
@@ -375,7 +375,7 @@ static mishap *put_others(struct reading *r, const mishap_json_reader *body)
     return NULL;
 }
 
-/* All members of the body as they stand, from behind its bracket on. */
+/* Copy all members of the body as they are, without its first bracket. */
 static void put_rest(struct reading *r, const mishap_json_reader *body)
 {
     const char *bracket = memchr(body->text.data, '{', body->text.length);
@@ -403,7 +403,7 @@ static mishap *merge(struct reading *r, mishap_text text, mishap_text *arguments
     if (flaw == MISHAP_JSON_NO_MEMORY) {
         failure = mishap_out_of_memory();
     } else if (flaw != MISHAP_JSON_SOUND || !yyjson_is_obj(body.root)) {
-        *arguments = text; /* which the call refuses, with the place where it stands in the body */
+        *arguments = text; /* the call refuses it, with line and column of the flaw */
     } else {
         mishap_json_open(r->object, '{');
         failure = put_given(r);
@@ -427,7 +427,7 @@ static mishap *put_together(struct reading *r, const mishap_http_match *match,
         m = take_path(r, match);
     if (!m && request->query.length)
         m = take_query(r, request->query);
-    if (m || r->count == 0) /* what is in the query is not meant for us */
+    if (m || r->count == 0) /* other parameters of the query are ignored */
         return m;
     if (r->json.length) {
         m = merge(r, r->json, arguments);

@@ -38,7 +38,7 @@ static void on_closed(mishap_http_later *later)
     mishap_api_call_free(c);
 }
 
-/* It sends no more. Perhaps it waits for the answer, so that is written in any case. */
+/* The peer sends no more. It may wait for the answer, so that is written in any case. */
 static void on_left(mishap_http_later *later)
 {
     mishap_api_call *c = later->owner;
@@ -53,7 +53,8 @@ static mishap_api_call *call_of(const mishap_watcher *watcher)
     return (mishap_api_call *)(void *)((uintptr_t)watcher - offsetof(mishap_api_call, watcher));
 }
 
-/* The head leaves with the first piece: a handler that fails before that is answered in full. */
+/* The head is sent with the first piece: a handler that fails before that gets a complete error
+ * reply. */
 bool mishap_api_call_stream(mishap_api_call *c)
 {
     if (c->later->streaming)
@@ -90,7 +91,7 @@ static void refuse_stream(mishap_api_call *c)
 static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
 {
     mishap_api_call *c = call_of(watcher);
-    c->run.call->answer_kind = MISHAP_ANSWER_STREAM; /* the status hangs on it */
+    c->run.call->answer_kind = MISHAP_ANSWER_STREAM; /* the HTTP status depends on it */
     if (!c->later->streaming) {
         c->type = mishap_media_clean_text(&c->run.call->arena, media_type);
         c->events = mishap_media_is(c->type, "text/event-stream");
@@ -103,7 +104,7 @@ static bool is_head(const mishap_api_call *c)
     return c->later->streaming && c->later->request.method == MISHAP_HTTP_HEAD;
 }
 
-/* HEAD has its answer with the head of the stream. */
+/* The reply to HEAD is complete with the head of the stream. */
 static void end_head(mishap_api_call *c)
 {
     mishap_http_later *later = c->later;
@@ -142,7 +143,7 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
     return sent;
 }
 
-/* Its reader has caught up. */
+/* The reader has caught up. */
 static void on_written(mishap_http_later *later)
 {
     mishap_api_call *c = later->owner;
@@ -152,8 +153,8 @@ static void on_written(mishap_http_later *later)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-/* What was begun as a stream can only be ended, or cut: its reader must not take this for the whole
- * if it failed. */
+/* A stream that has begun can only be ended or, if the call failed, cut: its reader must not take
+ * it for complete. */
 static void answer(mishap_api_call *c, mishap_http_reply *reply)
 {
     mishap_http_later *later = c->later;
@@ -183,7 +184,7 @@ static bool waits(const mishap_call *call, const mishap *failure)
 
 static void on_done(mishap_run *run, mishap *failure)
 {
-    mishap_api_call *c = (mishap_api_call *)(void *)run; /* it is the first member */
+    mishap_api_call *c = (mishap_api_call *)(void *)run; /* the run is the first member */
     mishap_http_reply reply = { 0 };
     if (run->died)
         mishap_http_count(c->api->server, MISHAP_HTTP_CRASHES, 1);
@@ -214,7 +215,8 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     c->seen = mishap_news_count(api->served->news);
     call->watcher = &c->watcher;
     mishap_api_call_come_from(call, api, &c->later->request);
-    call->request_id = mishap_arena_copy(&call->arena, call->request_id); /* it may outlive that */
+    /* The call may outlive the request. */
+    call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     /* Only so many tails are open at once, of all callers together. */
     call->holder = c->is_tail ? 0 : mishap_http_caller_of(api->server, &c->later->request);
     if (!mishap_runner_add(api->served->runner, &c->run))

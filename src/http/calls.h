@@ -8,37 +8,37 @@
 #include "http/http.h"
 
 struct mishap_api_call {
-    mishap_run run; /* the first; without a call while it waits for a change */
+    mishap_run run; /* the first member; without a call while it waits for a change */
     mishap_watcher watcher;
     mishap_api *api;
     mishap_http_later *later; /* the request that waits for it; NULL: the peer is gone */
-    const char *type;         /* of a stream; the arena's of the call */
+    const char *type;         /* of a stream; in the arena of the call */
     bool events;              /* … and it is text/event-stream */
-    uint32_t held;            /* … by which it is counted as its caller's; 0: it is not */
-    mishap *refused;          /* … why there is none; NULL: it is not refused */
+    uint32_t held;            /* … its count for its caller; 0: it is not counted */
+    mishap *refused;          /* … why it is refused; NULL: it is not */
     int64_t spoke_ns;         /* when a piece of it was sent last */
 
-    /* Of a live tail: a stream that has waited for a change. */
+    /* Of a live tail: a stream that waits for a change. */
     uint64_t seen;        /* the number of changes when its handler began */
     mishap_api_tails *in; /* the list that it waits in; NULL: its handler runs */
     mishap_api_call *next, *previous;
     bool is_tail, resumed; /* … and its handler runs again */
-    mishap_arena memory;   /* of what is kept of the call while it waits: */
+    mishap_arena memory;   /* memory of what is kept of the call while it waits: */
     const mishap_operation *operation;
     mishap_text arguments, body, body_type, address, cursor;
 };
 
 /* -- calls.c ----------------------------------------------------------------------------------- */
 
-/* Hand a call over, with its watcher, to be run. False: there are too many; it is as before. */
+/* Hand over a call, with its watcher, to be run. False: there are too many; nothing has changed. */
 bool mishap_api_call_start(mishap_api_call *c, mishap_call *call);
 
-/* Send the head of the stream, if it is not out yet. False: there are too many, c->refused says
- * why. */
+/* Send the head of the stream, if that was not done yet. False: there are too many streams;
+ * c->refused says why. */
 bool mishap_api_call_stream(mishap_api_call *c);
 
-/* Tell of a failure as far as that is possible now, and free all. Takes the failure. `call` may be
- * NULL: there is none. */
+/* Report a failure as far as that is possible now, and free everything. Takes the failure. `call`
+ * may be NULL. */
 void mishap_api_call_fail(mishap_api_call *c, mishap *failure);
 
 /* Free what is left of it. */
@@ -46,11 +46,11 @@ void mishap_api_call_free(mishap_api_call *c);
 
 /* -- tails.c ----------------------------------------------------------------------------------- */
 
-/* The handler has returned and waits for a change. True: so does the stream from now on, without
- * its call. False: it must end now. */
+/* The handler has returned and wants to wait for a change. True: the stream waits from now on,
+ * without its call. False: it must end now. */
 bool mishap_api_tail_wait(mishap_api_call *c);
 
-/* It runs no more, or its peer is gone: it is no tail from now on. */
+/* It ends, or its peer is gone: it is no live tail from now on. */
 void mishap_api_tail_leave(mishap_api_call *c);
 
 #endif

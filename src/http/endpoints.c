@@ -2,7 +2,7 @@
 #include "http/http.h"
 #include "worker/serving/trials.h"
 
-/* What the reply has in its body, if there was memory for all of it. */
+/* Send the body of the reply, if there was memory for all of it. */
 static void answer_with(const mishap_http_server *server, const mishap_http_request *request,
                         mishap_http_reply *reply, const char *media_type)
 {
@@ -35,7 +35,7 @@ static bool is_degraded(const mishap_served *served)
     return false;
 }
 
-/* Whether each service works, in one word each. */
+/* The state of each service, in one word. */
 static void put_services_ready(mishap_buffer *b, const mishap_served *served)
 {
     mishap_readiness found;
@@ -52,8 +52,8 @@ static void put_services_ready(mishap_buffer *b, const mishap_served *served)
         mishap_json_close(b, '}');
 }
 
-/* It is 200 as long as the server answers: a server whose store is gone is not mended by a restart,
- * and its other services work. */
+/* The status is 200 as long as the server answers: a restart would not repair a missing store, and
+ * the other services work. */
 static void answer_health(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -87,9 +87,8 @@ static void answer_health(mishap_http_server *server, const mishap_http_request 
     answer_with(server, request, reply, "application/json");
 }
 
-/* 200 for the same reason: a load balancer that took this server out for one service would take it
- * from the callers of all others. Which service is not ready, stands there for those who want to
- * know. */
+/* 200 for the same reason: a load balancer that removed this server because of one service would
+ * remove it for the callers of all others, too. The body says which service is not ready. */
 static void answer_ready(mishap_http_server *server, const mishap_http_request *request,
                          const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -160,12 +159,13 @@ const mishap_http_endpoint mishap_http_endpoints[] = {
     { .route = "GET /health",
       .name = "health",
       .open = true,
-      .any_host = true, /* load balancers go by names of their own, and it tells no more */
+      /* Load balancers use names of their own, and the reply contains no secrets. */
+      .any_host = true,
       .answer = answer_health },
     { .route = "GET /ready",
       .name = "ready",
       .open = true,
-      .any_host = true, /* for the same readers */
+      .any_host = true, /* for load balancers, too */
       .answer = answer_ready },
     { .route = "GET /metrics", .name = "metrics", .answer = answer_metrics },
     { .route = "GET /openapi.json", .name = "openapi", .open = true, .answer = answer_openapi },

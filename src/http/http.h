@@ -2,8 +2,8 @@
  * src/http: a program's operations as an HTTP API, served by src/server.
  *
  *     serve.c          `serve`: flags into settings
- *     api.c            the extension: what is opened in each loop, who may call
- *     answer.c         a request into a call, and what came of it into a reply
+ *     api.c            the extension: its state in each loop, and the check of keys
+ *     answer.c         a request into a call, and its outcome into a reply
  *     calls.c          calls that are answered later
  *     tails.c          … streams that wait for a change
  *     arguments.c      path, query and body as one object
@@ -11,10 +11,10 @@
  *     negotiate.c      which dialect is wanted
  *     endpoints.c      what every server answers beside its operations
  *     openapi.c, reference.c   the description of the API, and of the codes
- *     keys.c, keys_file.c      API keys: who calls, and the file that they are in
+ *     keys.c, keys_file.c      API keys: which caller has which, and their file
  *     keys_commands.c          … and the commands that change it
  *
- * All of it runs on the thread of a loop. How and where handlers run, src/worker knows.
+ * All of it runs on the thread of a loop. src/worker decides in which process a handler runs.
  */
 #ifndef MISHAP_HTTP_HTTP_H
 #define MISHAP_HTTP_HTTP_H
@@ -31,7 +31,7 @@
 
 typedef struct mishap_api_call mishap_api_call; /* see calls.h */
 
-/* Streams in the order in which they came to wait. */
+/* Streams in the order in which they began to wait. */
 typedef struct mishap_api_tails {
     mishap_api_call *first, *last;
 } mishap_api_tails;
@@ -46,12 +46,13 @@ typedef struct mishap_api {
     int session_field;     /* … of Mishap-Session */
     int caller_field;      /* … of X-Caller; -1: no caller names itself */
     uv_poll_t turn;        /* the runner of calls has something to do */
-    uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
+    uv_prepare_t flush;    /* before the loop waits: hand over all new calls together */
 
-    mishap_api_tails waiting, due; /* live tails: for a change, and for their handlers to run */
-    size_t tails_resumed;          /* those whose handlers run */
-    uint64_t news_seen;            /* changes that were looked at */
-    bool draining;                 /* no stream may wait any more */
+    /* Live tails: those that wait for a change, and those whose handlers are to run. */
+    mishap_api_tails waiting, due;
+    size_t tails_resumed; /* the number of tails whose handlers run */
+    uint64_t news_seen;   /* the number of changes that were processed */
+    bool draining;        /* no stream may wait any more */
 } mishap_api;
 
 extern const mishap_http_extension mishap_api_over_http;
@@ -59,26 +60,26 @@ extern const mishap_http_extension mishap_api_over_http;
 /* The header field that names a session, where there are any: Mishap-Session. */
 extern const char mishap_api_session_field[];
 
-/* Keys, document and fields of an API, without its runner of calls; and their end. */
+/* Make keys, document and fields of an API, without its runner of calls; and release them. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
 void mishap_api_release(mishap_api *api);
 
 /* settings->admit: identify the caller by its API key. */
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open);
 
-/* settings->refuse: spell a failure in the dialect that the request asks for: status, body,
- * Retry-After, and what the code needs beside them (WWW-Authenticate). The mishap gets the id of
- * the request and stays the caller's. */
+/* settings->refuse: write a failure in the dialect that the request asks for: status, body,
+ * Retry-After, and other fields that the code needs (WWW-Authenticate). The mishap gets the id of
+ * the request; the caller keeps it. */
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                        const mishap_http_request *request, mishap *failure);
 
-/* The dialect of JSON for failures that an Accept field asks for; without one, or if it names none
- * that we know, `usual`, which also stands for its media type. */
+/* The JSON dialect for failures that an Accept field asks for. Without one, or if it names no known
+ * dialect: `usual`, which is also chosen by its own media type. */
 const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dialect *usual);
 
 /* The dialect of failures below a path: that of the service whose routes are there
- * (mishap_service.http_dialect), else http-api. Of several routes the one counts whose fixed
- * segments are the most. */
+ * (mishap_service.http_dialect), else http-api. Of several routes, the one with the most fixed
+ * segments counts. */
 const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path);
 
 /* The dialect that a service has declared; http-api if it has none, or is NULL. */
@@ -86,31 +87,31 @@ const mishap_dialect *mishap_http_dialect_by(const mishap_service *service);
 
 /* -- operations -------------------------------------------------------------------------------- */
 
-/* The operation that a request leads to; NULL: to none. */
+/* The operation of a request; NULL: none. */
 const mishap_operation *mishap_api_operation_of(const mishap_http_request *request);
 
-/* An endpoint for each operation that has a route (those for chaos only if asked for), and behind
- * them some further ones, whose list ends with a NULL route. The list is the caller's, to release.
- */
+/* An endpoint for each operation that has a route (operations of chaos only if asked for), and
+ * behind them some further ones, whose list ends with a NULL route. The caller releases the
+ * list. */
 mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
                              mishap_http_endpoint **out);
 
 /* The endpoints that every server has. */
 extern const mishap_http_endpoint mishap_http_endpoints[];
 
-/* May it be called, by what the head of the request says: whose page, which type of body. */
+/* Check the head of the request: the origin of a page, the type of the body. */
 bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply);
 
-/* Call the operation that match->endpoint is about. */
+/* Call the operation of match->endpoint. */
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply);
 
-/* Make a reply of what came of a call, and record it if it is an incident. Takes the failure. */
+/* Make a reply of the outcome of a call, and record it if it is an incident. Takes the failure. */
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
                          mishap_call *call, mishap *failure, mishap_http_reply *reply);
 
-/* The fields that go with bytes. */
+/* Add the header fields for an answer that is bytes. */
 void mishap_api_put_bytes_fields(mishap_http_reply *reply);
 
 /* Record the private side of a failure, if it has one worth recording. `secrets` may be NULL. */
@@ -126,11 +127,11 @@ void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
 mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *settings,
                                 const mishap_http_request *request);
 
-/* Answer a request later with what comes of a call. NULL: the call is no longer the caller's. */
+/* Answer a request later with the outcome of a call. NULL: the caller no longer owns the call. */
 mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *request,
                               mishap_call *call);
 
-/* Live tails, for the loop: before it waits, several times a second, and when it ends soon. */
+/* Live tails, for the loop: before it waits, several times per second, and when it ends soon. */
 void mishap_api_tails_look(mishap_api *api);
 void mishap_api_tails_tick(mishap_api *api);
 void mishap_api_tails_drain(mishap_api *api);
@@ -138,34 +139,34 @@ void mishap_api_tails_drain(mishap_api *api);
 /* -- arguments --------------------------------------------------------------------------------- */
 
 /*
- * Path, query and body as the one JSON object that an operation is called with. A body alone is
- * taken as it is; else `object` is filled. A value of path or query becomes what its parameter is
- * declared as, if it can be read so: `7` a number for an integer, `true` a boolean; a parameter
- * that is an array takes all that go by its name. What cannot be read stays a string, and the
- * checks say what is wrong with it. What is not declared is left out.
+ * Make one JSON object of path, query and body, with which the operation is called. A body alone is
+ * used unchanged; else `object` is filled. A value of path or query becomes what its parameter is
+ * declared as, if possible: `7` a number for an integer, `true` a boolean; a parameter that is an
+ * array takes all values of its name. A value that cannot be converted stays a string, and the
+ * checks say what is wrong with it. Undeclared parameters are left out.
  *
  * BAD_REQUEST: broken escapes, text that is not UTF-8, a name with a NUL, another content type than
  * JSON or a content encoding, the same parameter in two places with different values, or twice in
- * the query where it is no array. A body that is no JSON object is handed on: mishap_call_begin()
+ * the query where it is no array. A body that is no JSON object is passed on: mishap_call_begin()
  * refuses it, with line and column.
  */
 mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
                               const mishap_http_request *request, mishap_buffer *object,
                               mishap_text *arguments);
 
-/* Does the head say that there is a body, and of which type? A chunked one may turn out to be none;
- * then its type is no matter. */
+/* True if the head announces a body, so that its type matters. A chunked body may turn out to be
+ * empty; then its type does not matter. */
 static inline bool mishap_http_has_form(const mishap_http_request *request)
 {
     return request->announced > 0 ||
            (request->announced && request->fields[MISHAP_HTTP_CONTENT_TYPE].data);
 }
 
-/* The first part of the above, for a head that has a form: type and coding of the body. */
+/* The first part of the above, for a head with a body: check its type and coding. */
 mishap *mishap_http_check_form(const mishap_operation *operation,
                                const mishap_http_request *request);
 
-/* Does the request bring a body that its operation takes as bytes? Then the arguments are those of
+/* True if the request has a body that its operation takes as bytes. Then the arguments are those of
  * path and query. */
 bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_request *request);
 
@@ -175,7 +176,7 @@ bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_
  * failures. */
 void mishap_http_put_openapi(mishap_buffer *buffer, const mishap_http_settings *settings);
 
-/* The catalog for readers: all codes, and one by any of its spellings (false if there is none). */
+/* The catalog for readers: all codes, or one by any of its spellings (false if there is none). */
 void mishap_http_put_codes(mishap_buffer *buffer);
 bool mishap_http_put_code(mishap_buffer *buffer, mishap_text name);
 
@@ -184,7 +185,7 @@ bool mishap_http_put_code(mishap_buffer *buffer, mishap_text name);
 /* The API keys of a server: names and hashes, in the file `keys` of the data folder. */
 typedef struct mishap_http_keys mishap_http_keys;
 
-/* Read them. A file that is not there has no keys. */
+/* Read them. A missing file has no keys. */
 mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out);
 void mishap_http_keys_close(mishap_http_keys *keys);
 
@@ -193,29 +194,30 @@ void mishap_http_keys_close(mishap_http_keys *keys);
 mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
 
 /*
- * Read them again if the file has changed; asked about once a second. While the file cannot be
- * read no key is taken: among those that were in it there may be one that was removed. UNAVAILABLE,
- * with the reason as its cause, for the log, once for each state of the file that is no good.
- * NOT_CONFIGURED, once as well: there was a key, and now there is none.
+ * Read them again if the file has changed; called about once per second. While the file cannot be
+ * read, no key is accepted, since one of the known keys may have been removed. UNAVAILABLE, with
+ * the reason as its cause, for the log, once for each unreadable state of the file. NOT_CONFIGURED,
+ * also once: there was a key, and now there is none.
  */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
 size_t mishap_http_keys_count(const mishap_http_keys *keys);
 
-/* May callers name themselves, because keys were never used here or are disabled? And: were keys
- * used, and is there none any more? Between the two: there are keys, or the file cannot be read. */
+/* The first: callers may name themselves, because keys were never used here or are disabled. The
+ * second: keys were used, and there is none any more. If neither is true, there are keys, or the
+ * file cannot be read. */
 bool mishap_http_keys_are_unused(const mishap_http_keys *keys);
 bool mishap_http_keys_are_gone(const mishap_http_keys *keys);
 
-/* From now on each key that is not in the file any more is told of when it is read again, by the
- * number that requests have as their caller_key. While the file cannot be read none is: what became
- * of its keys is told when it can. */
+/* From now on `removed` is called for each key that is no longer in the file when it is read again,
+ * with the number that requests have as their caller_key. While the file cannot be read, no key
+ * counts as removed. */
 void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
                             void *context);
 
 /*
- * Who calls? NULL, and request->caller and caller_key set if a key was given that is known.
- * UNAUTHORIZED if one was given that is not; AUTH_REQUIRED if none was and `required`; UNAVAILABLE
- * if one was given and the file cannot be read. A key is given as `Authorization: Bearer KEY` or
+ * Identify the caller. NULL: request->caller and caller_key are set if a known key was sent.
+ * UNAUTHORIZED: the key is not known. AUTH_REQUIRED: no key was sent, and `required`. UNAVAILABLE:
+ * a key was sent, and the file cannot be read. A key is sent as `Authorization: Bearer KEY` or
  * `X-Api-Key: KEY`, of which `own` is the value. The name lives as long as the keys.
  */
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
@@ -226,15 +228,16 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
 
 /* -- serving ----------------------------------------------------------------------------------- */
 
-/* What `serve` serves beside the operations: said before the command runs, once for each. */
+/* Add an extension that `serve` serves beside the operations: called before the command runs, once
+ * for each. */
 void mishap_http_extend(const mishap_http_extension *extension);
 
-/* NULL if no operation has a route at which the server or an extension answers; else a
- * NOT_CONFIGURED mishap that says which one does. */
+/* NULL if no operation has a route that the server or an extension uses; else a NOT_CONFIGURED
+ * mishap that names the first one. */
 mishap *mishap_http_routes_declared(const mishap_app *app);
 
-/* NULL if there is room for all header fields that operations read; else the same, about the first
- * for which there is none. */
+/* NULL if there is room for all header fields that operations read; else NOT_CONFIGURED, which
+ * names the first one without room. */
 mishap *mishap_http_headers_declared(const mishap_app *app);
 
 #endif

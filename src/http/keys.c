@@ -17,7 +17,7 @@ struct known {
     const char *name;
 };
 
-/* What tells a key from any other, also from one that goes by the same name. Never 0. */
+/* A number that identifies a key, even among keys of the same name. Never 0. */
 static uint64_t number_of(const unsigned char hash[MISHAP_KEY_HASH])
 {
     uint64_t word;
@@ -26,31 +26,30 @@ static uint64_t number_of(const unsigned char hash[MISHAP_KEY_HASH])
 }
 
 /*
- * The names are kept apart, for as long as the server lives: a request may still run when its key
- * is removed. A name that was there before is not kept again, so this grows only by names that are
- * new.
+ * The names are stored apart, for as long as the server lives: a request may still run when its key
+ * is removed. A known name is not stored again, so this grows only by new names.
  */
 struct mishap_http_keys {
     struct known *known;  /* sorted by hash */
     mishap_text *by_name; /* the names alone, sorted; in the same block */
     size_t count;
     mishap_arena names;
-    mishap_key_stamp stamp; /* of the file that they are from */
+    mishap_key_stamp stamp; /* of the file that they were read from */
     bool seen; /* there was a key since the server began, and the operator has not disabled keys
                   since */
     /* Callers may not name themselves: there is a key, or there was one at some time … */
     bool used;
     bool gone;              /* … and there is none any more */
-    bool unsound;           /* the file cannot be read as it is now: no key is taken … */
-    mishap_key_stamp tried; /* … and this is the one that was complained of */
+    bool unsound;           /* the file cannot be read now: no key is accepted … */
+    mishap_key_stamp tried; /* … and this is the state of the file that was reported */
     void (*removed)(void *context, uint64_t key); /* NULL: not wanted */
     void *context;
     const char *folder; /* behind the path */
     char path[];
 };
 
-/* The text of a name that lives as long as the keys: the one they have, else a copy. `*from` is how
- * far the old names are done. */
+/* The text of a name, which lives as long as the keys: the stored one, else a copy. `*from` is how
+ * far the old names were searched. */
 static mishap_text keep_name(mishap_http_keys *keys, mishap_text name, size_t *from)
 {
     while (*from < keys->count && mishap_key_order(keys->by_name[*from], name) < 0)
@@ -60,7 +59,7 @@ static mishap_text keep_name(mishap_http_keys *keys, mishap_text name, size_t *f
     return mishap_arena_copy(&keys->names, name);
 }
 
-/* Tell of the keys in a list that the server does not have any more. Both are sorted by hash. */
+/* Report the keys in a list that the server does not have any more. Both are sorted by hash. */
 static void tell_removed(const mishap_http_keys *keys, const struct known *old, size_t count)
 {
     size_t at = 0;
@@ -74,8 +73,8 @@ static void tell_removed(const mishap_http_keys *keys, const struct known *old, 
     }
 }
 
-/* Remember in the data folder that keys are used, also for a file that was not made by `keys add`.
- * A file without any key counts as one whose keys were lost. */
+/* Record in the data folder that keys are used, even if the file was not made by `keys add`. A file
+ * without any key counts as one whose keys were lost. */
 static void keep_in_mind(mishap_http_keys *keys, const mishap_key_file *file)
 {
     bool remembered = mishap_caller_keys_were_used(keys->folder);
@@ -86,7 +85,7 @@ static void keep_in_mind(mishap_http_keys *keys, const mishap_key_file *file)
     keys->gone = keys->used && !file->count;
 }
 
-/* Take over what a file has, all of it or nothing. */
+/* Take over the contents of a file, all of it or nothing. */
 static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
 {
     struct known *known = NULL;
@@ -187,8 +186,8 @@ static mishap *are_gone(void)
         MISHAP_CALLER_KEYS_ADVICE);
 }
 
-/* A file that could not be read is tried again even if it seems to be the same: that it may be
- * read now, or that there is memory again, does not show in it. */
+/* A file that could not be read is tried again even if it looks unchanged: new permissions, or free
+ * memory, do not show in its stamp. */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
 {
     mishap_key_stamp now = mishap_key_file_stamp(keys->path);
@@ -235,7 +234,7 @@ bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
 
 /* -- who calls --------------------------------------------------------------------------------- */
 
-/* Is this what `keys add` gives out? Anything else need not be hashed. */
+/* True if it looks like a key of `keys add`. Anything else need not be hashed. */
 static bool is_key(mishap_text key)
 {
     if (key.length != MISHAP_KEY_LENGTH || memcmp(key.data, "mk_", 3) != 0)
@@ -248,8 +247,7 @@ static bool is_key(mishap_text key)
     return true;
 }
 
-/* What stands behind `Bearer`, which may be nothing; no data under another scheme, which is none of
- * our business. */
+/* The text after `Bearer`, which may be empty; no data for another scheme, which is ignored. */
 static mishap_text bearer_of(mishap_text field)
 {
     static const char scheme[] = "bearer";
@@ -281,7 +279,7 @@ static uint64_t beginning(const unsigned char *hash)
     return be64toh(word);
 }
 
-/* NULL: it is none of them. */
+/* NULL: it is not known. */
 static const struct known *find_key(const mishap_http_keys *keys, mishap_text key)
 {
     unsigned char hash[MISHAP_KEY_HASH];
@@ -304,7 +302,8 @@ static const struct known *find_key(const mishap_http_keys *keys, mishap_text ke
     return found;
 }
 
-/* No word about whether it was no key at all, one that was removed, or one that never was. */
+/* The failure does not say whether it was no key at all, a removed one, or one that never
+ * existed. */
 static mishap *unauthorized(const char *what)
 {
     return mishap_suggest(mishap_raise(UNAUTHORIZED, "%s", what),

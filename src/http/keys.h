@@ -39,7 +39,7 @@ typedef struct mishap_key_line {
     size_t number; /* of the line, from 1 */
 } mishap_key_line;
 
-/* What tells one state of the file from another; all zero: there is no file. */
+/* Identifies a state of the file; all zero: there is no file. */
 typedef struct mishap_key_stamp {
     ino_t inode;
     off_t size;
@@ -52,7 +52,7 @@ typedef struct mishap_key_file {
     mishap_key_line **by_hash; /* the same, sorted by hash */
     size_t count;
     bool is_there;
-    mishap_text disabled; /* the line that says so, with its line feed; no data: there is none */
+    mishap_text disabled; /* the line `disabled`, with its line feed; no data: there is none */
     mishap_key_stamp stamp;
 } mishap_key_file;
 

@@ -20,11 +20,11 @@
 
 enum { LOCK_PATIENCE_MS = 10000, LOCK_PAUSE_MS = 10 };
 
-/* Where the keys are. All text lives as long as the call. */
+/* The folder of the keys. All text lives as long as the call. */
 struct place {
     const char *folder, *keys, *lock;
-    char *fresh; /* the file before it takes its name */
-    bool named;  /* the caller said which folder, so it may read its name */
+    char *fresh; /* the new file, before it is renamed */
+    bool named;  /* the caller has named the folder, so failures may show it */
 };
 
 static mishap *find_place(mishap_call *call, struct place *place)
@@ -42,7 +42,7 @@ static mishap *find_place(mishap_call *call, struct place *place)
     return NULL;
 }
 
-/* A failure that is about a folder of the caller's choice says which file it was. */
+/* If the caller has named the folder, the failure says which file it was. */
 static mishap *tell_place(const struct place *place, mishap *failure)
 {
     return place->named ? mishap_tell(failure, "file", place->keys) : failure;
@@ -88,11 +88,11 @@ static void give_to_owner(int file, const char *folder)
     struct stat status;
     if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
         fchown(file, status.st_uid, status.st_gid) != 0)
-        errno = 0; /* it stays root's */
+        errno = 0; /* then it stays root's */
 }
 
-/* A new file is as the one that it takes the place of: whose it is and who may read it. Only root
- * can give files away; what cannot be kept stays with who made it. */
+/* A new file gets owner and mode of the file that it replaces. Only root can change the owner;
+ * otherwise it stays with the user who made it. */
 static void make_alike(int file, const struct place *place)
 {
     struct stat old;
@@ -116,7 +116,7 @@ static int open_lock(const struct place *place)
     return file;
 }
 
-/* Wait for the lock, which ends with the file. */
+/* Wait for the lock, which is released when the file is closed. */
 static mishap *take_lock(const struct place *place, int *out)
 {
     int file = open_lock(place);
@@ -140,7 +140,7 @@ static mishap *take_lock(const struct place *place, int *out)
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-/* All of it and onto the disk: 0 or an errno. */
+/* Write all of it to the disk: 0 or an errno. */
 static int write_whole(int file, mishap_text text)
 {
     while (text.length) {
@@ -155,7 +155,7 @@ static int write_whole(int file, mishap_text text)
     return fsync(file) == 0 ? 0 : errno;
 }
 
-/* The new name is on the disk only when the folder is. */
+/* The new name is on the disk only when the folder was synchronized. */
 static void keep_folder(const char *folder)
 {
     int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -165,12 +165,12 @@ static void keep_folder(const char *folder)
     close(file);
 }
 
-/* Put a new file in the place of the old one. */
+/* Replace the old file by a new one. */
 static mishap *replace_file(const struct place *place, const mishap_buffer *text)
 {
     if (text->failed)
         return mishap_out_of_memory();
-    int file = mkostemp(place->fresh, O_CLOEXEC); /* for this user only */
+    int file = mkostemp(place->fresh, O_CLOEXEC); /* with mode 0600 */
     if (file < 0)
         return unwritable(place->keys, errno);
     make_alike(file, place);
@@ -244,12 +244,12 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
         goto done;
     }
-    if (file.disabled.data) { /* not any more */
+    if (file.disabled.data) { /* it is not disabled any more */
         size_t at = (size_t)(file.disabled.data - text->data), length = file.disabled.length;
         memmove(text->data + at, text->data + at + length, text->length - at - length);
         text->length -= length;
     }
-    /* The lines point into the text, which may move from now on. They are done with. */
+    /* The lines point into the text, which may move from now on: they must not be used any more. */
     if (text->length == 0)
         MISHAP_PUT(text, HEADING);
     else if (text->data[text->length - 1] != '\n')
@@ -341,7 +341,7 @@ static mishap *remove_line(const struct place *place, const char *name)
     mishap_key_file file;
     mishap_buffer text = { 0 };
     int lock = -1;
-    /* Looked for without the lock first: where there is nothing to remove, nothing is made. */
+    /* First searched without the lock: if there is nothing to remove, nothing is created. */
     mishap *failure = mishap_key_file_read(place->keys, &file);
     if (!failure && !mishap_key_file_find(&file, mishap_text_of(name)))
         failure = no_such_key(name);
@@ -385,7 +385,7 @@ static mishap *run_remove(mishap_call *call)
 
 /* -- keys disable ------------------------------------------------------------------------------ */
 
-/* Say in the file that there is no key on purpose, unless it says so. */
+/* Write the line `disabled` into the file, unless it is there. */
 static mishap *put_disabled(const struct place *place)
 {
     mishap_key_file file = { 0 };

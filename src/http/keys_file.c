@@ -1,4 +1,4 @@
-/* The file of API keys: its lines, and who may read it. */
+/* The file of API keys: its lines, and its permissions. */
 #include "http/keys.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool is_name(mishap_text name)
     return true;
 }
 
-/* Digits where the form has a 0, and what it has everywhere else. */
+/* True if it has digits where the form has a 0, and the same characters everywhere else. */
 static bool is_time(const char *text)
 {
     static const char form[] = "0000-00-00T00:00:00.000Z";
@@ -102,8 +102,8 @@ mishap_key_stamp mishap_key_file_stamp(const char *path)
     return stat(path, &status) == 0 ? stamp_of(&status) : (mishap_key_stamp){ 0 };
 }
 
-/* All bytes, and the stamp of what was read: taken before, so that a change while reading is seen
- * the next time. */
+/* Read all bytes. The stamp is taken before, so that a change while reading is noticed the next
+ * time. */
 static mishap *read_text(const char *path, mishap_key_file *file)
 {
     struct stat status;
@@ -190,7 +190,7 @@ static size_t later(const mishap_key_line *a, const mishap_key_line *b)
     return a->number > b->number ? a->number : b->number;
 }
 
-/* Sort both ways. A name that stands for two keys, or a key for two names, is a mistake. */
+/* Sort both ways. A name with two keys, or a key with two names, is a mistake. */
 static mishap *sort_lines(const char *path, mishap_key_file *file)
 {
     mishap_sort(file->lines, file->count, sizeof *file->lines, compare_names);

@@ -3,8 +3,8 @@
  *
  * Every dialect of JSON has its media type; several share application/json, which stands for
  * http-api here, or for the dialect of the service that is asked. Each media type has the quality
- * of the range that fits it most closely, and the best one wins. Among equals the one that was
- * asked for by name does, and before application/json: a client that sends `Accept:
+ * of the range that fits it most closely, and the best one wins. Among equals, one that is named is
+ * preferred to a wildcard, and any to application/json: a client that sends `Accept:
  * application/json, application/problem+json` wants the first for answers and the second for
  * failures. A malformed Accept header is ignored.
  */
@@ -19,7 +19,7 @@ struct wish {
     mishap_text type;
     mishap_http_fit fit;
     int quality; /* in thousandths */
-    size_t rank; /* the place of its range in the field */
+    size_t rank; /* the index of its range in the field */
 };
 
 struct wishes {
@@ -40,7 +40,7 @@ static void hold_against(struct wishes *wishes, const mishap_http_media *range, 
     }
 }
 
-/* application/json: what a client wants for answers, too. */
+/* application/json, which a client also wants for answers. */
 static bool is_plain(const struct wish *wish)
 {
     return mishap_text_equal(wish->type, mishap_text_of(mishap_http_api.media_type));
@@ -54,15 +54,15 @@ static bool is_better(const struct wish *a, const struct wish *b)
         return a->quality > b->quality;
     if (a_named != b_named)
         return a_named;
-    if (!a_named) /* both are as good as anything else: the first of the list */
+    if (!a_named) /* neither is named: the first of the list wins */
         return false;
     if (is_plain(a) != is_plain(b))
         return is_plain(b);
     return a->rank < b->rank;
 }
 
-/* The usual one, then what application/json means, then every other dialect whose documents are
- * JSON of a type of their own. */
+/* The usual dialect, then the one that application/json stands for, then every other dialect with a
+ * JSON media type of its own. */
 static void list_types(struct wishes *wishes, const mishap_dialect *usual)
 {
     const mishap_dialect *const *dialects = mishap_dialects();
@@ -91,7 +91,7 @@ static bool read_ranges(struct wishes *wishes, mishap_text accept)
 
 const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dialect *usual)
 {
-    /* What nearly all callers send. */
+    /* The header that nearly all clients send. */
     if (accept.length == 0 || mishap_text_equal(accept, (mishap_text)MISHAP_TEXT("*/*")) ||
         mishap_text_equal(accept, mishap_text_of(usual->media_type)))
         return usual;
@@ -123,7 +123,8 @@ static bool any_declares(const mishap_app *app)
     return false;
 }
 
-/* How many fixed segments of a route, from its beginning, the path has; 0: it is not below it. */
+/* How many fixed segments of a route, from its beginning, the path has; 0: the path is not below
+ * it. */
 static int segments_below(const char *route, mishap_text path)
 {
     const char *at = strchr(route, '/');
@@ -142,7 +143,7 @@ static int segments_below(const char *route, mishap_text path)
     return count;
 }
 
-/* Most programs have no such service, and are asked for each failure: so that is remembered. */
+/* Most programs have no such service. This is called for each failure, so that result is cached. */
 const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path)
 {
     static const mishap_app *known; /* a loop has one thread */

@@ -139,7 +139,7 @@ static const char *path_of(const mishap_operation *operation)
     return strchr(operation->route, '/');
 }
 
-/* Paths are one if they differ only in how their parameters are called. */
+/* Paths are the same if they differ only in the names of their parameters. */
 static bool same_path(const mishap_operation *one, const mishap_operation *other)
 {
     const char *a = path_of(one), *b = path_of(other);
@@ -161,7 +161,7 @@ static bool same_tag(const mishap_operation *one, const mishap_operation *other)
     return mishap_text_equal(tag_of(one), tag_of(other));
 }
 
-/* Is none of those before it the same in this respect? */
+/* True if no entry before it is the same in this respect. */
 static bool is_first(const document *d, size_t index,
                      bool (*same)(const mishap_operation *, const mishap_operation *))
 {
@@ -186,7 +186,7 @@ void mishap_http_put_reference(mishap_buffer *b, const char *place)
     MISHAP_PUT(b, "\"}");
 }
 
-/* A name as a key or a value, with what is inside of it made fit for an identifier. */
+/* A name as a key or a value, with other characters replaced so that it is an identifier. */
 static void put_id(mishap_buffer *b, const char *name)
 {
     mishap_json_comma(b);
@@ -225,7 +225,7 @@ static void put_taken_types(mishap_buffer *b, const char *takes)
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
-/* How a parameter is called in a path, which another operation may have worded; without data if it
+/* The name of a parameter in the path, which another operation may spell differently; no data if it
  * is not in the path. */
 static mishap_text name_in_path(const mishap_param *param, const mishap_operation *operation,
                                 const mishap_operation *wording)
@@ -248,7 +248,7 @@ static bool is_tail(const mishap_param *param, const mishap_operation *operation
     return false;
 }
 
-/* OpenAPI 3.1 has no word for a tail: so it is said in prose, and in a member of our own. */
+/* OpenAPI 3.1 cannot describe a tail, so it is described in prose, and in a member of our own. */
 static void put_help(mishap_buffer *b, const mishap_param *param, bool tail)
 {
     static const mishap_text about = MISHAP_TEXT(
@@ -270,7 +270,7 @@ static void put_help(mishap_buffer *b, const mishap_param *param, bool tail)
     mishap_buffer_release(&words);
 }
 
-/* What stands in neither path nor query is in the body; what is secret, always. Beside a body of
+/* A parameter that is in neither path nor query is in the body; a secret always is. With a body of
  * bytes there is no other. */
 static bool is_outside_body(const mishap_param *param, const void *state)
 {
@@ -280,7 +280,7 @@ static bool is_outside_body(const mishap_param *param, const void *state)
             !mishap_param_has_secret(param));
 }
 
-/* What has members is one JSON text in a query; an array is its name again and again. */
+/* A parameter with members is one JSON text in a query; an array repeats its name. */
 static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_text in_path,
                           bool tail)
 {
@@ -410,7 +410,7 @@ static void put_operation(document *d, const mishap_http_entry *entry,
     MISHAP_PUT(b, "}}");
 }
 
-/* All operations at one path, which is worded by the first. */
+/* All operations at one path, in the spelling of the first. */
 static void put_path(document *d, size_t first)
 {
     mishap_buffer *b = d->b;

@@ -1,6 +1,6 @@
 /*
- * The two halves of the OpenAPI document: operations and what they take in openapi.c, failures and
- * all else that readers are told of codes in reference.c.
+ * The two halves of the OpenAPI document: operations and their parameters in openapi.c, failures
+ * and the documentation of codes in reference.c.
  */
 #ifndef MISHAP_HTTP_OPENAPI_H
 #define MISHAP_HTTP_OPENAPI_H
@@ -27,9 +27,9 @@ typedef struct mishap_http_document {
     mishap_buffer *b;
     const mishap_http_settings *settings;
     mishap_arena arena;
-    mishap_http_entry *entries; /* all that have a route */
+    mishap_http_entry *entries; /* all operations that have a route */
     size_t count;
-    mishap_http_group *groups; /* all that were referred to */
+    mishap_http_group *groups; /* all groups that were referred to */
 } mishap_http_document;
 
 /* PUT, POST and PATCH. */
@@ -48,7 +48,7 @@ void mishap_http_put_failure_components(const mishap_http_document *d);
 /* {"$ref":"#/components/…"} */
 void mishap_http_put_reference(mishap_buffer *b, const char *place);
 
-/* A half-written document is none: the buffer fails. */
+/* An incomplete document is worse than none: make the buffer fail. */
 static inline void mishap_http_document_fail(const mishap_http_document *d)
 {
     mishap_buffer_reserve(d->b, SIZE_MAX);

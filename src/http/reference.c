@@ -25,7 +25,7 @@ void mishap_http_put_codes(mishap_buffer *buffer)
     MISHAP_PUT(buffer, "]}");
 }
 
-/* The name comes out of a path, so it may have escapes in it. */
+/* The name comes from a path, so it may have escapes. */
 bool mishap_http_put_code(mishap_buffer *buffer, mishap_text name)
 {
     char room[128];
@@ -53,8 +53,8 @@ enum trait {
     MINDS_HOST = 128,
 };
 
-/* What operations of some traits can fail with beside what they declare. All else that can befall a
- * request has nothing to do with the operation, and is the default response. */
+/* The codes with which operations of some traits can fail beside those that they declare. All other
+ * failures of requests do not depend on the operation, and are the default response. */
 static const struct common {
     const mishap_code *code;
     int traits;
@@ -63,7 +63,7 @@ static const struct common {
     { MISHAP_CODE_MALFORMED_INPUT, RUNS_HANDLER },
     { MISHAP_CODE_UNAUTHORIZED, 0 },
     { MISHAP_CODE_AUTH_REQUIRED, NEEDS_KEY },
-    { MISHAP_CODE_FORBIDDEN, MINDS_HOST | NEEDS_NO_KEY }, /* a page calls that may not */
+    { MISHAP_CODE_FORBIDDEN, MINDS_HOST | NEEDS_NO_KEY }, /* a page of another origin calls */
     { MISHAP_CODE_CONTENT_TOO_LARGE, SENDS_BODY },
     { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, TAKES_BYTES },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
@@ -117,7 +117,7 @@ static const mishap_code **gather(mishap_http_document *d, const mishap_http_ent
     return codes;
 }
 
-/* The group of those codes that have this status, which may be known already. */
+/* The group of the codes that have this status; it may exist already. */
 static const mishap_http_group *group_of(mishap_http_document *d, const mishap_http_entry *entry,
                                          const mishap_code *const *codes, size_t count, int status)
 {
@@ -140,7 +140,7 @@ static const mishap_http_group *group_of(mishap_http_document *d, const mishap_h
     return made;
 }
 
-/* Behind the name of a component that is not of the usual dialect. */
+/* The suffix for the name of a component in another dialect than the usual one. */
 static void put_dialect_name(mishap_buffer *b, const mishap_dialect *dialect)
 {
     if (dialect == &mishap_http_api)
@@ -199,7 +199,7 @@ void mishap_http_put_failures(mishap_http_document *d, const mishap_http_entry *
 
 /* -- responses --------------------------------------------------------------------------------- */
 
-/* What this server replies to an operation that failed so. */
+/* The reply of this server when an operation fails with this code. */
 static void put_example(const mishap_http_document *d, const mishap_code *code, mishap_text path,
                         const char *accept)
 {
@@ -246,7 +246,8 @@ static bool has_retry(const mishap_http_group *group)
     return false;
 }
 
-/* An Error by one of these names, but for validation errors: they have a schema of their own. */
+/* An Error by one of these names, except for validation errors, which have a schema of their
+ * own. */
 static void put_named_error(mishap_buffer *b, const mishap_http_group *group)
 {
     mishap_json_open(b, '{');
@@ -342,7 +343,7 @@ static void put_group(const mishap_http_document *d, const mishap_http_group *gr
     MISHAP_PUT(b, "}}}");
 }
 
-/* Is it the first group of a dialect that is not the usual one? */
+/* True if it is the first group of a dialect that is not the usual one. */
 static bool begins_dialect(const mishap_http_document *d, const mishap_http_group *group)
 {
     const mishap_http_group *first = d->groups;
@@ -459,7 +460,7 @@ static const char retry_header[] =
         "\"schema\":{\"type\":\"integer\",\"minimum\":0}}";
 /* clang-format on */
 
-/* What nothing refers to is left out. */
+/* Components that nothing refers to are left out. */
 void mishap_http_put_failure_components(const mishap_http_document *d)
 {
     mishap_buffer *b = d->b;

@@ -5,7 +5,7 @@
 #include "dialect/dialect.h"
 #include "incident/incident.h"
 
-/* Where the code is explained, for the dialects that have a place for it. */
+/* Add a link to the explanation of the code, in dialects that have a place for it. */
 static void link_reference(mishap *failure, const mishap_http_settings *settings,
                            const mishap_http_request *request)
 {
@@ -25,8 +25,8 @@ static void link_reference(mishap *failure, const mishap_http_settings *settings
         mishap_docs(failure, address);
 }
 
-/* The same as a link that is relative to the address of the request. A mishap has none, for it is
- * read elsewhere, too; but these formats do. Empty: there is none. */
+/* The same as a link relative to the address of the request. The mishap itself has no relative
+ * link, since it may be read elsewhere, but these formats have one. Empty: none. */
 static mishap_text relative_link(const mishap_dialect *dialect, const mishap_public *told,
                                  char *room, size_t size)
 {
@@ -68,9 +68,9 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
         mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);
     mishap_service_amend(mishap_api_operation_of(request), failure);
-    /* Where it is shown or recorded. An artifact has `details` only if there is something to say:
-     * its format has no other place for the id, which is in the head of the response, too. The
-     * result of a tool is as agents get it. */
+    /* Add the id under which it is recorded. An artifact has `details` only if there is something
+     * to say: its format has no other place for the id, which is also in the head of the response.
+     * The result of a tool is the same as agents get. */
     bool brief = dialect == &mishap_artifact || dialect == &mishap_tool_result;
     if (brief ? mishap_incident_is_one(failure)
               : dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)

@@ -1,4 +1,4 @@
-/* `serve`: flags into settings. */
+/* `serve`: converts its flags to settings of the server. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -93,7 +93,7 @@ static mishap *read_listen(mishap_call *call, mishap_http_settings *settings)
     return NULL;
 }
 
-/* What no browser would ever send is a mistake, and better found now than by who wonders. */
+/* An origin that no browser ever sends is a mistake, which is better reported now. */
 static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
 {
     settings->cors = mishap_string(call, "cors");
@@ -110,7 +110,7 @@ static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
     return mishap_suggest(m, "For example: --cors https://app.example.com,http://localhost:3000");
 }
 
-/* Every address that the name stands for is one of this machine alone. */
+/* True if every address of the name is one of this machine alone. */
 static bool is_loopback(const char *host)
 {
     struct addrinfo wanted = { .ai_socktype = SOCK_STREAM }, *found = NULL;
@@ -159,7 +159,7 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
                                    served->app->name, served->setup.data));
 }
 
-/* Make the folder if it is not there. Why it is of no use: an errno; 0: it is. */
+/* Create the folder if it does not exist. 0, or an errno that says why it cannot be used. */
 static int try_folder(char *folder)
 {
     struct stat status;
@@ -195,7 +195,7 @@ static int loop_count(mishap_call *call)
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
 }
 
-/* One body of the largest kind fits in any case, with the head before it. */
+/* One body of the largest size, with its head, always fits. */
 static size_t bodies_limit(mishap_call *call)
 {
     size_t limit = (size_t)mishap_integer(call, "max_body_memory_mb") << 20;
@@ -205,13 +205,13 @@ static size_t bodies_limit(mishap_call *call)
     return !limit || limit > least ? limit : least;
 }
 
-/* The header fields that handlers read. Only names that are declared are in it, each once or more;
- * the table of fields has each once, and says if there are too many. */
+/* The header fields that handlers read. It contains declared names only, each once or more; the
+ * table of fields has each once, and reports if there are too many. */
 static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 2];
 static const mishap_http_extension handlers = { .name = "handlers", .fields = wishes };
 
-/* The API, and what is served beside it; the last is NULL. There is room for one more than a server
- * takes, which says so when it starts. */
+/* The API, and further extensions; NULL ends the list. There is room for one more than a server
+ * accepts, which the server reports when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
     &mishap_api_over_http, &handlers
 };
@@ -230,7 +230,8 @@ static void wish_headers(const mishap_app *app)
     if (has_sessions(app))
         wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
                                               .to_pages = true };
-    if (mishap_caller_any_may_name(app)) /* and no page: it would speak for its visitor */
+    /* But no web page: it would act in the name of its visitor. */
+    if (mishap_caller_any_may_name(app))
         wishes[count++] = (mishap_http_wish){ .name = "X-Caller" };
     for (const mishap_operation *operation = app->operations; operation->name; operation++) {
         const char *const *name = operation->headers;
@@ -262,10 +263,11 @@ static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *end
     return NULL;
 }
 
-/* As docs/program.md says: with the server's own, and those of MCP, there is room for no more. */
+/* As documented in docs/program.md: beside the fields of the server and of MCP there is room for no
+ * more. */
 enum { MOST_HEADERS = 6 };
 
-/* `fields` has those that the server reads itself. Which others there are is remembered. */
+/* `fields` has those that the server reads itself. The others are collected. */
 static mishap *check_headers(const mishap_declared *what, const mishap_http_fields *fields,
                              const char **others, size_t *count)
 {

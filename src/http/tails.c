@@ -10,8 +10,8 @@
 #include "http/calls.h"
 
 enum {
-    MOST_RESUMED = 32, /* whose handlers run at once */
-    SILENCE_S = 15,    /* after which a reader of events is shown that the stream is still there */
+    MOST_RESUMED = 32, /* tails whose handlers run at once */
+    SILENCE_S = 15,    /* after so long, a reader of events gets a sign of life */
 };
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static bool keep_text(mishap_api_call *c, mishap_text *kept, mishap_text text)
     return !text.data || kept->data;
 }
 
-/* All that a new call of the same kind needs. */
+/* Keep everything that a new call of the same kind needs. */
 static bool keep(mishap_api_call *c)
 {
     const mishap_call *call = c->run.call;
@@ -75,8 +75,8 @@ static bool keep(mishap_api_call *c)
 bool mishap_api_tail_wait(mishap_api_call *c)
 {
     mishap_api *api = c->api;
-    /* A reader that leaves looks just like one that says no more: it would be waited with until
-     * there is something to write, and perhaps that is never. */
+    /* If the peer closes its sending side, it may have left: without anything to write, that would
+     * never be noticed. So such a stream does not wait. */
     if (api->draining || c->later->request.method == MISHAP_HTTP_HEAD ||
         mishap_http_later_half_closed(c->later) || !keep(c) || !mishap_api_call_stream(c))
         return false;
@@ -87,7 +87,7 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     c->later->half_close = false;
     mishap_call_end(c->run.call);
     c->run.call = NULL;
-    c->type = NULL; /* it was the call's */
+    c->type = NULL; /* it belonged to the call */
     mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, -1);
     enter_list(c,
                mishap_news_has(api->served->news, c->seen, c->address) ? &api->due : &api->waiting);
@@ -122,7 +122,7 @@ static mishap *remake(const mishap_api_call *c, mishap_call **out)
     return failure;
 }
 
-/* False: there are too many calls; it is tried again soon. */
+/* False: there are too many calls; this is tried again soon. */
 static bool resume(mishap_api_call *c)
 {
     mishap_api *api = c->api;
@@ -164,8 +164,8 @@ void mishap_api_tails_look(mishap_api *api)
 
 /* -- time and the end -------------------------------------------------------------------------- */
 
-/* A comment, which readers of events pass over (HTML, 9.2.6): proxies and peers see that the stream
- * is alive, and a peer that is gone is noticed. */
+/* Send a comment, which readers of events skip (HTML, 9.2.6): it shows proxies and clients that the
+ * stream is alive, and the server notices a peer that is gone. */
 static void show_life(const mishap_api_tails *list, int64_t now_ns)
 {
     for (mishap_api_call *c = list->first; c; c = c->next)
