@@ -15,8 +15,8 @@ static size_t go_up(const char *path, size_t length, int folders)
     return length;
 }
 
-/* The path of this program; 0: it is not known. Without /proc it is the one that it was started by,
- * below the current folder if it is relative. */
+/* The path of this program; 0: it is not known. Without /proc it is the path by which the program
+ * was started, relative to the current folder. */
 static ssize_t find_program(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);

@@ -1,6 +1,6 @@
 /*
- * What services use of the machine: programs and libraries, each with the package of Debian that
- * has it. Each service lists its own; `mishap doctor` looks for all of them.
+ * The programs and libraries of the machine that services use, each with its Debian package. Each
+ * service lists its own; `mishap doctor` looks for all of them.
  */
 #ifndef SERVICES_PARTS_H
 #define SERVICES_PARTS_H
@@ -9,8 +9,9 @@
 typedef struct service_part {
     const char *name; /* of a program in the path, or of a library, with ".so" in it */
     const char *use, *package;
-    const char *(*made)(void); /* the path of what is built with Mishap, where the package is there;
-                                  NULL: it is not there. No function: the package has it */
+    /* The path of a part that is built with Mishap if the package is installed; NULL: it was not
+     * built. No function: the package contains the part. */
+    const char *(*made)(void);
 } service_part;
 
 #endif

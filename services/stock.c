@@ -23,7 +23,8 @@ static struct stock {
     size_t first, count;
 } stock = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .owner = 0 };
 
-/* Its lock may be held by a thread that a fork has left behind: only the owner looks inside. */
+/* Only the owner may take the lock: in a forked process, a thread that does not exist there may
+ * hold it. */
 static bool is_open(void)
 {
     return stock.owner == getpid();
@@ -73,7 +74,7 @@ static void put_on(service_shelf *shelf)
     }
 }
 
-/* The next process first: a call may come for it at any time. */
+/* First start the next process: a call may need it at any time. */
 static void do_job(const job *j)
 {
     put_on(j->shelf);
@@ -108,7 +109,7 @@ static void *run(void *unused)
 
 /* -- the thread -------------------------------------------------------------------------------- */
 
-/* Signals of the process are for its other threads. */
+/* Signals of the process are blocked here, so that its other threads get them. */
 static bool start(void)
 {
     sigset_t all, before;

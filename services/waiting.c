@@ -19,7 +19,7 @@ mishap_foreign_process *service_waiting_take(service_waiting *waiting)
     return is_ours(waiting) ? process : NULL;
 }
 
-/* What is inherited is forgotten before this process becomes the owner: it is never taken. */
+/* An inherited entry is cleared before this process becomes the owner: it must never be used. */
 void service_waiting_keep(service_waiting *waiting, mishap_foreign_process *process)
 {
     mishap_foreign_process *none = NULL;

@@ -1,7 +1,7 @@
 /*
  * A process of a foreign program that waits for the next call of a service, so that this call finds
- * it started. Any thread may use one of these. A process that is forked has none at first: that of
- * its parent is left alone.
+ * it started. Any thread may use one of these. A forked process has none at first: it does not
+ * touch that of its parent.
  */
 #ifndef SERVICES_WAITING_H
 #define SERVICES_WAITING_H
@@ -19,10 +19,11 @@ typedef struct service_waiting {
 
 bool service_waiting_is_there(const service_waiting *waiting);
 
-/* The one that waits, which the caller owns from then on; NULL: none does. It may have ended. */
+/* Take the waiting process, which the caller owns from then on; NULL: there is none. It may have
+ * ended. */
 mishap_foreign_process *service_waiting_take(service_waiting *waiting);
 
-/* Have a process wait. It is stopped instead if it is over, or if another one waits already. */
+/* Let a process wait. It is stopped instead if it has ended, or if another one waits already. */
 void service_waiting_keep(service_waiting *waiting, mishap_foreign_process *process);
 
 #endif

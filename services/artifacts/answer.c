@@ -1,5 +1,5 @@
-/* JSON of answers. It is kept beside the changes that it tells of, so it is made here, not by the
- * functions for answers, which would send it only. */
+/* JSON of answers. An answer is stored together with the changes that it describes, so it is made
+ * here, and not by the functions of mishap/call.h, which would only send it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>

@@ -53,7 +53,7 @@ static mishap *must_be_listed(artifacts_request *r, struct listing *listing)
     return listing->found ? NULL : not_listed(r);
 }
 
-/* Out of the escrow, to a new owner. */
+/* Give an artifact of the escrow to a new owner. */
 static mishap *release(artifacts_request *r, mishap_text owner)
 {
     mishap_query query;
@@ -111,8 +111,8 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     return NULL;
 }
 
-/* The seller may have taken the offer back meanwhile, changed the artifact and offered it anew: so
- * a buyer can say at which price, and in which version, it has seen the offer. */
+/* The seller may have withdrawn the offer meanwhile, changed the artifact and offered it anew. So a
+ * buyer can say at which price, and in which version, it has seen the offer. */
 static mishap *must_be_as_seen(artifacts_request *r, const struct listing *listing)
 {
     const artifacts_value *price = &r->args[1], *version = &r->args[2];

@@ -1,5 +1,5 @@
-/* genesis_event_log: every invoke that changed something, in the order of their numbers. The log
- * has the newest of them. */
+/* genesis_event_log: every invoke that changed something, in the order of their numbers. Only the
+ * newest ones are kept. */
 #include "artifacts/request.h"
 
 mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char *artifact,
@@ -15,7 +15,7 @@ mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char
     return artifacts_run(&query, NULL);
 }
 
-/* The numbers of the first and the last event that are there; 0: there is none. */
+/* The numbers of the first and the last event in the log; 0: it is empty. */
 static mishap *find_ends(mishap_store *store, int64_t *first, int64_t *last)
 {
     mishap_query query;
@@ -41,7 +41,8 @@ static int64_t find_old(mishap_store *store, int64_t until, int64_t before)
     return last;
 }
 
-/* So many at a time that it is soon done, and more than come until the next time. */
+/* Remove a limited number, so that it takes little time, but more than are added until the next
+ * time. */
 void artifacts_events_purge(mishap_store *store, int64_t most, int64_t before)
 {
     enum { AT_ONCE = 16384 };
@@ -56,7 +57,7 @@ void artifacts_events_purge(mishap_store *store, int64_t most, int64_t before)
         mishap_query_bind_integer(&query, 1, until < first + AT_ONCE ? until : first + AT_ONCE - 1);
         failure = artifacts_run(&query, NULL);
     }
-    mishap_free(failure); /* the next time, then */
+    mishap_free(failure); /* it is tried again the next time */
 }
 
 mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t limit)
@@ -82,7 +83,8 @@ mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t lim
     artifacts_put_close(&r->answer, ']');
     if (page.more)
         artifacts_put_integer(&r->answer, "next", last);
-    if (after > 0 && (!first || first > after)) /* that one is gone, and perhaps others after it */
+    /* That event was removed, and perhaps others after it. */
+    if (after > 0 && (!first || first > after))
         artifacts_put_boolean(&r->answer, "cut", true);
     return mishap_query_end(&query);
 }

@@ -1,6 +1,7 @@
 /*
- * The code of an artifact: its function `run`, in a sandbox (services/python). The code is read,
- * then it runs, and only then what came of it is recorded: no transaction is open meanwhile.
+ * The code of an artifact: its function `run`, in a sandbox (services/python). The code is read
+ * from the store, then it runs, and only then the outcome is recorded: no transaction is open while
+ * it runs.
  */
 #include <stdio.h>
 
@@ -44,8 +45,8 @@ static mishap *describe(mishap *m, const mishap *cause)
     return told->output.length ? mishap_tell(m, "stdout", told->output) : m;
 }
 
-/* The message of a failure. What the code says has the name of a class before it; what the server
- * says of the code, such as that it ended its process, has none. */
+/* The message of a failure. A failure of the code has the name of a class before it; what the
+ * server reports about the code, such as that it ended its process, has none. */
 static mishap *tell_execution(const mishap_public *told)
 {
     mishap_text words = mishap_public_message(told);
@@ -55,9 +56,9 @@ static mishap *tell_execution(const mishap_public *told)
                              : mishap_execution("%.*s", length, words.data);
 }
 
-/* What the code did wrong, in the words of Python. Code that does not end in time will not the next
- * time: the call is not to be repeated. Any other failure is the server's own, and tells so itself:
- * code cannot make one. */
+/* Turn a failure of Python into one of the artifact. Code that does not end in time will not the
+ * next time, either: the call is not retryable. Any other failure is the server's own and is passed
+ * on: code cannot cause one. */
 static mishap *translate(mishap *cause)
 {
     const mishap_public *told = mishap_told(cause);
@@ -126,7 +127,7 @@ mishap *artifacts_execute(artifacts_request *r)
     return artifacts_record(r);
 }
 
-/* -- whether code can be run ------------------------------------------------------------------- */
+/* -- trial: can code be run? ------------------------------------------------------------------- */
 
 static mishap *try_python(mishap_call *call)
 {

@@ -1,5 +1,6 @@
 /*
- * Who has what in a new store: alice and bob with 100 scrip each, or what a file says:
+ * The first principals and their scrip in a new store: alice and bob with 100 scrip each, or those
+ * of a file:
  *
  *     {"principals": {"alice": 100, "bob": 100}}
  *
@@ -13,7 +14,7 @@
 
 #include "artifacts/request.h"
 
-/* All scrip together must be a number that every reader of JSON has exactly. */
+/* The sum of all scrip must be a number that every JSON reader represents exactly. */
 static const int64_t most = (INT64_C(1) << 53) - 1;
 
 static mishap *add(mishap_store *store, const char *id, int64_t balance, const char *kind,
@@ -67,7 +68,7 @@ static const mishap_operation operations[] = {
 
 /* -- the store --------------------------------------------------------------------------------- */
 
-/* The account of the mint says that it was done. */
+/* True if the store has the account of the mint, which is made together with the others. */
 static mishap *is_filled(mishap_store *store, bool *filled)
 {
     mishap_query query;
@@ -112,7 +113,7 @@ static mishap *read_file(const char *path, mishap_buffer *text)
     return text->failed ? mishap_out_of_memory() : NULL;
 }
 
-/* What the file has wrong is told as a matter of configuration. */
+/* A mistake in the file is reported as NOT_CONFIGURED. */
 static mishap *not_valid(mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);

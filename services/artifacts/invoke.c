@@ -1,4 +1,4 @@
-/* One invoke: who calls, which method is meant, and the transaction around it. */
+/* One invoke: its caller, its method, and the transaction around it. */
 #include <time.h>
 
 #include "artifacts/request.h"
@@ -47,11 +47,11 @@ bool artifacts_is_apart(const mishap_call *call)
             is_apart(mishap_string(call, "artifact"), mishap_string(call, "method")));
 }
 
-/* -- who calls --------------------------------------------------------------------------------- */
+/* -- the caller -------------------------------------------------------------------------------- */
 
 static const char *how_to_be_known(const mishap_call *call)
 {
-    if (!mishap_caller_is_free(call)) /* a command and `mcp` have no place for a key */
+    if (!mishap_caller_is_free(call)) /* a command and `mcp` cannot send a key */
         return mishap_remote(call)
                    ? "Send an API key as `Authorization: Bearer KEY`: it names the caller."
                    : "Call the server with an API key: it names the caller.";
@@ -62,8 +62,8 @@ static const char *how_to_be_known(const mishap_call *call)
                : "Name the caller in the argument caller.";
 }
 
-/* The argument `caller` counts where a caller may name itself, and only repeats its name
- * elsewhere. */
+/* The argument `caller` counts if a caller may name itself; otherwise it must repeat the caller's
+ * name. */
 static mishap *read_caller(artifacts_request *r)
 {
     const char *named = mishap_string(r->call, "caller"), *known = mishap_caller(r->call);
@@ -94,7 +94,7 @@ static mishap *must_be_principal(artifacts_request *r)
                           "One of them can make another with genesis_ledger.spawn_principal.");
 }
 
-/* -- keys -------------------------------------------------------------------------------------- */
+/* -- idempotency keys -------------------------------------------------------------------------- */
 
 /* The value of a header was not checked to be text. */
 static bool is_printable(const char *text)
@@ -135,15 +135,15 @@ static mishap *complete(artifacts_request *r)
     return artifacts_kept_add(r);
 }
 
-/* PostgreSQL may ask for it again: it starts anew each time. There the key was looked up before: to
- * look for a key that is not there reads a page of the index, and every new key on that page would
- * be a conflict. The index itself lets no key in twice. */
+/* PostgreSQL may run the transaction again: it starts anew each time. There the key was looked up
+ * before the transaction: searching for a missing key reads a page of the index, so every new key
+ * on that page would be a conflict. A unique index prevents that a key is stored twice. */
 static mishap *work(mishap_store *store, void *request)
 {
     artifacts_request *r = request;
     bool found = false;
     (void)store;
-    if (!r->method) /* the code has run, and its answer is complete */
+    if (!r->method) /* the code has run already, and its answer is complete */
         return complete(r);
     if (r->method->writes && artifacts_is_embedded())
         MISHAP_TRY(artifacts_kept_find(r, &found));
@@ -177,9 +177,9 @@ mishap *artifacts_record(artifacts_request *r)
     return failure;
 }
 
-/* Another call with the key may have been settled since the key was looked up: then its answer is
- * the answer, or the conflict with it. Of a change whose outcome is unknown the store has looked
- * for all that there is to be found. */
+/* Another call with the same key may have been settled since the key was looked up: then the result
+ * is its answer, or a conflict with it. If the outcome of a commit is unknown, the store has
+ * already looked for everything that can be found. */
 static mishap *look_again(artifacts_request *r, mishap *failure)
 {
     bool found = false;
@@ -194,7 +194,7 @@ static mishap *look_again(artifacts_request *r, mishap *failure)
     return other;
 }
 
-/* A call that is run again was perhaps settled before its process died. */
+/* A call that is run again may have been settled before its process died. */
 static mishap *change(artifacts_request *r)
 {
     bool found = false;
@@ -203,7 +203,7 @@ static mishap *change(artifacts_request *r)
     if (found)
         return mishap_store_confirm(r->store);
     if (!artifacts_is_embedded())
-        MISHAP_TRY(artifacts_kept_find(r, &found)); /* and confirmed */
+        MISHAP_TRY(artifacts_kept_find(r, &found)); /* it was settled, and this is its answer */
     if (found)
         return NULL;
     mishap *failure = artifacts_record(r);
@@ -230,7 +230,7 @@ static mishap *call_genesis(artifacts_request *r, const artifacts_genesis *genes
     MISHAP_TRY(artifacts_method_find(genesis, r->method_name, &r->method));
     if (r->method->system && !(r->caller && strcmp(r->caller, "system") == 0))
         return mishap_permission("%s is a method of the system", r->method_name);
-    if (!r->method->writes) /* it ends an auction at most, and that happens once by itself */
+    if (!r->method->writes) /* it ends an auction at most, and that happens only once */
         r->key = NULL;
     MISHAP_TRY(artifacts_arguments_read(r));
     return call_method(r);
@@ -261,7 +261,7 @@ static mishap *invoke(artifacts_request *r)
     return r->answer.failed ? mishap_out_of_memory() : mishap_answer(call, r->answer.data);
 }
 
-/* If the store itself failed, SQLite may have undone the whole batch. Then nothing of it is
+/* If the store itself failed, SQLite may have rolled back the whole batch. Then none of it is
  * settled: this call fails, and the others are run again. */
 mishap *artifacts_invoke(mishap_call *call)
 {

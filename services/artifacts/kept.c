@@ -1,12 +1,12 @@
 /*
- * Answers that were given. Each change is stored with its answer, under the id of its call: if the
- * process dies between the commit and the answer, the call is run again and finds it. If the caller
- * gave an idempotency key, the answer is kept for a day under that, too. Failures are not kept:
+ * Stored answers. Each change is stored with its answer, under the id of its call: if the process
+ * dies between the commit and the answer, the call is run again and finds it. If the caller gave an
+ * idempotency key, the answer is also stored under that key for a day. Failures are not stored:
  * they changed nothing.
  *
- * What is kept under keys has a limit for each principal and one for all others together: its
- * oldest go first. All callers together have a limit as well, of which each has an equal share: a
- * caller that keeps little loses nothing to callers that keep much.
+ * The answers under keys are limited for each principal, and for all other callers together: the
+ * oldest are removed first. All callers together have a limit as well, of which each has an equal
+ * share: a caller that stores little loses nothing to callers that store much.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,22 +15,22 @@
 
 enum {
     KEPT_MS = 24 * 3600 * 1000,
-    CALLS_MS = 600 * 1000, /* a call that is run again is so at once */
+    CALLS_MS = 600 * 1000, /* a call that is run again is run at once */
     KEPT_OF_ONE = 8 << 20,
     KEPT_OF_ALL = 256 << 20,
-    LONGEST_REQUEST = 1000, /* that is kept as it is */
+    LONGEST_REQUEST = 1000, /* a longer request is stored as a hash */
     ROW = 200,              /* bytes of a row and its indexes, beside its values */
 };
 
-/* -- which request ----------------------------------------------------------------------------- */
+/* -- the request of a key ---------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* The JSON is what the library has written, in which a number with a fraction of zero ends with .0:
- * it is the same number without. In a string it stays. */
+/* Copy JSON that the library has written, with the .0 of whole numbers removed: 3.0 and 3 are the
+ * same number. Strings are not changed. */
 static char *copy_with_numbers_alike(artifacts_request *r, const char *json)
 {
     char *copy = mishap_call_take(r->call, strlen(json) + 1), *to = copy;
@@ -50,8 +50,9 @@ static char *copy_with_numbers_alike(artifacts_request *r, const char *json)
     return copy;
 }
 
-/* What must be the same again. Of a long one a hash is enough: only the caller itself could find
- * another request with the same hash, and would get its own answer. */
+/* The text that must be the same when a key is used again. For a long request a hash is enough:
+ * only the caller itself could find another request with the same hash, and would get its own
+ * answer. */
 static const char *request_of(artifacts_request *r)
 {
     const char *given = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
@@ -80,7 +81,7 @@ static mishap *find_place(artifacts_request *r, const char **caller, const char 
         return failure;
     mishap_free(failure);
     *caller = "";
-    *key = mishap_call_print(r->call, "%s %s", name, r->key); /* a name has no space */
+    *key = mishap_call_print(r->call, "%s %s", name, r->key); /* a name contains no space */
     return NULL;
 }
 
@@ -110,7 +111,7 @@ mishap *artifacts_kept_find(artifacts_request *r, bool *found)
         take(r, mishap_query_text(&query, 1));
     }
     MISHAP_TRY(mishap_query_end(&query));
-    if (*found && same) /* the earlier call may not know whether its change lasts */
+    if (*found && same) /* the earlier call may not know whether its change is durable */
         return mishap_store_confirm(r->store);
     return same ? NULL
                 : mishap_tell(mishap_resource_as(CONFLICT, "This idempotency key was used for "
@@ -203,7 +204,7 @@ static void cut(mishap_store *store, const char *caller, int64_t bytes)
     mishap_free(artifacts_run(&query, NULL));
 }
 
-/* Cut each caller above its share to three quarters of it, so that this is not done for every
+/* Cut each caller above its share to three quarters of it, so that this does not happen for every
  * answer. True: there may be more such callers. */
 static bool cut_some(mishap_store *store, int64_t share)
 {

@@ -1,4 +1,4 @@
-/* genesis_ledger: who has how much scrip, and which artifact is whose. */
+/* genesis_ledger: the scrip of each principal, and the owner of each artifact. */
 #include "artifacts/request.h"
 
 enum { MOST_BALANCES = 1000 };
@@ -23,7 +23,7 @@ static mishap *no_principal(mishap_text id)
 
 struct account {
     bool found, is_principal;
-    int64_t balance, held; /* what is held is a part of the balance */
+    int64_t balance, held; /* the balance includes what is held */
 };
 
 static mishap *look(artifacts_request *r, mishap_text id, struct account *account)
@@ -126,9 +126,10 @@ static bool is_before(mishap_text a, mishap_text b)
     return order ? order < 0 : a.length < b.length;
 }
 
-/* PostgreSQL locks a row when it is changed. If every movement changes the account with the lesser
- * name first, two between the same accounts wait for each other in turn. Otherwise each could hold
- * what the other needs, which PostgreSQL looks for only after a second. */
+/* PostgreSQL locks a row when it is changed. Each movement changes the account with the lesser name
+ * first, so two movements between the same accounts wait for each other in turn. Otherwise each
+ * could hold the lock that the other needs: PostgreSQL looks for such a deadlock only after a
+ * second. */
 mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
                        int64_t *left, int64_t *there, bool *short_of)
 {
@@ -141,7 +142,7 @@ mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, i
 
 /* -- the methods ------------------------------------------------------------------------------- */
 
-/* What is held of it only its owner may know. */
+/* Only its owner may see how much of it is held. */
 mishap *artifacts_put_account(artifacts_request *r, mishap_text id)
 {
     struct account account;
@@ -195,7 +196,7 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
         return mishap_tell(mishap_validation("Nobody can transfer to itself"), "to_id", to);
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
     MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
-    if (short_of) /* which undoes the credit, too */
+    if (short_of) /* the failure also undoes the credit */
         return artifacts_too_little(r, MISHAP_PERMISSION, "needed", amount, false);
     artifacts_put_text(&r->answer, "from_id", from);
     artifacts_put_text(&r->answer, "to_id", to);
@@ -218,7 +219,7 @@ mishap *artifacts_ledger_give(artifacts_request *r)
     return NULL;
 }
 
-/* The id of the call is in no other principal's name. */
+/* The id of the call makes the name unique. */
 mishap *artifacts_ledger_spawn(artifacts_request *r)
 {
     mishap_query query;

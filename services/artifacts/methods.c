@@ -1,5 +1,5 @@
-/* Which artifacts exist from the beginning, which methods they have, and what each of these takes.
- * What is missing or has the wrong type is found here, by the table. */
+/* The artifacts that exist from the beginning, their methods, and the arguments of each method. The
+ * table finds arguments that are missing or have the wrong type. */
 #include <stdio.h>
 
 #include "artifacts/request.h"
@@ -131,7 +131,7 @@ void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_ge
     artifacts_put_close(b, '}');
 }
 
-/* Tell a piece of JSON, which is freed. */
+/* Tell a piece of JSON, and free it. */
 static mishap *tell_json(mishap *m, const char *key, mishap_buffer *json)
 {
     mishap_buffer_add(json, "", 1);
@@ -250,7 +250,7 @@ static mishap *read_text(artifacts_request *r, const char *path, const artifacts
     return NULL;
 }
 
-/* Some clients send every number with a fraction: 3.0 is an integer, 2.9 is none. */
+/* Some clients send every number with a fraction: 3.0 counts as an integer, 2.9 does not. */
 static mishap *read_integer(artifacts_request *r, const char *path, const artifacts_argument *about,
                             artifacts_value *value)
 {
@@ -262,7 +262,8 @@ static mishap *read_integer(artifacts_request *r, const char *path, const artifa
         return NULL;
     case MISHAP_KIND_REAL:
         real = mishap_number(r->call, path);
-        if (fabs(real) >= (double)(INT64_C(1) << EXACT_BITS)) /* may be the next one, rounded */
+        /* A larger number may have been rounded. */
+        if (fabs(real) >= (double)(INT64_C(1) << EXACT_BITS))
             return invalid(about->name, "is too large");
         if (real != floor(real))
             return wrong_type(r->call, path, about->name, "integer");

@@ -3,10 +3,11 @@
  * bid wins and pays the second best, or 1 if there is no other; the artifact is scored, and the
  * winner gets score / 10 of new scrip. All other bids are paid back.
  *
- * A bid is held in the account of its bidder until the auction ends: others see the same balance as
- * before, so the bid stays sealed, and nothing of it can be spent. The artifact cannot be given
+ * A bid is held in the account of its bidder until the auction ends. Others see the same balance as
+ * before, so the bid stays secret, and it cannot be spent meanwhile. The artifact cannot be given
  * away, sold or deleted meanwhile, so a bidder cannot avoid paying. An auction begins with its
- * first bid and ends when its time is over, or when as many have bid as the operator says.
+ * first bid and ends when its time is over, or when as many principals have bid as the operator has
+ * configured.
  */
 #include "artifacts/request.h"
 
@@ -84,7 +85,7 @@ static mishap *score(artifacts_request *r, const char *artifact, int *points)
     return mishap_query_end(&query);
 }
 
-/* The bid is not held any more, and not less than the price. */
+/* The bid was released before, and is not less than the price. */
 static mishap *pay_winner(artifacts_request *r, const struct bid *winner, int64_t price, int points)
 {
     enum { POINTS_FOR_ONE = 10 };
@@ -227,8 +228,8 @@ static mishap *was_minted(artifacts_request *r, mishap_text id, bool *minted)
     return artifacts_run(&query, minted);
 }
 
-/* A bid takes the place of the caller's earlier one, and of what was held for that. If the new one
- * fails, all of it is rolled back, and the old one stands. */
+/* A bid replaces the caller's earlier one, and what was held for that. If the new one fails,
+ * everything is rolled back, and the old one stays. */
 static mishap *place(artifacts_request *r)
 {
     mishap_text caller = mishap_text_of(r->caller);
@@ -248,7 +249,7 @@ static mishap *place(artifacts_request *r)
     return artifacts_run(&query, NULL);
 }
 
-/* The first bid opens an auction, and the last one that is waited for ends it. */
+/* The first bid opens an auction, and the last expected one ends it. */
 static mishap *advance(artifacts_request *r, bool *resolved)
 {
     const mishap_call *settings = mishap_settings(r->call);
@@ -289,7 +290,7 @@ mishap *artifacts_mint_bid(artifacts_request *r)
     return NULL;
 }
 
-/* -- what can be asked ------------------------------------------------------------------------- */
+/* -- queries ----------------------------------------------------------------------------------- */
 
 mishap *artifacts_mint_status(artifacts_request *r)
 {

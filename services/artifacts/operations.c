@@ -1,4 +1,4 @@
-/* The operations: what is called, and with what. */
+/* The operations: their names, parameters and failures. */
 #include "artifacts/request.h"
 
 #define NAME_PATTERN "^[a-z0-9][a-z0-9._-]{0,62}$"
@@ -21,7 +21,7 @@ static const mishap_param to_invoke[] = {
               "something only once" },
     { 0 },
 };
-/* What else is in it depends on the method. */
+/* The other members depend on the method. */
 static const mishap_param was_invoked[] = {
     { "success", MISHAP_BOOLEAN, .required = true, .help = "true" },
     { 0 },

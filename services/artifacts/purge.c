@@ -1,7 +1,7 @@
 /*
- * What is removed, and when. Nothing here grows without end (docs/growth.md): answers that are kept
- * (kept.c) and events (events.c) have limits, which are looked at once in a while: after so many
- * calls, or after so many bytes, of this process.
+ * Removal of old rows, so that nothing grows without a limit (docs/growth.md). Stored answers
+ * (kept.c) and events (events.c) have limits, which this process checks after so many calls, or so
+ * many bytes.
  */
 #include "artifacts/request.h"
 
@@ -13,7 +13,7 @@ static struct {
     int64_t most_events, event_ms;
 } since = { .most_events = INT64_MAX, .event_ms = INT64_MAX };
 
-/* A command makes one call and ends: one of so many of them removes something. */
+/* A command makes one call and ends: one in so many commands removes something. */
 void artifacts_purge_begin(int64_t most_events, int64_t days)
 {
     since.calls = (unsigned)(artifacts_now() % CALLS);

@@ -11,9 +11,9 @@
 
 static bool embedded = true;
 
-/* Of the batch, in the process that settles. */
+/* The state of the batch, in the process that settles. */
 static struct {
-    bool open;   /* a transaction is */
+    bool open;   /* a transaction is open */
     bool inside; /* … and in it the savepoint of a call */
 } batch;
 
@@ -27,7 +27,7 @@ bool artifacts_is_embedded(void)
 static mishap *begin(mishap_call *call)
 {
     mishap_store *store = mishap_state(call);
-    if (batch.inside) /* the call before crashed */
+    if (batch.inside) /* the call before it crashed */
         mishap_store_roll_back(store);
     batch.inside = false;
     if (!batch.open)
@@ -108,7 +108,7 @@ static const char *identity_of(void *state)
     return mishap_store_identity(state);
 }
 
-/* Whether code can be run here. */
+/* Reports whether code can be run here. */
 static void health(const mishap_setup *setup, mishap_health *out)
 {
     python_service.health(setup, out);

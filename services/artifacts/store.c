@@ -1,4 +1,4 @@
-/* genesis_store: artifacts, their owners' to change. */
+/* genesis_store: artifacts, which only their owners can change. */
 #include <stdint.h>
 
 #include "artifacts/request.h"
@@ -65,7 +65,7 @@ void artifacts_put_row(mishap_buffer *b, mishap_query *query)
     artifacts_put_close(b, '}');
 }
 
-/* What a list is narrowed to. */
+/* The filters of a list. */
 struct filter {
     mishap_text type, owner;
     int64_t before, limit;
@@ -87,7 +87,7 @@ static void begin(artifacts_request *r, mishap_query *query, artifacts_statement
         mishap_query_bind_text(query, 4, filter->owner);
 }
 
-/* From the newest. `next` is the `before` of the next page. */
+/* List from the newest. `next` is the `before` of the next page. */
 static mishap *list(artifacts_request *r, const struct filter *filter)
 {
     mishap_query query;
@@ -224,7 +224,7 @@ mishap *artifacts_store_get(artifacts_request *r)
     return found ? NULL : artifacts_no_artifact(r->args[0].text);
 }
 
-/* PostgreSQL does it by itself. */
+/* Update the words of an artifact for SQLite. PostgreSQL does that by itself. */
 static mishap *index_words(artifacts_request *r, artifacts_statement how)
 {
     mishap_query query;

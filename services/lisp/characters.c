@@ -1,4 +1,4 @@
-/* Characters of UTF-8, for what is typed and what is shown. */
+/* UTF-8 characters, for text that is typed and text that is shown. */
 #include "lisp/line.h"
 
 size_t lisp_character(mishap_text text, uint32_t *character)

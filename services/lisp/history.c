@@ -1,3 +1,4 @@
+/* The history of the REPL: see history.h. */
 #include "lisp/history.h"
 
 #include <fcntl.h>
@@ -42,13 +43,13 @@ static bool write_all(int file, mishap_text text)
     return text.length == 0 || write(file, text.data, text.length) == (ssize_t)text.length;
 }
 
-/* In place of the old one at once, so that it is never half a file. */
+/* Replace the old file in one step, so that it is never incomplete. */
 static void replace(const char *path, mishap_text text)
 {
     char beside[4096 + 8];
     if ((size_t)snprintf(beside, sizeof beside, "%s.XXXXXX", path) >= sizeof beside)
         return;
-    int file = mkostemp(beside, O_CLOEXEC); /* for this user alone */
+    int file = mkostemp(beside, O_CLOEXEC); /* with mode 0600 */
     if (file < 0)
         return;
     bool written = write_all(file, text);

@@ -1,3 +1,4 @@
+/* Reads lines: with libedit at a terminal, otherwise as they come: see line.h. */
 #include "lisp/line.h"
 
 #include <dlfcn.h>
@@ -24,7 +25,7 @@ enum { REMEMBERED = 1000, PIECE = 4096 };
 struct lisp_lines {
     bool person;
     const char *history; /* the path; NULL: none */
-    mishap_buffer in;    /* what was read of the input, from `at` on */
+    mishap_buffer in;    /* input that was read and not used yet, from `at` on */
     size_t at;
     bool dropped; /* Ctrl-C */
     bool over;
@@ -38,7 +39,7 @@ struct lisp_lines {
 
 /* -- input ------------------------------------------------------------------------------------- */
 
-/* Wait for input. A signal is noticed also if it came just before. False: there was one. */
+/* Wait for input. A signal is noticed even if it came just before. False: there was one. */
 static bool wait_for_input(lisp_lines *l)
 {
     sigset_t blocked, usual;
@@ -99,7 +100,7 @@ static void put_clean(mishap_buffer *out, mishap_text text)
         put_character(out, c ? c : LISP_NO_CHARACTER);
 }
 
-/* As it comes: from a pipe, or from a terminal that edits lines itself. */
+/* Read a line as it comes: from a pipe, or from a terminal that edits lines itself. */
 static lisp_line_end read_plain(lisp_lines *l, const char *prompt, mishap_buffer *out)
 {
     const char *feed = NULL;
@@ -110,7 +111,8 @@ static lisp_line_end read_plain(lisp_lines *l, const char *prompt, mishap_buffer
     for (;;) {
         mishap_text rest = rest_of(l);
         feed = rest.length ? memchr(rest.data, '\n', rest.length) : NULL;
-        /* A line that the terminal was told is at its end without a line feed is one as well. */
+        /* Ctrl-D in the middle of a line ends it without a line feed: that counts as a line,
+         * too. */
         if (feed || !read_more(l, PIECE))
             break;
     }
@@ -138,7 +140,7 @@ static lisp_line_end read_plain(lisp_lines *l, const char *prompt, mishap_buffer
 
 #if LISP_LIBEDIT
 
-/* What is used of libedit, as its header declares it. */
+/* The functions of libedit that are used, as its header declares them. */
 static struct {
     __typeof__(el_init) *init;
     __typeof__(el_end) *end;
@@ -181,8 +183,8 @@ static wchar_t *prompt_of(EditLine *editor)
     return lines_of(editor)->prompt;
 }
 
-/* The next character for the editor. Its own function would go on after a first signal. Bytes are
- * taken one by one: what follows the line may be meant for another program. */
+/* The next character for the editor. libedit's own function would go on after a first signal. Bytes
+ * are read one by one: what follows the line may be meant for another program. */
 static int next_character(EditLine *editor, wchar_t *out)
 {
     lisp_lines *l = lines_of(editor);
@@ -278,7 +280,7 @@ static lisp_line_end read_edited(lisp_lines *l, const char *prompt, mishap_buffe
     widen(mishap_text_of(prompt), l->prompt, sizeof l->prompt / sizeof *l->prompt);
     fflush(stdout);
     edit.resize(l->editor);
-    edit.set(l->editor, EL_PREP_TERM, 1); /* before the prompt: what is typed is echoed once */
+    edit.set(l->editor, EL_PREP_TERM, 1); /* before the prompt, so that typed text is echoed once */
     const wchar_t *line = edit.gets(l->editor, &count);
     lisp_line_end end = l->dropped          ? LISP_LINE_DROPPED
                         : line && count > 0 ? LISP_LINE_READ

@@ -1,8 +1,8 @@
 /*
- * Lines that a person types: with libedit, where it is, and a history that lasts; else as the
- * terminal or the pipe gives them.
+ * Lines that a person types: with libedit, if it is installed, and with a history; otherwise as
+ * they come from the terminal or the pipe.
  *
- * libedit is loaded when a terminal is read from, so that no other command pays for it.
+ * libedit is loaded only when a terminal is read, so that other commands do not need it.
  */
 #ifndef LISP_LINE_H
 #define LISP_LINE_H
@@ -19,37 +19,37 @@ typedef enum lisp_line_end {
 
 typedef struct lisp_lines lisp_lines;
 
-/* `person`: at a terminal, who sees prompts; else there are none. The history is in the file
- * `history`, which may be NULL. NULL: there is no memory. */
+/* `person`: a person at a terminal, who sees prompts; otherwise there are none. The history is in
+ * the file `history`, which may be NULL. NULL: there is no memory. */
 lisp_lines *lisp_lines_open(bool person, const char *history);
 void lisp_lines_close(lisp_lines *lines); /* NULL is allowed */
 
 /* Add a line, with its line feed, to `out`. It is UTF-8 without NUL, for any input. */
 lisp_line_end lisp_lines_read(lisp_lines *lines, const char *prompt, mishap_buffer *out);
 
-/* Remember what was typed, for this REPL and for those to come. */
+/* Store what was typed, for this REPL and for later ones. */
 void lisp_lines_remember(lisp_lines *lines, mishap_text typed);
 
 /* -- signals ----------------------------------------------------------------------------------- */
 
-/* From now on SIGINT, SIGTERM and SIGHUP end what is read, and cancel the call that runs; until
- * lisp_signals_leave(). */
+/* From now on, until lisp_signals_leave(), SIGINT, SIGTERM and SIGHUP end reading, and cancel the
+ * call that runs. */
 void lisp_signals_mind(void);
 void lisp_signals_leave(void);
 
-/* Was there a signal since this was asked last? And has the program been told to end? */
+/* The first: was there a signal since the last call? The second: was the program told to end? */
 bool lisp_signals_interrupted(void);
 bool lisp_signals_ended(void);
 
-/* Not 0 after one of them, for mishap_invocation.cancel. */
+/* Not 0 after one of these signals, for mishap_invocation.cancel. */
 const unsigned char *lisp_signals_cancel(void);
 
 /* -- characters -------------------------------------------------------------------------------- */
 
 enum { LISP_NO_CHARACTER = 0xFFFD };
 
-/* The character that text begins with, and how many bytes it has: 1 of no character
- * (LISP_NO_CHARACTER); 0 if there is no text. */
+/* The first character of a text, and how many bytes it has: 1 for an invalid one
+ * (LISP_NO_CHARACTER); 0 if the text is empty. */
 size_t lisp_character(mishap_text text, uint32_t *character);
 
 /* How many bytes the first `count` characters have. */

@@ -1,3 +1,4 @@
+/* lisp repl: the read-eval-print loop: see repl.h. */
 #include "lisp/repl.h"
 
 #include <ctype.h>
@@ -13,8 +14,8 @@ struct repl {
     mishap_buffer typed; /* read, and not evaluated yet */
     mishap_buffer entry; /* what was typed since the prompt, for the history */
     char package[100];
-    int64_t level; /* of evaluations that are suspended: 0 or 1 */
-    size_t abort;  /* the restart that ends it */
+    int64_t level; /* suspended evaluations: 0 or 1 */
+    size_t abort;  /* the restart that aborts it */
     size_t restarts;
     bool asks[LISP_MOST_RESTARTS]; /* the restart takes values */
     bool over;
@@ -54,7 +55,7 @@ static void tell_lost(struct repl *r)
     r->session.lost = false;
 }
 
-/* What the prompt is to show; with `suspended` the restarts are shown now. */
+/* Update what the prompt shows; with `suspended` the restarts are shown now. */
 static void look_around(struct repl *r, bool suspended)
 {
     mishap_answered *answered = NULL;
@@ -84,7 +85,7 @@ static void look_around(struct repl *r, bool suspended)
 
 typedef enum found { NOTHING, PARTIAL, WHOLE, DROPPED } found;
 
-/* Is there a form in what was typed, and where does it end? What cannot be read is one as well: its
+/* Find a form in what was typed, and its end. Text that cannot be read counts as one: its
  * evaluation says why. */
 static found look(struct repl *r, size_t *end)
 {
@@ -133,8 +134,9 @@ static void take_form(struct repl *r, size_t end, mishap_buffer *out)
     mishap_buffer_reset(&r->entry);
 }
 
-/* Read on until there is a form. False: there is none, as the line was dropped or the input is at
- * its end; a person's is dropped then, that of a pipe is evaluated, to say what is missing. */
+/* Read on until there is a form. False: there is none, since the line was dropped or the input has
+ * ended. An incomplete form of a person is dropped then; that of a pipe is evaluated, so that the
+ * error says what is missing. */
 static bool finish_form(struct repl *r, mishap_buffer *out)
 {
     size_t end;
@@ -147,7 +149,7 @@ static bool finish_form(struct repl *r, mishap_buffer *out)
         if (what != PARTIAL || r->fatal) {
             if (what == DROPPED) {
                 lisp_signals_interrupted();
-                say("\n"); /* behind what the terminal shows of Ctrl-C */
+                say("\n"); /* after the ^C that the terminal shows */
             }
             forget(r);
             return false;
@@ -186,7 +188,7 @@ static bool is_suspended(const mishap *failure)
     return mishap_public_member(mishap_told(failure), "suspended") != NULL;
 }
 
-/* Call what evaluates, and show what came of it. */
+/* Evaluate, and show the outcome. */
 static void evaluate(struct repl *r, const char *operation, const mishap_pair *pairs)
 {
     mishap_answered *answered = NULL;
@@ -200,14 +202,14 @@ static void evaluate(struct repl *r, const char *operation, const mishap_pair *p
     else if (failure)
         lisp_show_failure(&r->screen, &r->session, failure);
     if (failure)
-        r->session.lost = false; /* the report has said so */
+        r->session.lost = false; /* the report has said so already */
     tell_lost(r);
     mishap_answered_free(answered);
     mishap_free(r->last);
     r->last = failure;
     r->over |= ferror(stdout) || lisp_signals_ended() || (stopped && !r->screen.person);
     if (failure && r->screen.person)
-        forget(r); /* what came behind it may rely on it */
+        forget(r); /* forms after it may depend on it */
     look_around(r, suspended);
 }
 
@@ -241,7 +243,7 @@ static void choose(struct repl *r, size_t index, mishap_text values)
     mishap_buffer_release(&form);
 }
 
-/* Is this line a choice among the restarts? */
+/* True if this line is a choice among the restarts. */
 static bool take_choice(struct repl *r, mishap_text line)
 {
     char copy[200];
@@ -312,7 +314,7 @@ static void quit(struct repl *r)
 }
 
 /* A command for the REPL itself; any other keyword is a form. A session refuses to exit, but a
- * person who types this alone wants to leave. */
+ * person who types only this wants to leave. */
 static bool take_command(struct repl *r, mishap_text line)
 {
     static const struct {
@@ -356,7 +358,7 @@ static void step(struct repl *r, mishap_buffer *form)
 
 /* -- the operation ----------------------------------------------------------------------------- */
 
-/* As the other commands have it. */
+/* The same rules as in the other commands. */
 static bool wants_color(void)
 {
     const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -379,7 +381,7 @@ mishap *lisp_repl(mishap_call *outer)
         say("Type a Lisp form. :help lists the commands; Ctrl-D leaves.\n");
     while (r.lines && !r.over)
         step(&r, &form);
-    /* What is left of a pipe whose last line ended with the input. */
+    /* The rest of a pipe whose last line had no line feed. */
     while (r.lines && r.typed.length && !r.screen.person && !r.fatal && !lisp_signals_ended() &&
            finish_form(&r, &form))
         evaluate_form(&r, mishap_buffer_text(&form));

@@ -1,8 +1,8 @@
 /*
  * lisp repl: a person at a terminal, or a pipe, in a session of Lisp.
  *
- *     repl.c        the loop: what is typed, and what is done with it
- *     repl_calls.c  the calls to the session, which begins afresh when it ends
+ *     repl.c        the loop: reads forms and evaluates them
+ *     repl_calls.c  the calls to the session, which is started anew when it ends
  *     show.c        values, output, failures and restarts as a person reads them
  *     line.c        lines: editing, history
  */
@@ -24,30 +24,29 @@ enum { LISP_MOST_RESTARTS = 20 };
 typedef struct lisp_session {
     mishap_app app; /* the program, with the operations that the REPL calls */
     mishap_foreign_process *process;
-    bool lost; /* the process ended during a call, and there is another one */
+    bool lost; /* the process ended during a call, and a new one was started */
 } lisp_session;
 
-/* Begin one for the handler of `call`; and end it. */
+/* Begin a session for the handler of `call`; end it. */
 mishap *lisp_session_begin(lisp_session *session, const mishap_call *call);
 void lisp_session_end(lisp_session *session);
 
-/* End its process and begin another one. */
+/* End its process and start a new one. */
 mishap *lisp_session_renew(lisp_session *session);
 
-/* Call an operation: mishap_invoke_with(). If the process ended, `lost` is set and there is a fresh
- * one; if there cannot be one, *fatal says why. A signal (lisp_signals_mind) ends a call of code.
- */
+/* Call an operation: mishap_invoke_with(). If the process ended, `lost` is set and a new one was
+ * started; if that failed, *fatal says why. A signal (lisp_signals_mind) ends a call of code. */
 mishap *lisp_session_call(lisp_session *session, const char *operation, const mishap_pair *pairs,
                           mishap_answered **out, mishap **fatal);
 
-/* The file for the history, in the data folder; it is the caller's, for mishap_release(). NULL:
- * there is no such folder. */
+/* The path of the history, in the data folder, which the caller releases with mishap_release().
+ * NULL: there is no such folder. */
 char *lisp_session_history(lisp_session *session);
 
 /* -- showing ----------------------------------------------------------------------------------- */
 
 typedef struct lisp_screen {
-    bool person; /* at a terminal, which must not act on what the code says */
+    bool person; /* a person at a terminal: control characters in the output of code are replaced */
     bool color;
 } lisp_screen;
 

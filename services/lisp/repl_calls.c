@@ -1,11 +1,11 @@
-/* The calls of a REPL to its session. They are operations that no boundary has. */
+/* The calls of a REPL to its session. They use operations that no boundary offers. */
 #include <stdlib.h>
 
 #include <mishap/memory.h>
 
 #include "lisp/repl.h"
 
-/* Milliseconds of a call; the session ends it before that. */
+/* The timeout of a call in milliseconds; the session ends the call before that. */
 enum { LONGEST_MS = 3700 * 1000, LONGEST_SECONDS = 3600 };
 
 /* clang-format off */
@@ -50,7 +50,7 @@ static mishap *repeat(mishap_call *call)
     return mishap_answer(call, mishap_json(call, ""));
 }
 
-/* The data folder is known to what is opened in it. */
+/* Only a service that is opened gets to know the data folder. */
 static mishap *open_history(const mishap_setup *setup, void **state)
 {
     static const char name[] = "/lisp-history";
@@ -108,7 +108,7 @@ static mishap *start(lisp_session *s)
     mishap *failure = mishap_foreign_start(&s->app, lisp_service.worker, &s->process);
     if (failure)
         return failure;
-    /* A person sees how long it takes, and has Ctrl-C. */
+    /* A person sees how long it takes, and can press Ctrl-C: so the session gets no limit. */
     mishap_free(call_now(s, "lisp.limits",
                          MISHAP_PAIRS({ "timeout", MISHAP_VALUE(LONGEST_SECONDS) }), NULL));
     return NULL;

@@ -13,19 +13,19 @@
 #include "services_found.h"
 
 #define CORE    "mishap-lisp.core"
-#define SOURCES "/usr/share/common-lisp/source" /* where Debian has the libraries of Lisp */
+#define SOURCES "/usr/share/common-lisp/source" /* where Debian installs libraries of Lisp */
 
-/* What it may really use beside its heap: the core, native memory and the temporary folder. */
+/* Memory that it may use beside its heap: the core, native memory and the temporary folder. */
 enum { BESIDE_MB = 192, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
 
-/* Private memory counts from where it is reserved. So it has what SBCL reserves and never uses, and
- * native memory that the code can use, both beside the heap. */
+/* Private memory counts as soon as it is reserved. So the limit has to include what SBCL reserves
+ * and never uses, and native memory that the code can use, both beside the heap. */
 enum {
-    NATIVE_MB = BESIDE_MB - 32, /* the core is 24, and there are tables of pages */
+    NATIVE_MB = BESIDE_MB - 32, /* the core takes 24, and there are page tables */
     UNUSED_MB = LISP_RESERVED_MB < 0 ? 400 - NATIVE_MB : LISP_RESERVED_MB,
 };
 
-/* Of addresses SBCL 2.2 reserves 210 MB beside its heap on x86-64, SBCL 2.5 430 MB. Both reserve
+/* Address space: beside its heap SBCL 2.2 reserves 210 MB on x86-64, SBCL 2.5 430 MB. Both reserve
  * 30 MB on arm64. */
 enum { ADDRESSES_MB = 620 };
 
@@ -66,7 +66,7 @@ const char *lisp_core(void)
 
 static char heap[32];
 
-/* What comes from settings is filled in: the folders at the end of both lists. */
+/* The settings fill in the folders at the end of both lists. */
 enum { OPTIONS = 9, PATHS = 6 };
 static const char *arguments[OPTIONS + 2 * MOST_FOLDERS + 1] = {
     "--core",
@@ -86,14 +86,14 @@ static mishap_sandbox_profile profile = {
     .readable = readable,
     .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
     .cpu_seconds = 3600,
-    .shares = MISHAP_SHARES_TIMERS, /* one, which it makes before it runs code */
+    .shares = MISHAP_SHARES_TIMERS, /* one timer, which SBCL makes before it runs code */
 };
 
 static mishap *usable(void);
 static mishap *ended(const mishap_foreign_end *end);
 
-/* What code of a session may have its process say. An evaluation that aborts itself is CANCELLED.
- */
+/* The failures that code of a session may claim for its process. An evaluation that aborts itself
+ * is CANCELLED. */
 static const mishap_foreign_code code_of_callers = {
     .raises = MISHAP_RAISES(SIMPLE_ERROR, TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE,
                             DIVISION_BY_ZERO, PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR,
@@ -109,7 +109,7 @@ static mishap_foreign sbcl = {
     .program = LISP_SBCL,
     .arguments = arguments,
     .sandbox = &profile,
-    .grace_ms = 5000, /* a busy machine may give it no processor time for a second or two */
+    .grace_ms = 5000, /* on a busy machine it may get no processor time for a second or two */
     .limit_param = "timeout",
     .usual_limit_ms = 60 * 1000,
     .sessions = true,
@@ -136,7 +136,7 @@ static mishap *prepare(const mishap_setup *setup)
     profile.resident_bytes = (uint64_t)(heap_mb + BESIDE_MB) << 20;
     sbcl.caller_bytes = (uint64_t)mishap_integer(set, "caller_mb") << 20;
     if (sbcl.caller_bytes < profile.resident_bytes)
-        sbcl.caller_bytes = profile.resident_bytes; /* one may have all that it may */
+        sbcl.caller_bytes = profile.resident_bytes; /* one session may use all of it */
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");
@@ -166,15 +166,15 @@ static bool says(const mishap_foreign_end *end, const char *words)
     return end->output.length && memmem(end->output.data, end->output.length, words, strlen(words));
 }
 
-/* A handler of the exhaustion may exhaust what is left of the stack for it: SBCL then says that it
- * has given up the page that guards the stack, and gives up. */
+/* A handler of the exhaustion may exhaust the rest of the stack, too: SBCL then reports that it has
+ * disabled the guard page of the stack, and exits. */
 static bool stack_was_exhausted(const mishap_foreign_end *end)
 {
     return says(end, "Control stack exhausted") ||
            (says(end, "guard page unprotected") && says(end, "fatal error encountered"));
 }
 
-/* The report that the session could not write any more. */
+/* The report that the session could not write itself any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
 #define AFRESH " The session starts fresh with the next call: its definitions are gone."

@@ -1,4 +1,4 @@
-/* What a REPL prints. */
+/* What the REPL prints. */
 #include "lisp/repl.h"
 
 static void put_style(const lisp_screen *s, const char *style)
@@ -7,7 +7,7 @@ static void put_style(const lisp_screen *s, const char *style)
         fputs(style, stdout);
 }
 
-/* A terminal would act on control characters: it gets a question mark in place of each. */
+/* A terminal would act on control characters, so each is replaced by a question mark. */
 static void put_safely(FILE *to, mishap_text text)
 {
     uint32_t c;

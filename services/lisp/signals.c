@@ -1,4 +1,5 @@
-/* The signals that a REPL minds: Ctrl-C stops an evaluation or drops a line, and ends nothing. */
+/* The signals of the REPL: Ctrl-C stops an evaluation or drops a line, but does not end the
+ * REPL. */
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -20,7 +21,8 @@ static void on_signal(int number)
 
 void lisp_signals_mind(void)
 {
-    struct sigaction action = { .sa_handler = on_signal }; /* what waits is to wake up */
+    /* Without SA_RESTART, so that system calls that wait are interrupted. */
+    struct sigaction action = { .sa_handler = on_signal };
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < MINDED; i++)
         sigaction(minded[i], &action, &before[i]);

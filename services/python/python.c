@@ -1,5 +1,5 @@
-/* The operations that run Python, and the program that runs them: where it is, what it may do, how
- * it ends. */
+/* The operations that run Python, and the program that runs them: its path, its sandbox, how it
+ * ends. */
 #include "python/python.h"
 
 #include <limits.h>
@@ -16,7 +16,7 @@
 enum {
     MOST_SECONDS = 60,
     MOST_MEMORY_MB = 512,
-    AROUND_MB = 128,    /* the interpreter, and what native code takes beside the limit */
+    AROUND_MB = 128,    /* memory of the interpreter and of native code, beside the limit */
     LIBRARIES_MB = 400, /* mappings of files, and stacks of threads */
     THREADS = 16,
 };
@@ -33,7 +33,8 @@ const char *python_program(void)
                : NULL;
 }
 
-/* Python's library, what it is linked with, and the time zones. There is nothing to write to. */
+/* Python's library, the libraries that it needs, and the time zones. The program can write to no
+ * file. */
 #define LIBRARIES_OF(machine) "/lib/" machine "-linux-gnu", "/usr/lib/" machine "-linux-gnu"
 const char *const python_readable[] = {
 #if defined(__x86_64__)
@@ -59,7 +60,7 @@ static const mishap_sandbox_profile profile = {
     .threads = THREADS,
 };
 
-/* It is not in the tree of a build that was made without it. */
+/* A build without Python does not have the program. */
 static mishap *prepare(const mishap_setup *setup)
 {
     (void)setup;
@@ -95,7 +96,7 @@ static mishap *usable(void)
 #define NOT_IN_TIME    "The code was not finished in time."
 #define CANCELLED_CALL "The call was cancelled."
 
-/* What the process could not say any more. */
+/* The failure that the process could not report itself any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
     if (end->timed_out)
@@ -117,7 +118,7 @@ static mishap *ended(const mishap_foreign_end *end)
                        "kind", "died");
 }
 
-/* What a module may have the process say once it runs. */
+/* The failures that code may claim for its process once it runs. */
 static const mishap_foreign_code code_of_callers = {
     .raises = MISHAP_RAISES(RUNTIME_ERROR),
     .context = MISHAP_CHOICES("kind", "line", "bases", "cut"),
@@ -132,7 +133,7 @@ static const mishap_foreign cpython = {
     .limit_param = "timeout",
     .usual_limit_ms = 6 * 1000,
     .untimed = true,
-    .grace_ms = 1500, /* a busy machine may give it no processor time for a second */
+    .grace_ms = 1500, /* on a busy machine it may get no processor time for a second */
     .once = true,
     .code = &code_of_callers,
     .usable = usable,
@@ -200,7 +201,7 @@ static const mishap_param to_run[] = {
     LIMITS,
     { 0 },
 };
-/* Beside these there is `result`, which is any JSON value. */
+/* There is also `result`, which is any JSON value. */
 static const mishap_param was_run[] = { OUTPUT, { 0 } };
 
 static const mishap_param to_call[] = {

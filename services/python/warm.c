@@ -65,7 +65,7 @@ static mishap_invocation invocation_of(const python_code *what)
                                 .within = what->within };
 }
 
-/* In a process that was started for it. */
+/* Run the call in a new process that has this seed. */
 static mishap *invoke_with_seed(const char *operation, const python_code *what,
                                 const mishap_pair *pairs, mishap_answered **answered)
 {
@@ -117,8 +117,8 @@ static mishap_value json_or_none(const char *json)
     return json ? mishap_value_of_json(json) : mishap_value_none();
 }
 
-/* `result` is any JSON value, and so it is not declared. Only code that answers for its process
- * leaves it out. */
+/* `result` is any JSON value, so it is not declared. It is missing only if code has written the
+ * answer of its process. */
 static mishap *must_have_result(mishap_answered **answered)
 {
     if (mishap_json((*answered)->json, "result"))
@@ -160,8 +160,8 @@ static const mishap_value *context_of(const mishap *failure, const char *name)
     return member ? &member->value : NULL;
 }
 
-/* The code of a failure is the server's. The word `kind` may be that of the code which ran: it only
- * says in which way code failed. */
+/* The server sets the code of a failure. The code that ran may have written `kind`: it only says in
+ * which way the code failed. */
 python_kind python_kind_of(const mishap *failure)
 {
     static const struct {

@@ -18,9 +18,9 @@ mishap *todo_premium_report(mishap_call *call)
 
 /* -- crashes ----------------------------------------------------------------------------------- */
 
-static volatile bool always = true; /* for loops that the compiler must take for endless ones */
+static volatile bool always = true; /* for endless loops that the compiler must not optimize away */
 
-/* What a sanitizer would report is what these are for. */
+/* These functions do on purpose what a sanitizer would report. */
 #define ON_PURPOSE __attribute__((no_sanitize("undefined")))
 
 ON_PURPOSE static mishap *crash(mishap_call *call, const char *marker)
@@ -28,7 +28,7 @@ ON_PURPOSE static mishap *crash(mishap_call *call, const char *marker)
     static const volatile char *volatile nowhere = NULL;
     (void)call;
     (void)marker;
-    (void)*nowhere; /* a read: two threads that write there would also be a race */
+    (void)*nowhere; /* a read: two threads that write there would be a data race as well */
     return NULL;
 }
 
@@ -45,7 +45,7 @@ ON_PURPOSE static mishap *divide(mishap_call *call, const char *marker)
     (void)call;
     (void)marker;
     number = number / zero;
-    raise(SIGFPE); /* some processors take it calmly */
+    raise(SIGFPE); /* division by zero raises no signal on some processors */
     return NULL;
 }
 
@@ -64,7 +64,7 @@ static mishap *overflow(mishap_call *call, const char *marker)
 
 /* -- other ways to fail ------------------------------------------------------------------------ */
 
-/* Until there is none: first what a machine has, then what none has. */
+/* Allocate until it fails: first as much as a machine has, then more than any has. */
 static mishap *use_memory(mishap_call *call, const char *marker)
 {
     enum { PIECE = 1 << 20, PIECES = 64 };
@@ -125,5 +125,5 @@ mishap *todo_chaos_fail(mishap_call *call)
     for (size_t i = 0; todo_drills[i]; i++)
         if (strcmp(how, todo_drills[i]) == 0)
             return ways[i](call, marker ? marker : "private");
-    return NULL; /* the checks let no other through */
+    return NULL; /* the checks allow no other value */
 }

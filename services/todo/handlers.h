@@ -1,4 +1,4 @@
-/* The functions that the operations run; what they are called with is declared in todo.c. */
+/* The functions that the operations run. Their parameters are declared in todo.c. */
 #ifndef TODO_HANDLERS_H
 #define TODO_HANDLERS_H
 
@@ -17,8 +17,8 @@ mishap *todo_todos_update(mishap_call *call);
 mishap *todo_todos_delete(mishap_call *call);
 mishap *todo_todos_plan(mishap_call *call);
 
-/* The first todos of a user: how many they are, `most` at most. And: they are not what they were.
- */
+/* The first todos of a user, `most` at most; returns how many. The second announces that they have
+ * changed. */
 size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t most);
 void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count);
 

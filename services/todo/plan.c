@@ -33,8 +33,7 @@ static void put_todo(mishap_buffer *b, mishap_query *query)
     put(b, "\n");
 }
 
-/* Those that are not done, of everybody or of one user; how many there are beyond that is `more`.
- */
+/* The todos that are not done, of all users or of one; `more` is how many are left out. */
 static mishap *put_todos(mishap_buffer *b, const mishap_call *call, mishap_store *store, bool *more)
 {
     bool of_user = mishap_given(call, "user_id");

@@ -37,7 +37,7 @@ static void answer_row(mishap_call *call, mishap_query *query, const todo_column
 
 /* -- ids --------------------------------------------------------------------------------------- */
 
-/* Decimal digits as a row has them: no sign, no zero in front, and within 64 bits. */
+/* Decimal digits as in a row: no sign, no leading zero, and within 64 bits. */
 int64_t todo_id(const mishap_call *call, const char *param)
 {
     const char *text = mishap_string(call, param);
@@ -93,7 +93,7 @@ static mishap *read_row(struct row *row, mishap_call *call, mishap_query *query,
                         const todo_column *columns)
 {
     *row = (struct row){ 0 };
-    /* To the end: some of the tables' rules speak only after the row. */
+    /* Step to the end: some constraints of the tables are reported only after the row. */
     while (mishap_query_step(query)) {
         row->found = true;
         row->id = mishap_query_integer(query, 0);
@@ -156,7 +156,7 @@ static void bind_filters(mishap_query *query, const todo_page *page)
         mishap_query_bind_integer(query, USER, *page->user);
 }
 
-/* The rows, as many as asked for; *cut if there are more of them. */
+/* The rows, as many as asked for; *cut if there are more. */
 static mishap *answer_page(mishap_call *call, mishap_store *store, const todo_page *page, bool *cut)
 {
     int64_t last = 0;
@@ -199,7 +199,7 @@ mishap *todo_page_answer(mishap_call *call, const todo_page *page)
     mishap *failure = answer_page(call, store, page, &cut);
     if (!failure && cut)
         failure = count_rows(store, page, &total);
-    if (!failure && cut) /* others may have deleted some since */
+    if (!failure && cut) /* other callers may have deleted some since */
         mishap_answer_cut(call, (size_t)limit, (size_t)(total > limit ? total : limit + 1));
     return failure;
 }

@@ -16,7 +16,7 @@ typedef struct todo_column {
 
 /* -- ids --------------------------------------------------------------------------------------- */
 
-/* The number behind an id; 0, which no row has, if it is the id of nothing. */
+/* The number of an id; 0, which no row has, if it is not a valid id. */
 int64_t todo_id(const mishap_call *call, const char *param);
 
 /* -- parameters into a query ------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ void todo_bind_id(mishap_query *query, int place, const mishap_call *call, const
 
 /* -- one row ----------------------------------------------------------------------------------- */
 
-/* What rows of a table are in the API. */
+/* How rows of a table appear in the API. */
 typedef struct todo_kind {
     const todo_column *columns;
     const char *path;    /* "/users/", before the id */
@@ -37,9 +37,9 @@ typedef struct todo_kind {
     const char *missing; /* "User not found" */
 } todo_kind;
 
-/* Run a query to its end and answer with its one row: as created, as found, or, for one that was
- * deleted, with nothing. NOT_FOUND if it has none. If the tables' rules refuse the query, the
- * caller of this says what that means: see `taken` and `dangling` of the query. */
+/* Run a query to its end and answer with its one row: as created, as found, or, for a deleted one,
+ * with nothing. NOT_FOUND if it has none. If a constraint of the tables refuses the query, the
+ * caller of this function says what that means: see `taken` and `dangling` of the query. */
 mishap *todo_answer_created(mishap_call *call, mishap_query *query, const todo_kind *kind);
 mishap *todo_answer_found(mishap_call *call, mishap_query *query, const todo_kind *kind);
 mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_kind *kind);
@@ -50,7 +50,7 @@ void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id);
 
 /* -- a page of rows ---------------------------------------------------------------------------- */
 
-/* What to list; NULL where there is nothing to narrow it to. */
+/* What to list; NULL where there is no filter. */
 typedef struct todo_page {
     todo_statement list, count;
     const todo_kind *kind;

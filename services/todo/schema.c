@@ -2,9 +2,9 @@
 #include "todo/schema.h"
 
 /*
- * Ids are never used twice, so that a link to something that was deleted does not lead elsewhere.
- * A todo outlives its user. SQLite would count the rows of a large table one by one, so tallies are
- * kept of them.
+ * Ids are never reused, so that a link to a deleted row does not lead to another one. A todo
+ * outlives its user. SQLite would count the rows of a large table one by one, so the counts are
+ * stored.
  */
 static const char *const sqlite[] = {
     "CREATE TABLE users ("
@@ -41,8 +41,8 @@ static const char *const sqlite[] = {
 };
 
 /*
- * The same for PostgreSQL. There are no tallies: all writers would wait for the one that changes
- * the same tally, until it has committed.
+ * The same for PostgreSQL, without stored counts: each writer would wait until the one before it
+ * has committed its change of the count.
  */
 #define NOW "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 static const char *const postgresql[] = {

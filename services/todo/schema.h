@@ -25,7 +25,7 @@ typedef enum todo_statement {
     TODO_STATEMENTS = TODO_TODO_COUNT + 4,
 } todo_statement;
 
-/* What a list of todos, and their count, can be narrowed to. */
+/* Filters for lists of todos, and for their count. */
 enum {
     TODO_BY_DONE = 1, /* 3 done */
     TODO_BY_USER = 2, /* 4 user */

@@ -29,6 +29,7 @@ const mishap_service todo_service = {
     .close = close_service,
     .identity = identity_of,
     .dialect = "tool-result",
-    .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE), /* the store, at any time */
+    /* Any call on the store can fail with these. */
+    .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),
     .settings = settings,
 };

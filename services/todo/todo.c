@@ -33,7 +33,7 @@
       .help = "E-mail address, which must be unique" }
 /* clang-format on */
 
-/* In the order in which what is wrong with them is told. */
+/* In the order in which flaws of them are reported. */
 static const mishap_param new_user[] = { NAME(true), AGE, EMAIL(true), { 0 } };
 static const mishap_param user_id[] = { USER_ID, { 0 } };
 static const mishap_param user_change[] = { USER_ID, NAME(false), AGE, EMAIL(false), { 0 } };
@@ -122,7 +122,7 @@ static const mishap_param drill[] = {
 /* clang-format off */
 #define EXAMPLES(...) (const mishap_example[]){ __VA_ARGS__, { 0 } }
 /* clang-format on */
-/* What all have in common that work on the store. */
+/* What all operations on the store have in common. */
 #define ON_STORE .service = &todo_service, .group = "Users and todos"
 
 const mishap_operation todo_operations[] = {

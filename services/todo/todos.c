@@ -8,7 +8,7 @@ static const todo_column columns[] = {
 };
 static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found" };
 
-/* In other words than those of the store. */
+/* The store's failure in words of the API. */
 static mishap *no_user(mishap *failure)
 {
     mishap_free(failure);
@@ -58,7 +58,7 @@ mishap *todo_todos_update(mishap_call *call)
     mishap_query query;
     if (!mishap_given(call, "title") && !mishap_given(call, "done") &&
         !mishap_given(call, "user_id"))
-        return todo_todos_get(call); /* there is nothing to write */
+        return todo_todos_get(call); /* there is nothing to change */
     mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_UPDATE);
     todo_bind_id(&query, 1, call, "id");
     todo_bind_string(&query, 2, call, "title");

@@ -9,7 +9,7 @@ static const todo_column columns[] = {
 };
 static const todo_kind user = { columns, "/users/", "todo://users", "User not found" };
 
-/* In other words than those of the store. */
+/* The store's failure in words of the API. */
 static mishap *email_taken(const mishap_call *call, mishap *failure)
 {
     mishap_free(failure);
@@ -47,7 +47,7 @@ mishap *todo_users_update(mishap_call *call)
 {
     mishap_query query;
     if (!mishap_given(call, "name") && !mishap_given(call, "age") && !mishap_given(call, "email"))
-        return todo_users_get(call); /* there is nothing to write */
+        return todo_users_get(call); /* there is nothing to change */
     mishap_query_begin(&query, mishap_store_of(call), TODO_USER_UPDATE);
     todo_bind_id(&query, 1, call, "id");
     todo_bind_string(&query, 2, call, "name");

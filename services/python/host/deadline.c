@@ -1,9 +1,9 @@
 /*
- * The end of a call whose time is over. The parent keeps the time, and sends a signal: a timer of
- * this process would be counted among those of the whole user, and code of others could take them
- * all. A handler of the signal writes the failure and ends the process: it needs no lock of the
- * interpreter, so code that is inside of one operation for ever, such as 10**10**10, ends like any
- * other. Code that blocks the signal is killed by the parent.
+ * The end of a call whose time is over. The parent keeps the time, and sends a signal: timers of
+ * this process would count against a limit of the whole user, which code of other callers could use
+ * up. The signal handler writes the failure and ends the process. It needs no lock of the
+ * interpreter, so it also ends code that stays in one operation for ever, such as 10**10**10. Code
+ * that blocks the signal is killed by the parent.
  */
 #include "host.h"
 
@@ -19,7 +19,7 @@ long long current_id(void)
     return id;
 }
 
-/* The parent has begun to count a moment earlier. Where this is wrong, it corrects it. */
+/* The parent has begun to count a moment earlier. If this is wrong, the parent corrects it. */
 static bool is_over(void)
 {
     enum { EARLIER_MS = 20 };
@@ -30,7 +30,7 @@ static bool is_over(void)
     return left_ms <= EARLIER_MS;
 }
 
-/* Before the end of its time the call was cancelled. */
+/* If its time is not over, the call was cancelled. */
 static void on_signal(int number)
 {
     (void)number;

@@ -1,7 +1,7 @@
 /*
- * Exceptions as failures. Nothing of the server is in them: frames of the code alone, and no path
- * of Python's library. The text of an exception is made by its __str__, which is the code's: it may
- * fail or never end, and so the deadline still holds.
+ * Exceptions as failures. They contain only frames of the caller's code, and no path of Python's
+ * library. The text of an exception comes from its __str__, which may be code of the caller: it may
+ * fail or never end, so the deadline still applies.
  */
 #include "host.h"
 
@@ -23,7 +23,7 @@ PyObject *take_exception(void)
 
 /* -- words ------------------------------------------------------------------------------------- */
 
-/* Addresses differ from process to process: " at 0x7f0123" becomes " at 0x0". */
+/* Addresses differ between processes: " at 0x7f0123" becomes " at 0x0". */
 static void hide_addresses(text *t, size_t from)
 {
     static const char before[] = " at 0x";
@@ -99,7 +99,7 @@ static long number_of(PyObject *object, const char *attribute)
     return number < 0 ? 0 : number;
 }
 
-/* The innermost frames of the code, in a ring; how many there were. */
+/* The innermost frames of the code, in a ring, and how many there were. */
 typedef struct frames {
     PyTracebackObject *ring[MOST_FRAMES];
     size_t count;
@@ -120,7 +120,7 @@ static void find_frames(PyObject *exception, frames *found)
     for (PyTracebackObject *t = (PyTracebackObject *)first; t; t = t->tb_next)
         if (is_of_code(t))
             found->ring[found->count++ % MOST_FRAMES] = t;
-    Py_XDECREF(first); /* the exception has it */
+    Py_XDECREF(first); /* the exception holds a reference */
 }
 
 long exception_line(PyObject *exception)
@@ -132,8 +132,8 @@ long exception_line(PyObject *exception)
                : 0;
 }
 
-/* A line of the code without the white space around it; what is too long ends before a character.
- */
+/* A line of the code without the white space around it; a line that is too long is cut between two
+ * characters. */
 static size_t line_of(const char **code, long number)
 {
     enum { MOST = 200 };
@@ -167,7 +167,7 @@ static void put_frame(text *t, PyTracebackObject *trace, const char *code)
     put_words(&words, length ? ": " : "");
     put(&words, code, length);
     if (t->length)
-        t->length--; /* its quotation mark, and the one of what follows */
+        t->length--; /* remove the quotation mark at its end and the one that follows */
     size_t from = t->length;
     put_bytes(t, words.data ? words.data : "", words.length);
     if (!t->failed) {
@@ -195,7 +195,7 @@ void put_frames(text *t, PyObject *exception, const char *code)
 
 static void begin_failure(text *t, const char *code)
 {
-    limit_memory(0); /* for the report */
+    limit_memory(0); /* the report itself needs memory */
     put_words(t, "{\"id\":");
     put_number(t, current_id());
     put_words(t, ",\"last\":true,\"failure\":{\"code\":");
@@ -257,7 +257,7 @@ _Noreturn void fail_runtime(PyObject *exception, const char *code)
     put_words(&t, ",\"message\":");
     size_t from = t.length;
     put_exception_message(&t, exception);
-    if (!t.failed && t.length == from + 2) { /* it says nothing */
+    if (!t.failed && t.length == from + 2) { /* the exception has no text */
         t.length = from;
         if (memory)
             put_string(&t, "The code needs more memory than it may have.");
@@ -278,7 +278,7 @@ _Noreturn void fail_words(const char *code, const char *kind, const char *before
                         : strcmp(kind, "result") == 0 ? "TypeError"
                                                       : NULL;
     begin_failure(&t, code);
-    if (class) { /* what Python itself would have raised */
+    if (class) { /* the class that Python itself would have raised */
         put_words(&t, ",\"type\":");
         put_string(&t, class);
     }

@@ -15,8 +15,8 @@ static _Noreturn void give_up(void)
     _exit(0);
 }
 
-/* Nothing of the environment and of the user counts, and a hash is the same in each process that
- * has the same seed. */
+/* Ignore the environment and the user's configuration. Hashes are the same in each process with the
+ * same seed. */
 static void start(unsigned long seed)
 {
     PyPreConfig before;
@@ -43,7 +43,7 @@ static void start(unsigned long seed)
         give_up();
 }
 
-/* The least of what the call says and of what the parent says. */
+/* The smaller one of two limits: that of the call and that of the parent. */
 static long long limit_of(yyjson_val *call, yyjson_val *arguments)
 {
     yyjson_val *asked = yyjson_obj_get(arguments, "timeout");
@@ -74,7 +74,7 @@ int main(int count, char **words)
     static const char ready[] = "{\"ready\":1}";
     const char *seed = option(count, words, "--hash-seed");
     const char *expected = option(count, words, "--expect");
-    signal(SIGINT, SIG_IGN); /* until there is a call */
+    signal(SIGINT, SIG_IGN); /* ignored until there is a call */
     start(seed ? strtoul(seed, NULL, 10) : 0);
     if (expected)
         expect_code(expected);

@@ -1,7 +1,7 @@
 /*
- * The limit of memory of a call: everything that the interpreter allocates is counted, and beyond
- * the limit there is none, which is a MemoryError in the code. The process as a whole, native code
- * included, has a little more (RLIMIT_DATA), and the sandbox limits what no call may go beyond.
+ * The memory limit of a call: all allocations of the interpreter are counted, and beyond the limit
+ * they fail, which is a MemoryError in the code. The process as a whole, including native code, has
+ * a little more (RLIMIT_DATA), and the sandbox has a limit for all calls.
  */
 #include "host.h"
 
@@ -14,8 +14,8 @@ static _Atomic size_t used;
 static _Atomic size_t most = SIZE_MAX;
 static PyObjectArenaAllocator arenas;
 
-/* After the first refusal there is a little more, once: the traceback of the MemoryError needs it.
- */
+/* After the first refusal there is a little more memory, once: the traceback of the MemoryError
+ * needs it. */
 static atomic_bool refused;
 enum { RESERVE = 4 << 20 };
 
@@ -81,8 +81,8 @@ static void give_back(void *context, void *block)
     free(block);
 }
 
-/* Small objects lie in arenas, which are mapped. Without an arena each is allocated by itself, so
- * that this is no refusal yet. */
+/* Small objects are in arenas, which are mapped. Without an arena, each object is allocated by
+ * itself, so this does not count as a refusal. */
 static void *take_arena(void *context, size_t size)
 {
     (void)context;
@@ -108,7 +108,7 @@ void count_memory(void)
     PyObject_SetArenaAllocator(&ours_too);
 }
 
-/* Native code meets a limit of the system. What it had before is far less than the rest. */
+/* Native code has a limit of the system. What the process used before is small compared with it. */
 static void limit_process(size_t megabytes)
 {
     rlim_t bytes = (rlim_t)(megabytes + AROUND_MB) << 20;

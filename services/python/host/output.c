@@ -1,6 +1,6 @@
 /*
- * What the code prints: sys.stdout and sys.stderr are objects that keep the first bytes of what is
- * written, in UTF-8. They lie in memory of their own, so that a handler of a signal finds them.
+ * The output of the code: sys.stdout and sys.stderr are objects that keep the first bytes that are
+ * written, in UTF-8. The bytes are in static memory, so that a signal handler can read them.
  */
 #include "host.h"
 
@@ -27,11 +27,11 @@ static void keep(stream *s, PyObject *words)
             return;
         }
         memcpy(s->data + s->length, bytes, size);
-        s->length += size; /* last: a handler of a signal may read now */
+        s->length += size; /* updated last: a signal handler may read at any time */
     }
 }
 
-/* Text; or bytes, since it is its own `buffer`. */
+/* Accepts text; or bytes, since it is its own `buffer`. */
 static PyObject *stream_write(PyObject *self, PyObject *words)
 {
     stream *s = (stream *)self;

@@ -1,13 +1,13 @@
-/* The operations: `run` for artifacts, with JSON, and `call` for a replay, with Python's own words.
- */
+/* The operations: `run` for artifacts, with JSON values, and `call` for a replay, with Python
+ * literals. */
 #include "host.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Sys.set_int_max_str_digits(), saved before the code can replace it. */
+/* sys.set_int_max_str_digits(), saved before the code can replace it. */
 static PyObject *limit_digits;
-static PyObject *names; /* what an argument of a replay may be written with */
+static PyObject *names; /* the names that an argument of a replay may contain */
 
 enum { USUAL_DIGITS = 4300 };
 
@@ -33,7 +33,7 @@ bool prepare_operations(void)
     return done;
 }
 
-/* 0: an int may be as long as it is. */
+/* 0: no limit for the length of an int. */
 static void set_digits(int most)
 {
     PyObject *done = PyObject_CallFunction(limit_digits, "i", most);
@@ -50,7 +50,7 @@ static const char *text_of(yyjson_val *arguments, const char *name)
     return words ? words : "";
 }
 
-/* Compiled before the call, which may have other code. */
+/* Code that was compiled in advance; the call may have other code. */
 static struct {
     const char *words;
     PyObject *compiled;
@@ -62,7 +62,7 @@ void expect_code(const char *code)
                               .cf_feature_version = PY_MINOR_VERSION };
     expected.compiled = Py_CompileStringExFlags(code, CODE_FILE, Py_file_input, &flags, -1);
     expected.words = code;
-    PyErr_Clear(); /* the call will say what is wrong with it */
+    PyErr_Clear(); /* the call will report what is wrong with it */
 }
 
 static PyObject *compile(yyjson_val *arguments, const char *code)
@@ -82,7 +82,7 @@ static PyObject *compile(yyjson_val *arguments, const char *code)
     fail_syntax(exception, code);
 }
 
-/* The names that the code defines, after it has run as a module. */
+/* Run the code as a module; returns the names that it defines. */
 static PyObject *load(yyjson_val *arguments, const char *code)
 {
     PyObject *compiled = compile(arguments, code), *module = PyImport_AddModule(CODE_MODULE);
@@ -95,7 +95,7 @@ static PyObject *load(yyjson_val *arguments, const char *code)
         fail_runtime(take_exception(), code);
     Py_DECREF(done);
     Py_DECREF(compiled);
-    return Py_NewRef(defined); /* the code may have thrown its module away */
+    return Py_NewRef(defined); /* the code may have removed its module */
 }
 
 static PyObject *find(PyObject *defined, const char *name)
@@ -175,10 +175,10 @@ _Noreturn void operation_run(yyjson_val *arguments)
 
 /* -- call -------------------------------------------------------------------------------------- */
 
-/* Whether an expression uses nothing but the names that an argument may be written with. The name
- * of an attribute counts as well, so it can reach no object beyond those; a lambda or a
- * comprehension has code of its own. What is evaluated before the code of the caller begins must be
- * no code. */
+/* True if an expression uses only the names that an argument may contain. Names of attributes are
+ * checked, too, so it can reach no other object; a lambda or a comprehension is refused, since it
+ * has code of its own. Arguments are evaluated before the code of the caller is announced, so they
+ * must not be code. */
 static bool is_plain(PyObject *compiled)
 {
     PyObject *used = PyObject_GetAttrString(compiled, "co_names");
@@ -244,8 +244,8 @@ static PyObject *named(yyjson_val *arguments)
     return all;
 }
 
-/* What it raised is an outcome like any other, unless memory ran out: another limit, another
- * outcome. */
+/* A raised exception is an outcome like any other, unless memory ran out: with another limit the
+ * outcome would differ. */
 static _Noreturn void answer_exception(PyObject *exception, const char *code)
 {
     text t = { 0 };
@@ -269,7 +269,7 @@ static _Noreturn void answer_exception(PyObject *exception, const char *code)
 static _Noreturn void answer_result(PyObject *result, const char *code)
 {
     text t = { 0 };
-    set_digits(0); /* it is as long as it is */
+    set_digits(0); /* so that a long int can be printed */
     PyObject *words = PyObject_Repr(result);
     if (!words)
         answer_exception(take_exception(), code);

@@ -6,7 +6,7 @@
 
 /* -- to Python --------------------------------------------------------------------------------- */
 
-/* A number beyond 64 bits, or one that is no finite double. */
+/* An integer beyond 64 bits, or a number that is no finite double. */
 static PyObject *from_raw(yyjson_val *value)
 {
     const char *digits = yyjson_get_raw(value);
@@ -87,8 +87,7 @@ PyObject *from_json(yyjson_val *value, int depth)
 
 /* -- to JSON ----------------------------------------------------------------------------------- */
 
-/* Subclasses count as what they are made of: an IntEnum is a number. Their own methods are not
- * asked. */
+/* Subclasses count as their base: an IntEnum is a number. Their own methods are not called. */
 
 static const char *put_int(text *t, PyObject *value)
 {
@@ -148,7 +147,7 @@ static const char *put_items(text *t, PyObject *value, int depth, PyTypeObject *
     return wrong;
 }
 
-/* A key is a str itself: two of a subclass could be the same text. */
+/* A key must be a plain str: two keys of a subclass could be the same text. */
 static const char *put_members(text *t, PyObject *value, int depth, PyTypeObject **type)
 {
     PyObject *key, *item;

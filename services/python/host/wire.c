@@ -26,7 +26,8 @@ void put(text *t, const char *data, size_t length)
         return;
     if (length > t->room - t->length) {
         size_t room = (t->length + length) * 2 + 1024;
-        char *larger = realloc(t->data, room); /* not the interpreter's: its limit does not count */
+        /* Not from the interpreter, whose limit does not apply here. */
+        char *larger = realloc(t->data, room);
         if (!larger) {
             t->failed = true;
             return;
@@ -111,7 +112,7 @@ void put_unicode(text *t, PyObject *words, size_t most)
 static bool append(text *t, const char *packet, size_t length)
 {
     if (packet[0] == '=' || packet[0] == '<')
-        t->length = 0; /* what was not finished is dropped */
+        t->length = 0; /* an incomplete message is dropped */
     if (t->length + length > MOST_ASKED)
         leave(MISHAP_EXIT_BROKEN, "mishap-python: a message to it is too long\n");
     put(t, packet + 1, length - 1);
@@ -173,7 +174,7 @@ static void send_packet(char kind, const char *data, size_t length)
     memcpy(packet + 1, data, length);
     while (write(SOCKET, packet, length + 1) < 0)
         if (errno == EBADF || errno == ENOTSOCK)
-            _exit(1); /* the code has closed it, or put another file in its place */
+            _exit(1); /* the code has closed it, or replaced it by another file */
         else if (errno != EINTR)
             leave(MISHAP_EXIT_CUT_OFF, "mishap-python: the socket cannot be written to\n");
 }
@@ -193,14 +194,15 @@ void send_all(const char *data, size_t length)
 _Noreturn void finish(text *message)
 {
     while (!claim_end())
-        pause();         /* a handler of a signal ends this process */
-    if (message->failed) /* the code has taken it, beside what the interpreter counts */
+        pause();         /* a signal handler ends this process */
+    if (message->failed) /* native memory of the code, which the interpreter does not count, has
+                            used it up */
         refuse("RUNTIME_ERROR", "memory", "The code needs more memory than it may have.");
     send_all(message->data, message->length);
     _exit(0);
 }
 
-/* A message in memory of its own, for a handler of a signal. */
+/* A message in static memory, for a signal handler. */
 static struct {
     size_t length;
     char data[PACKET];
@@ -226,7 +228,7 @@ static void say_number(long long number)
     say(digits + at);
 }
 
-/* What stands at the end may be a part of a character: that is left out. */
+/* The end may be a part of a character, which is left out. */
 static void say_output(const char *output, size_t length)
 {
     enum { LONGEST = 6, BRACKETS = 4 };
