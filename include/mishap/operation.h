@@ -131,7 +131,7 @@ typedef struct mishap_setup {
 /*
  * What a service says of itself in /health, beside whether it can be opened: the layers of its
  * sandbox, the version of an interpreter. A value is any that MISHAP_VALUE takes; `json` is any
- * JSON. Everybody can read it who reaches the server, so nothing private belongs there.
+ * JSON. Every client of the server can read it, so nothing private belongs there.
  */
 typedef struct mishap_health mishap_health;
 #define mishap_health_member(health, key, value)                                                   \

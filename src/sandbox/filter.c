@@ -196,7 +196,7 @@ static const char *const refused[] = {
     "fchmodat2",
     "fchown",
     "fchownat",
-    "flock", /* which needs no right to write: a lock of a library would be one for everybody */
+    "flock", /* needs no right to write: a lock on a shared library would affect every process */
     "fork",
     "futimesat",
     "ioprio_set",
@@ -321,9 +321,9 @@ static const struct use {
     { "openat", 2, O_TRUNC, 0 },
     { "openat", 2, O_ACCMODE, O_WRONLY },
     { "openat", 2, O_ACCMODE, O_RDWR },
-    /* F_SETOWN and F_SETSIG would send any signal to any process of the user. Locks are memory of
-     * the system without a limit, one for each stretch of bytes, and to read is enough to have one
-     * on a library that is everybody's. */
+    /* F_SETOWN and F_SETSIG could send any signal to any process of the user. Locks use memory of
+     * the system without a limit, one for each range of bytes, and the right to read is enough to
+     * lock a library that all processes share. */
     { "fcntl", 1, WORD, F_DUPFD },
     { "fcntl", 1, WORD, F_DUPFD_CLOEXEC },
     { "fcntl", 1, WORD, F_GETFD },

@@ -175,9 +175,9 @@ static mishap *set_up(postgresql_store *store)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "The database of the store does not use UTF-8."),
             "Create the database with the encoding UTF8.");
-    /* Queries of a service are short: to compile one takes longer than to run it. A small table is
-     * sooner read from end to end than by its index; but then a serializable transaction has read
-     * all of its rows, and is in the way of everybody who changes one. */
+    /* Queries of a service are short: compiling one (jit) takes longer than running it. A small
+     * table is read faster from end to end than by its index; but then a serializable transaction
+     * has read all of its rows, and conflicts with every transaction that changes one of them. */
     return run_for(store, NULL, 0,
                    "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
                    "warning; SET jit TO off; SET enable_seqscan TO off; SELECT "

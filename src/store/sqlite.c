@@ -99,9 +99,9 @@ void mishap_sqlite_pause(int times)
     nanosleep(&(struct timespec){ .tv_nsec = microseconds * 1000 }, NULL);
 }
 
-/* SQLite asks: another process has the lock, shall we try again? The time in the queue counts as
- * well: if another program keeps the file locked, everybody in the queue is told so after the same
- * time, not one after the other. */
+/* SQLite asks whether to try again while another process has the lock. The time in the queue counts
+ * as well: if another program keeps the file locked, all callers in the queue are told so after the
+ * same time, not one after the other. */
 int mishap_sqlite_wait_for_others(void *state, int times)
 {
     const sqlite_store *store = state;
