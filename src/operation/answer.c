@@ -30,7 +30,7 @@ mishap *mishap_answer(mishap_call *call, const char *json)
 
 static const char nameless[] = "the handler wrote a member of an object without a name";
 
-/* The level that was opened last; there is one. */
+/* The innermost open object or array; there is one. */
 static struct mishap_open *innermost(mishap_call *call)
 {
     size_t level = call->writing.depth - 1;
@@ -38,7 +38,7 @@ static struct mishap_open *innermost(mishap_call *call)
                                        : &call->writing.deeper[level - MISHAP_OUTER_LEVELS];
 }
 
-/* What is declared for a value that stands here under this key; NULL: nothing. */
+/* The declaration of a value at this place under this key; NULL: none. */
 static const mishap_param *declared_for(mishap_call *call, mishap_text key)
 {
     if (!call->writing.depth)
@@ -73,8 +73,8 @@ static void close_container(mishap_call *call)
     call->writing.depth--;
 }
 
-/* Text of a handler may be any bytes; what is answered is UTF-8. Without memory the answer has
- * failed, but the handler goes on: it may hold something that it has to give back. */
+/* A handler may pass any bytes; the answer is UTF-8. Without memory the answer fails, but the
+ * handler goes on: it may hold something that it has to release. */
 static bool clean(mishap_call *call, mishap_text *text)
 {
     mishap_text cleaned = mishap_utf8_clean(&call->arena, *text);
@@ -85,9 +85,9 @@ static bool clean(mishap_call *call, mishap_text *text)
 }
 
 /*
- * Before a value: it stands in an object and has a key, or in an array and has none. The first that
- * is written decides what the answer is; `root`: it may be the answer itself. False: there is no
- * memory, and nothing is to be written.
+ * Called before each value: in an object it needs a key, in an array it must have none. The first
+ * value decides what the answer is; `root`: it may be the answer itself. False: there is no memory,
+ * and nothing is to be written.
  */
 static bool begin_value(mishap_call *call, mishap_text key, bool root)
 {
@@ -113,7 +113,7 @@ static bool begin_value(mishap_call *call, mishap_text key, bool root)
     return true;
 }
 
-/* In C a comparison is a number: where a boolean is declared, 0 and 1 are one. */
+/* In C a comparison is a number: where a boolean is declared, 0 and 1 count as false and true. */
 static bool is_truth(const mishap_value *value)
 {
     return value->kind == MISHAP_KIND_INT && (value->integer == 0 || value->integer == 1);
@@ -133,8 +133,8 @@ static void write_value(mishap_call *call, mishap_text key, mishap_value value)
     mishap_json_value(&call->answer, &value);
 }
 
-/* A piece of JSON is read before it is written, or it could be more than one value. False: it is
- * none, and nothing was written. */
+/* JSON text is parsed before it is written, since it could be more than one value. False: it is not
+ * valid JSON, and nothing was written. */
 static bool write_json(mishap_call *call, mishap_text key, mishap_text json)
 {
     char storage[MISHAP_JSON_STORAGE];
@@ -151,7 +151,7 @@ static bool write_json(mishap_call *call, mishap_text key, mishap_text json)
     return sound || call->answer.failed;
 }
 
-/* As mishap_value_of_json() promises, what is no JSON is told as a string. */
+/* As mishap_value_of_json() promises, text that is no JSON is written as a string. */
 static mishap *write_any(mishap_call *call, mishap_text key, mishap_value value)
 {
     if (value.kind == MISHAP_KIND_JSON && write_json(call, key, value.text))
@@ -218,7 +218,7 @@ void mishap_answer_finish(mishap_call *call)
 
 /* -- by the words of HTTP ---------------------------------------------------------------------- */
 
-/* What was written piece by piece is the answer, where no other is given. */
+/* If the handler gives no other answer, what it has written piece by piece is the answer. */
 static mishap *answer_or_keep(mishap_call *call, const char *json)
 {
     return !json && call->answer_kind == MISHAP_ANSWER_WRITTEN ? NULL : mishap_answer(call, json);

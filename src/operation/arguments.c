@@ -14,7 +14,7 @@
 /* -- from a path to a value -------------------------------------------------------------------- */
 
 struct found {
-    const mishap_param *param; /* NULL: not declared, anything may stand there */
+    const mishap_param *param; /* NULL: not declared, any value is allowed */
     yyjson_val *value;         /* NULL: not given */
 };
 
@@ -59,7 +59,7 @@ static struct found begin_at_call(const mishap_call *call, const char *path, siz
 static struct found find(const mishap_call *from, const char *path)
 {
     const mishap_call_part *part = (const mishap_call_part *)from;
-    if (!part) /* what mishap_at() returns for an object that is not given has no members */
+    if (!part) /* the part that mishap_at() returns for an absent object has no members */
         return (struct found){ NULL, NULL };
     mishap_call *call = part->call;
     struct found at = { part->param, part->value };
@@ -135,8 +135,8 @@ size_t mishap_string_length(const mishap_call *call, const char *path)
 int64_t mishap_integer(const mishap_call *call, const char *path)
 {
     yyjson_val *value = value_of(call, path, INTEGERS);
-    /* 3.0 is an integer. That it is one, and fits, was checked, but not where anything may stand:
-     * there a number of another kind is not given. */
+    /* 3.0 is an integer. The checks have made sure that it is one, and that it fits; but not where
+     * any value is allowed: there a number of another kind counts as not given. */
     if (yyjson_is_real(value)) {
         double real = unsafe_yyjson_get_real(value);
         bool fits = real >= -0x1p63 && real < 0x1p63;
@@ -150,8 +150,8 @@ int64_t mishap_integer(const mishap_call *call, const char *path)
 double mishap_number(const mishap_call *call, const char *path)
 {
     yyjson_val *value = value_of(call, path, NUMBERS);
-    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. Where
-     * anything may stand, it may be larger than any double. */
+    /* An integer beyond 64 bits is stored as its digits, which strtod() reads in any locale. Where
+     * any value is allowed, it may be larger than any double. */
     double number = yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL)
                                          : yyjson_get_num(value);
     return isfinite(number) ? number : 0;
@@ -162,7 +162,7 @@ bool mishap_boolean(const mishap_call *call, const char *path)
     return yyjson_get_bool(value_of(call, path, BOOLEANS));
 }
 
-/* A value without the members that are not declared. */
+/* A value without its undeclared members. */
 static void put_declared(mishap_buffer *json, const mishap_param *param, yyjson_val *value)
 {
     size_t index, count;
@@ -227,14 +227,14 @@ mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
     if (!at.value)
         return MISHAP_KIND_NONE;
     if (at.param && at.param->type == MISHAP_INTEGER)
-        return MISHAP_KIND_INT; /* 3.0 is one, too: mishap_integer() reads both */
+        return MISHAP_KIND_INT; /* so is 3.0: mishap_integer() reads both */
     return yyjson_is_ctn(at.value) || yyjson_is_raw(at.value) ? MISHAP_KIND_JSON
                                                               : mishap_json_scalar(at.value).kind;
 }
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* Of an object whose members are declared, those that are not do not count. */
+/* If the members of an object are declared, its undeclared members are ignored. */
 static bool is_seen(const mishap_param *container, yyjson_val *key)
 {
     return !key || !container || !container->members ||
@@ -269,7 +269,7 @@ const mishap_call *mishap_at(const mishap_call *call, const char *path)
     return at.value ? (const mishap_call *)make_part(call, at) : NULL;
 }
 
-/* Of an object a key comes before each value. */
+/* In an object a key comes before each value. */
 static void stand_on(mishap_call_part *part, yyjson_val *key_or_item)
 {
     part->value = part->key ? key_or_item + 1 : key_or_item;

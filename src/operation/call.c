@@ -135,7 +135,7 @@ bool mishap_caller_is_free(const mishap_call *call)
 
 /* -- where it comes from ----------------------------------------------------------------------- */
 
-/* A copy with a NUL behind it. */
+/* A copy with a terminating NUL. */
 static const char *keep_string(const mishap_call *part, mishap_text text)
 {
     mishap_call *call = mishap_call_whole(part);
@@ -150,7 +150,7 @@ mishap_boundary_kind mishap_boundary(const mishap_call *call)
     return mishap_call_whole(call)->boundary;
 }
 
-/* Where few ask, it is not made before. */
+/* The id is made when it is first needed, since few calls need it. */
 static mishap_text need_id(mishap_call *call)
 {
     char id[MISHAP_ID_LENGTH + 1];
@@ -174,7 +174,7 @@ const char *mishap_call_id(mishap_call *part)
         mishap_id_make(id);
         call->id = mishap_text_of(keep_string(call, (mishap_text){ id, MISHAP_ID_LENGTH }));
     }
-    return call->id.data; /* there is a NUL behind it, wherever it comes from */
+    return call->id.data; /* it is NUL-terminated, from every source */
 }
 
 bool mishap_call_is_repeated(const mishap_call *call)
@@ -230,8 +230,8 @@ const char *mishap_header(const mishap_call *part, const char *name)
 }
 
 /*
- * What is printed, without secrets and within so many bytes. It is cut last: the beginning of a
- * secret would not be recognized. Texts that need not be cut keep their secrets unless `hidden`.
+ * Format a text without secrets, cut to so many bytes. It is cut last: the beginning of a secret
+ * would not be recognized. A text that need not be cut keeps its secrets unless `hidden`.
  */
 __attribute__((format(printf, 5, 0))) static void put_within(mishap_buffer *to, mishap_call *call,
                                                              size_t most, bool hidden,

@@ -1,6 +1,6 @@
 /*
  * The inside of a call. A boundary makes one from an operation and a JSON object, runs it, and
- * reads what came of it.
+ * reads its outcome.
  *
  *     mishap_call_begin()   checks every parameter
  *     mishap_call_run()     runs the handler, contained
@@ -20,7 +20,7 @@
 /* True if a caller still waits for the answer. */
 typedef enum mishap_cancelled_how {
     MISHAP_CALLER_THERE,
-    MISHAP_CALLER_LEFT, /* perhaps: it sends no more, and can still be answered */
+    MISHAP_CALLER_LEFT, /* perhaps not: it sends no more, but can still be answered */
     MISHAP_CALLER_GONE, /* the caller does not wait any more */
 } mishap_cancelled_how;
 
@@ -30,7 +30,7 @@ typedef enum mishap_answer_kind {
     MISHAP_ANSWER_WRITTEN, /* JSON that is being written, piece by piece */
     MISHAP_ANSWER_DOCUMENT,
     MISHAP_ANSWER_BYTES,  /* of the media type `answer_type` */
-    MISHAP_ANSWER_STREAM, /* its pieces are with the watcher already */
+    MISHAP_ANSWER_STREAM, /* the watcher has its pieces already */
 } mishap_answer_kind;
 
 /*
@@ -46,28 +46,28 @@ typedef struct mishap_watcher {
     bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
 } mishap_watcher;
 
-/* Keep a line for the operator. */
+/* Writes a line for the operator. */
 typedef void mishap_operator_line(const char *program, const char *operation, const char *id,
                                   mishap_text words, bool to_stderr);
 
-/* What is to be called when the call ends. */
+/* A function to be called when the call ends. */
 typedef struct mishap_deferred {
     void (*function)(void *argument);
     void *argument;
-    struct mishap_deferred *before; /* that was deferred before this one, and is called after it */
+    struct mishap_deferred *before; /* deferred before this one, and called after it */
 } mishap_deferred;
 
 /*
- * What the getters look at: the parameters of a call, or one value of them. It is the first member
- * of a call; any other is in the arena, and handlers know it as a call, too.
+ * What the getters read: the parameters of a call, or one value of them. It is the first member of
+ * a call; any other part is in the arena, and handlers use it as a call, too.
  */
 typedef struct mishap_call_part {
-    mishap_call *call;             /* whose parameters they are */
-    const mishap_param *param;     /* what the value is declared as; NULL: anything */
-    const mishap_param *container; /* what the array or object of a walk is declared as */
+    mishap_call *call;             /* the call that it belongs to */
+    const mishap_param *param;     /* the declaration of the value; NULL: any value */
+    const mishap_param *container; /* the declaration of the array or object of an iteration */
     yyjson_val *value;             /* NULL in the call itself, which has `values` */
-    yyjson_val *key;               /* of a member, during a walk */
-    size_t left;                   /* how many follow it in a walk */
+    yyjson_val *key;               /* of a member, during an iteration */
+    size_t left;                   /* how many follow it in an iteration */
 } mishap_call_part;
 
 enum { MISHAP_OUTER_LEVELS = 6 }; /* most answers have no more */
@@ -79,7 +79,7 @@ struct mishap_call {
     mishap_arena arena;
     mishap_json_reader reader; /* of the arguments */
     yyjson_val *
-        *values; /* one a parameter, in the order of declaration: given, by default, or NULL */
+        *values; /* one for each parameter, in the order of declaration: given, default, or NULL */
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
@@ -88,125 +88,128 @@ struct mishap_call {
         size_t depth; /* how many objects and arrays are open */
         struct mishap_open {
             bool array;
-            const mishap_param *declared;      /* its members, or its items; NULL: not said */
-        } outer[MISHAP_OUTER_LEVELS], *deeper; /* the rest; in the arena, NULL before it is used */
+            const mishap_param *declared; /* its declared members, or items; NULL: not declared */
+            /* Further levels; in the arena, NULL before they are used. */
+        } outer[MISHAP_OUTER_LEVELS], *deeper;
     } writing;
-    mishap_buffer text;     /* the same for readers: mishap_answer_text() */
+    mishap_buffer text;     /* the same as text for readers: mishap_answer_text() */
     bool content;           /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings; /* JSON strings, with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
-    int limit_ms;           /* for the handler, from its beginning; 0: none */
+    int limit_ms;           /* time of the handler, from its beginning; 0: unlimited */
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
     void *service_state;    /* of the operation's service; set before the handler runs */
     bool verbose;           /* the private side of failures is wanted on stderr, too */
-    int timeout_ms;         /* that was asked for; 0: as declared */
+    int timeout_ms;         /* the timeout that was asked for; 0: as declared */
     atomic_bool cancelled; /* the caller does not wait for the answer any more; set by any thread */
-    const atomic_uchar *cancelled_by; /* said by another process: mishap_cancelled_how; or NULL */
+    const atomic_uchar *cancelled_by; /* set by another process: mishap_cancelled_how; or NULL */
     const mishap_call *within;        /* the call whose handler made this one; NULL: none */
-    atomic_bool asked;                /* the handler looks whether it is */
+    atomic_bool asked;                /* the handler asks whether it was cancelled */
     const struct mishap_watcher *watcher; /* the receiver of its reports; NULL: none */
     const char *caller;                   /* the name of the caller; NULL: it has none */
-    bool caller_is_free;                  /* … and may say so itself */
-    uint64_t holder;                      /* the number of who calls; 0: it is not counted */
+    bool caller_is_free;                  /* … and whether the caller may name itself */
+    uint64_t holder;                      /* the number of the caller; 0: it is not counted */
     uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
     mishap_text session;      /* the handle of the session that it names beside its arguments */
-    mishap_text conversation; /* to which it belongs, and whose session it uses if it names none */
-    struct mishap_foreign_process *process; /* of a foreign program that is to run it; NULL: any */
-    const char *session_is; /* the handle of the session that it ran in; the arena's; NULL: none, or
-                               its caller need not know */
-    const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */
-    mishap_boundary_kind boundary; /* where it came in */
+    mishap_text conversation; /* the conversation that it belongs to; its session is used if the
+                                 call names none */
+    /* The process of a foreign program that is to run it; NULL: any. */
+    struct mishap_foreign_process *process;
+    const char *session_is; /* the handle of the session that it ran in; in the arena; NULL: none,
+                               or the caller need not know */
+    /* The caller that a failure is counted for, or an address; may be NULL. */
+    const char *counted_for;
+    mishap_boundary_kind boundary; /* the boundary that received it */
     mishap_text request_id,
-        remote;          /* no data: none yet, which is made when it is asked for; none */
-    mishap_text headers; /* of those that the operation declares, in that order: "+VALUE\n", or
-                            "-\n" for one that is not there */
+        remote;          /* no data: request_id is made when it is needed; remote is not known */
+    mishap_text headers; /* the header fields that the operation declares, in that order:
+                            "+VALUE\n", or "-\n" if it is absent */
     mishap_operator_line *to_operator; /* NULL: such lines are dropped */
-    int status;                        /* of HTTP, as the handler said; 0: as declared */
-    const char *location;              /* of what was created; the arena's */
-    const char *answer_type;           /* of bytes; the arena's */
-    mishap_text body;                  /* of a request that is no JSON; no data: none */
+    int status;                        /* the HTTP status that the handler chose; 0: as declared */
+    const char *location;              /* the address of what was created; in the arena */
+    const char *answer_type;           /* the media type of bytes; in the arena */
+    mishap_text body;                  /* of a request that is not JSON; no data: none */
     const char *body_type;
-    const char *cursor;     /* of a stream that goes on; NULL: it begins */
-    const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
-    bool crashed;           /* the handler did, inside containment */
-    bool ended;             /* the handler did not return: what it had locked is still locked */
+    const char *cursor;     /* where a stream is resumed; NULL: it begins */
+    const char *resumed_by; /* the address whose change resumes the stream; NULL: it has ended */
+    bool crashed;           /* the handler crashed, inside containment */
+    bool ended;             /* the handler did not return: its locks are still held */
     bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
-    mishap_text id;         /* mishap_call_id(); no data: it is made when it is asked for */
+    mishap_text id;         /* mishap_call_id(); no data: it is made when it is needed */
     bool repeated;          /* it may have run before, in a process that died */
     const mishap_settlement *settlement; /* how its service settles it; NULL: it does not, or the
                                             handler has not begun */
     bool batched;                        /* … later, with others */
-    atomic_bool overlong;                /* … and it has said more than can be held until then */
-    mishap_buffer changes;               /* that are told when it is settled, a NUL behind each */
+    atomic_bool overlong;  /* … and its reports are too long to be held until then */
+    mishap_buffer changes; /* changes that are announced when it is settled, each NUL-terminated */
     const char
-        *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
-    const char *misused;           /* … the name it asked for */
-    const mishap_secrets *secrets; /* that a failure must not tell; NULL: not learned yet */
-    mishap_deferred *deferred;     /* the newest first; in the arena */
-    sigjmp_buf *way_out;           /* set while the handler, or what it deferred, runs */
-    char storage[];                /* for arguments of a few hundred bytes */
+        *misuse; /* why the handler was aborted: it asked for an undeclared name, or no memory */
+    const char *misused; /* … the name it asked for */
+    /* Values that a failure must not contain; NULL: not collected yet. */
+    const mishap_secrets *secrets;
+    mishap_deferred *deferred; /* the newest first; in the arena */
+    sigjmp_buf *way_out;       /* set while the handler, or a function that it deferred, runs */
+    char storage[];            /* for arguments of a few hundred bytes */
 };
 
 /*
- * Read the arguments, a JSON object, and hold them against the rules. On success *out is the call,
- * which must be ended; else it is NULL and the mishap says all that is wrong.
+ * Read the arguments, a JSON object, and check them. On success *out is the call, which must be
+ * ended; else it is NULL and the mishap lists everything that is wrong.
  */
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out);
 
-/* The same where arguments that are not declared, at any depth, are refused rather than left out.
- */
+/* The same, but undeclared arguments, at any depth, are refused and not ignored. */
 mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
                                  mishap_text arguments, mishap_call **out);
 
 /*
- * The same with an object that was read already, out of a text without the flaws of
+ * The same with an object that was parsed already, from a text without the flaws of
  * base/json_read.h. It must live as long as the call.
  */
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
                                yyjson_val *arguments, mishap_call **out);
 
 /*
- * The same in another process, with arguments that were checked already: they are only read, and
+ * The same in another process, with arguments that were checked already: they are only parsed, and
  * there is no deadline.
  */
 mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operation,
                            mishap_text arguments, mishap_call **out);
 
-/* It has so many milliseconds at most, if that is less than what its operation says; 0: no change.
- */
+/* Limit its time to so many milliseconds, if that is less than its operation declares; 0: no
+ * change. */
 void mishap_call_limit(mishap_call *call, int most_ms);
 
 /*
- * Run the handler, and then what it deferred, inside containment. A crash, pthread_exit(), nonsense
- * in the answer, or a code that the operation did not declare become INTERNAL_ERROR, with what
- * really happened on the private side. If its service has a settlement, it is settled, unless it is
+ * Run the handler, and then the functions that it deferred, inside containment. A crash,
+ * pthread_exit(), an invalid answer, or an undeclared code become INTERNAL_ERROR, with the real
+ * reason on the private side. If its service has a settlement, the call is settled, unless it is
  * `batched`.
  */
 mishap *mishap_call_run(mishap_call *call);
 
-/* What mishap_call_run() does with what the handler returned and answered: for a call that was run
- * elsewhere. */
+/* For a call that was run elsewhere: what mishap_call_run() does with the result of the handler. */
 mishap *mishap_call_conclude(mishap_call *call, mishap *outcome);
 
-/* The INTERNAL_ERROR for a handler that ends the process: what it called, such as "exit(3)", and
- * the stack of that. Any thread may ask for it while the call runs. */
+/* The INTERNAL_ERROR for a handler that ends the process: the function that it called, such as
+ * "exit(3)", and its stack. May be called on any thread while the call runs. */
 mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
                                 const mishap_trace *trace);
 
-/* What a call of this operation is told if its batch could not be settled: a copy of that failure,
- * or INTERNAL_ERROR if the operation does not declare its code. */
+/* The failure of a call of this operation if its batch could not be settled: a copy of that
+ * failure, or INTERNAL_ERROR if the operation does not declare its code. */
 mishap *mishap_call_not_settled(const mishap_app *app, const mishap_operation *operation,
                                 const mishap *failure);
 
-/* What it answered: JSON, a document, or nothing. */
+/* Its answer: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);
 
-/* Make a document that it answered valid UTF-8, where the wire asks for that. */
+/* Make a document that it answered valid UTF-8, if the protocol requires that. */
 void mishap_call_clean_document(mishap_call *call);
 
-/* The HTTP status of a call that worked: as the handler said, else as declared, else 200, or 204 if
- * it answered nothing. */
+/* The HTTP status of a successful call: as the handler chose, else as declared, else 200, or 204
+ * without an answer. */
 int mishap_call_status(const mishap_call *call);
 
 /* The warnings: JSON strings with commas between, for an array. */
@@ -218,22 +221,21 @@ void mishap_call_end(mishap_call *call);
  * its sending side still may. */
 bool mishap_call_is_unheard(const mishap_call *call);
 
-/* Give it the header fields that its operation declares. `find` finds one; no data: it is not
- * there.
- */
+/* Pass it the header fields that its operation declares. `find` finds one; no data: it is
+ * absent. */
 typedef mishap_text mishap_header_finder(const void *state, mishap_text name);
 mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state);
 
 /* Close what the handler has left open of an answer that it wrote piece by piece. */
 void mishap_answer_finish(mishap_call *call);
 
-/* The handler made a mistake, or there is no memory: the call ends here, and only the call. `name`
- * is what it asked for. */
+/* The handler made a mistake, or there is no memory: abort this call, and only this call. `name` is
+ * what the handler asked for. */
 _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name);
 
 #define MISHAP_NO_MEMORY "there was not enough memory"
 
-/* The call that something is a part of: itself, if it is a call. */
+/* The call that a part belongs to; of a call, itself. */
 static inline mishap_call *mishap_call_whole(const mishap_call *call)
 {
     return ((const mishap_call_part *)call)->call;

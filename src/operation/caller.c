@@ -60,7 +60,7 @@ void mishap_caller_keys_remember(const char *folder)
         return;
     if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
         fchown(file, status.st_uid, status.st_gid) != 0)
-        errno = 0; /* it stays root's */
+        errno = 0; /* then it stays root's */
     close(file);
 }
 
@@ -71,7 +71,7 @@ static mishap_caller_keys read_keys(int file)
     static const char word[] = MISHAP_CALLER_DISABLED;
     mishap_caller_keys found = MISHAP_CALLER_KEYS_GONE;
     char text[512];
-    size_t matched = 0; /* characters of the word, which are all that the line has */
+    size_t matched = 0; /* characters of the word that matched, if the line has nothing else */
     bool blank = false, comment = false;
     ssize_t count;
     while ((count = read(file, text, sizeof text)) != 0) {
@@ -96,7 +96,7 @@ static mishap_caller_keys read_keys(int file)
         if (count < 0)
             return MISHAP_CALLER_KEYS_USED;
     }
-    if (matched) /* a last line without an end */
+    if (matched) /* the last line has no line feed */
         return matched == sizeof word - 1 ? MISHAP_CALLER_KEYS_UNUSED : MISHAP_CALLER_KEYS_USED;
     return found;
 }

@@ -26,7 +26,7 @@ void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), voi
     hearers[hearer_count++].state = state;
 }
 
-/* Who hears of it may write it down where other processes read. */
+/* A listener may write it to memory that other processes read. */
 void mishap_changes_tell(mishap_text address)
 {
     if (!hearer_count)
@@ -47,8 +47,8 @@ void mishap_changes_tell_all(mishap_text addresses)
     }
 }
 
-/* A change that may still be undone is told when it is settled. Any thread of the handler may call
- * this. */
+/* A change that may still be undone is announced when it is settled. Any thread of the handler may
+ * call this. */
 static void keep_for_later(mishap_call *call, mishap_text address)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +61,7 @@ static void keep_for_later(mishap_call *call, mishap_text address)
     pthread_mutex_unlock(&lock);
 }
 
-/* The memory of a call is one thread's, and this may be another: so it is the stack's. */
+/* The arena of a call belongs to one thread, and this may be another: so the stack is used. */
 void mishap_changed(mishap_call *call, const char *format, ...)
 {
     char address[MISHAP_ADDRESS_LIMIT + 1];

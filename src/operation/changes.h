@@ -20,7 +20,7 @@ void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), voi
 /* Tell all listeners of this process that this change happened, in this process or another. */
 void mishap_changes_tell(mishap_text address);
 
-/* The same for several, each with a NUL behind it. */
+/* The same for several, each NUL-terminated. */
 void mishap_changes_tell_all(mishap_text addresses);
 
 #endif

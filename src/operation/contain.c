@@ -1,3 +1,4 @@
+/* Containment of crashes, with signal handlers and jumps: see contain.h. */
 #include "operation/contain.h"
 
 #include <pthread.h>
@@ -11,9 +12,9 @@
 
 enum {
     SIGNALS = MISHAP_FATAL_SIGNALS,
-    STACK_SIZE = 64 * 1024,  /* for a signal handler that unwinds */
-    USUAL_FRAME = 16 * 1024, /* what the system puts on a stack for a signal, at most … */
-    LARGEST_FRAME = 1 << 20, /* … but the registers of some processors take more */
+    STACK_SIZE = 64 * 1024,  /* for a signal handler that unwinds a stack */
+    USUAL_FRAME = 16 * 1024, /* what the kernel puts on a stack for a signal, at most … */
+    LARGEST_FRAME = 1 << 20, /* … but some processors have more registers */
 };
 
 /* The containment of the handler that runs on this thread; NULL: none runs. Written and read by
@@ -45,8 +46,8 @@ static mishap_trace_start start_of(const ucontext_t *context)
 #endif
 }
 
-/* The code of abort() and of what else waits in the C library has no frame pointers; where a stack
- * ran over there is no room to unwind it. */
+/* abort() and other functions of the C library have no frame pointers, so the stack is unwound.
+ * After a stack overflow there is no room to unwind it. */
 static void trace_from(mishap_trace *trace, const ucontext_t *context, bool unwind)
 {
     mishap_trace_start start = start_of(context);
@@ -64,14 +65,14 @@ static void take_crash(mishap_crash *crash, int signal, const siginfo_t *info,
                        const ucontext_t *context)
 {
     const mishap_fatal_signal *known = mishap_signal_find_fatal(signal);
-    bool sent = info->si_code <= 0; /* by raise() or kill(), and not by the processor */
+    bool sent = info->si_code <= 0; /* sent by raise() or kill(), and not caused by the processor */
     crash->signal = signal;
     crash->address = known && known->address && !sent ? info->si_addr : NULL;
     trace_from(&crash->trace, context, sent || (known && known->called));
 }
 
-/* Let it take the course that it had before us. The signal is blocked until this handler returns,
- * so it comes right after. */
+/* Restore the action that the signal had before. The signal is blocked until this handler returns,
+ * so it is delivered right after that. */
 static void raise_again(int signal)
 {
     for (size_t i = 0; i < SIGNALS; i++)
@@ -99,7 +100,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     siglongjmp(*frame->way_out, 1);
 }
 
-/* Where crashes are contained, the other fatal signals end the process as they always do. */
+/* Where crashes are contained, the other fatal signals end the process by default. */
 static void catch_signals(struct sigaction *old, bool all)
 {
     struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
@@ -114,7 +115,8 @@ static void install(void)
     catch_signals(before, false);
 }
 
-/* The process may have come from one that caught them already, and then has reset its signals. */
+/* The process may be a fork of one that caught the signals already, and may have reset them
+ * since. */
 void mishap_contain_report_to(void (*report)(const mishap_crash *crash))
 {
     struct sigaction old[SIGNALS];
@@ -142,7 +144,7 @@ static void make_key(void)
     has_key = pthread_key_create(&at_thread_end, give_signal_stack) == 0;
 }
 
-/* What the system puts on the stack for a signal: the registers, which are a few kilobytes on most
+/* What the kernel puts on the stack for a signal: the registers, a few kilobytes on most
  * processors, and up to some 80 KB on those with matrix registers (SME). */
 static size_t frame_size(void)
 {
@@ -150,8 +152,8 @@ static size_t frame_size(void)
     return said <= 0 || said > LARGEST_FRAME ? USUAL_FRAME : (size_t)said;
 }
 
-/* The main thread's is static. As a thread-local variable it would be cleared when the program
- * starts, by every command, at the cost of touching all of its pages. */
+/* The signal stack of the main thread is static. As a thread-local variable it would be cleared
+ * when the program starts, in every command, which would touch all of its pages. */
 static char *take_signal_stack(size_t *size)
 {
     static char of_main_thread[STACK_SIZE + USUAL_FRAME];
@@ -160,7 +162,7 @@ static char *take_signal_stack(size_t *size)
     if (is_main && *size <= sizeof of_main_thread)
         return of_main_thread;
     if (is_main)
-        return mishap_allocate(*size); /* for as long as the process lives */
+        return mishap_allocate(*size); /* kept for the life of the process */
     pthread_once(&key_once, make_key);
     char *stack = has_key ? mishap_allocate(*size) : NULL;
     if (stack && pthread_setspecific(at_thread_end, stack) != 0) {
@@ -170,8 +172,8 @@ static char *take_signal_stack(size_t *size)
     return stack;
 }
 
-/* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until
- * the thread ends. Without memory for it the next call tries again. */
+/* A stack that has overflowed cannot take the signal, so each thread has a signal stack, which is
+ * kept until the thread ends. Without memory for it, the next call tries again. */
 static void use_signal_stack(void)
 {
     static _Thread_local bool done;
@@ -190,8 +192,8 @@ static void use_signal_stack(void)
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-/* Where the stack of a thread ends is asked for once, and takes memory: not when it has crashed,
- * perhaps in the middle of malloc(). */
+/* The end of a thread's stack is determined in advance, since that allocates memory: after a crash,
+ * perhaps in the middle of malloc(), it is too late. */
 static void learn_stack(void)
 {
     static _Thread_local bool known;
@@ -215,7 +217,7 @@ static void unblock(void)
 }
 
 /* pthread_exit() has unwound the stack of the handler up to mishap_contain(): the C library calls
- * this there, and would then go on to end the thread. */
+ * this function there, and would then end the thread. */
 static void on_thread_end(void *state)
 {
     mishap_contained *frame = state;

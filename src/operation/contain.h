@@ -24,7 +24,7 @@
 
 typedef struct mishap_crash {
     int signal;
-    void *address;     /* that could not be reached, for SIGSEGV and SIGBUS */
+    void *address;     /* the address whose access failed, for SIGSEGV and SIGBUS */
     bool thread_ended; /* it called pthread_exit(), or was cancelled */
     mishap_trace trace;
 } mishap_crash;
@@ -48,13 +48,13 @@ mishap_contained *mishap_contain_pause(void);
 void mishap_contain_resume(mishap_contained *contained);
 
 /*
- * For a process that is thrown away after a crash: nothing is contained any more. Every fatal
- * signal (base/signals.h), on whichever thread, is reported from its signal handler, on a stack of
- * its own, and then ends the process by the same signal.
+ * For a process that is discarded after a crash: nothing is contained any more. Every fatal signal
+ * (base/signals.h), on any thread, is reported from its signal handler, on a stack of its own, and
+ * then ends the process by the same signal.
  */
 void mishap_contain_report_to(void (*report)(const mishap_crash *crash));
 
-/* The stack of the moment at which a signal came, inside the handler of that signal. */
+/* The stack at the moment of a signal; called inside the handler of that signal. */
 void mishap_trace_at(mishap_trace *trace, const void *context);
 
 #endif

@@ -53,7 +53,7 @@ bool mishap_words_valid(const char *text, char between, const char *inside)
         bool joins = *c == between || strchr(inside, *c);
         if (!joins && !in_word(*c))
             return false;
-        if (joins && !in_word(before)) /* nothing in front, or two in a row */
+        if (joins && !in_word(before)) /* it needs a character of a word before it */
             return false;
         if (before == between && !(*c >= 'a' && *c <= 'z') && (c == text || between == '.'))
             return false;
@@ -61,7 +61,7 @@ bool mishap_words_valid(const char *text, char between, const char *inside)
     return in_word(before);
 }
 
-/* Eight characters of ASCII without control characters, as most of a text is: no sum below carries
+/* True for eight ASCII characters without control characters, as most text is: no sum below carries
  * over into the next byte. */
 static bool eight_plain(const char *at)
 {
@@ -93,7 +93,7 @@ const char *mishap_line_flaw(const char *text)
 
 /* -- routes ------------------------------------------------------------------------------------ */
 
-/* Where the path of a route begins: after the method and a space. NULL if it is no method. */
+/* The path of a route, after the method and a space. NULL: the method is unknown. */
 static const char *path_of(const char *route)
 {
     static const char *const methods[] = { "GET ", "POST ", "PUT ", "PATCH ", "DELETE " };
@@ -103,8 +103,8 @@ static const char *path_of(const char *route)
     return NULL;
 }
 
-/* A segment `:id` stands for a parameter, which must be there whenever the route is taken. A tail
- * has slashes in it: it can only be a string. */
+/* A segment `:id` stands for a parameter, which must be required. A tail contains slashes, so it
+ * must be a string. */
 static mishap *check_route_param(const mishap_declared *what, const mishap_route_part *part)
 {
     mishap_text name = part->text;
@@ -145,7 +145,7 @@ static mishap *check_segment(const mishap_declared *what, const mishap_route_par
     return NULL;
 }
 
-/* Each parameter at most once, or two parts of one path could contradict each other. */
+/* A parameter may occur only once: otherwise two parts of a path could contradict each other. */
 static bool repeated(const char *path, const mishap_route_part *part)
 {
     mishap_route_part earlier;
@@ -155,7 +155,7 @@ static bool repeated(const char *path, const mishap_route_part *part)
     return false;
 }
 
-/* GET reads, PUT, PATCH and DELETE write, POST is for anything. */
+/* GET reads; PUT, PATCH and DELETE write; POST may do either. */
 static bool method_fits(const char *route, mishap_danger danger)
 {
     if (strncmp(route, "POST ", 5) == 0)
@@ -240,7 +240,7 @@ static mishap *check_raises(const mishap_declared *what, const mishap_code *cons
     return NULL;
 }
 
-/* What its service declares for all of its operations. */
+/* Check the failures that its service declares for all of its operations. */
 static mishap *check_service(const mishap_declared *what)
 {
     const mishap_service *service = what->operation->service;
@@ -253,7 +253,7 @@ static mishap *check_service(const mishap_declared *what)
         service->raises);
 }
 
-/* An example starts with the operation's own words: "users create …". */
+/* An example starts with the name of the operation: "users create …". */
 static bool starts_with_name(const char *command, const char *name)
 {
     for (; *name; name++, command++)
@@ -305,7 +305,7 @@ static mishap *check_texts(const mishap_declared *what)
     return NULL;
 }
 
-/* Names that common agents take. One that is made of the operation's own is of that kind. */
+/* Names that common agents accept. A name that is made of the operation's name is always valid. */
 static bool is_tool_name(const char *name)
 {
     static const char letters[] =
@@ -314,14 +314,14 @@ static bool is_tool_name(const char *name)
     return length > 0 && length <= LONGEST_TOOL && strspn(name, letters) == length;
 }
 
-/* The names under which commands and agents hand over a body. */
+/* The parameter names that commands and agents use for a body. */
 static bool is_of_body(const char *name)
 {
     return strcmp(name, "body") == 0 || strcmp(name, "body_type") == 0 ||
            strcmp(name, "body_base64") == 0;
 }
 
-/* Keys are the server's to read: mishap_caller() says whose it was. */
+/* Headers with keys are reserved for the server: mishap_caller() returns the caller. */
 static mishap *check_headers(const mishap_declared *what)
 {
     static const char *const keys[] = { "authorization", "x-api-key" };

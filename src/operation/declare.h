@@ -5,17 +5,17 @@
 
 #include "operation/operation.h"
 
-/* What a sentence is about. */
+/* What a finding is about. */
 typedef struct mishap_declared {
     const mishap_app *app;
     const mishap_operation *operation; /* NULL: the program itself, or a service */
-    const char *param; /* "address.city", "tags[]"; NULL: the operation itself; of a service a
-                          setting */
+    /* "address.city", "tags[]"; NULL: the operation itself; of a service: a setting. */
+    const char *param;
     const mishap_service *service;
-    bool shape_only; /* patterns and defaults are not looked at */
+    bool shape_only; /* patterns and defaults are not checked */
 } mishap_declared;
 
-/* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */
+/* A declaration is wrong. The words continue "it" or "its parameter `age`": "has no summary". */
 __attribute__((format(printf, 2, 3))) mishap *mishap_declared_wrongly(const mishap_declared *what,
                                                                       const char *format, ...);
 
@@ -24,7 +24,7 @@ enum { MISHAP_DEEPEST_PARAM = 16 };
 
 mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *params);
 
-/* Are these two names one flag? due_date and dueDate are. */
+/* True if two names give the same flag, as due_date and dueDate do. */
 bool mishap_same_flag(const char *a, const char *b);
 
 /* The services of a program and their settings. */
