@@ -1,14 +1,15 @@
 /*
  * Check the parameters of a call: iterate over the declaration, in its order, and check each value.
  *
- * - What is missing or null is not there: a finding if it is required, else nothing more is asked
- *   of it. For what is required the empty string is not there either. An item of an array is always
- *   there, so null is a wrong type of it.
- * - A wrong type is the only thing that is said of a value. Else each rule is held against it, in
- *   the order length, range, pattern.
- * - A string has no NUL in it: who is given it as a C string would see the beginning of it alone.
- * - Members that are not declared are left alone: unknown.c is about them.
- * - Of a key that stands twice the first counts, here as in yyjson_obj_get().
+ * - A value that is missing or null counts as absent: a finding if it is required, else it is not
+ *   checked further. For a required value the empty string counts as absent, too. An item of an
+ *   array is always there, so null has the wrong type.
+ * - If the type of a value is wrong, nothing else is reported. Else each rule is checked, in the
+ *   order length, range, pattern.
+ * - A string must not contain NUL: a handler that gets it as a C string would see only its
+ *   beginning.
+ * - Undeclared members are ignored here: unknown.c handles them.
+ * - If a key occurs twice, the first counts, as in yyjson_obj_get().
  */
 #include "base/memory.h"
 #include "operation/findings.h"

@@ -36,12 +36,12 @@ mishap *mishap_agents_declared(const mishap_declared *what);
 mishap *mishap_agents_declared_against(const mishap_declared *what,
                                        const mishap_operation *earlier);
 
-/* Lower-case words with this one character between them, each of which starts with a letter:
- * `created_at`, `users.create`. Within a word come those of `inside`. */
+/* True for lower-case words with this one character between them, each of which starts with a
+ * letter: `created_at`, `users.create`. A word may also contain the characters of `inside`. */
 bool mishap_words_valid(const char *text, char between, const char *inside);
 
-/* One line of text that can be shown: not blank, without control characters, UTF-8. NULL if it is,
- * else what it is not. */
+/* NULL if it is one line of text that can be shown: not blank, without control characters, UTF-8.
+ * Else a word for what is wrong. */
 const char *mishap_line_flaw(const char *text);
 
 #endif

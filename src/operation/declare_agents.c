@@ -3,7 +3,7 @@
  */
 #include "operation/declare.h"
 
-enum { LONGEST_PROMPT = 64 }; /* that common clients take */
+enum { LONGEST_PROMPT = 64 }; /* that common clients accept */
 
 static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                    "_-.";
@@ -21,14 +21,14 @@ static mishap *check_reach(const mishap_declared *what, const char *as)
 
 /* -- addresses --------------------------------------------------------------------------------- */
 
-/* The name of the variable that opens here, without its braces; no data if it does not close. */
+/* The name of the variable that opens here, without its braces; no data if it is not closed. */
 static mishap_text variable_at(const char *brace)
 {
     size_t length = strcspn(brace + 1, "{}/");
     return brace[1 + length] == '}' ? (mishap_text){ brace + 1, length } : (mishap_text){ NULL, 0 };
 }
 
-/* Is there a {variable} of this name, in front of `end`? */
+/* True if there is a {variable} of this name before `end`. */
 static bool has_variable(const char *address, const char *end, mishap_text name)
 {
     for (const char *at = address; (at = strchr(at, '{')) && at < end; at++)
@@ -37,7 +37,8 @@ static bool has_variable(const char *address, const char *end, mishap_text name)
     return false;
 }
 
-/* What stands for a variable ends with the next slash, so it is all that is between two. */
+/* The value of a variable ends with the next slash, so a variable must be everything between two
+ * slashes. */
 static mishap *check_variable(const mishap_declared *what, const char *brace)
 {
     mishap_text name = variable_at(brace);
@@ -59,7 +60,7 @@ static mishap *check_variable(const mishap_declared *what, const char *brace)
     return NULL;
 }
 
-/* A scheme, and outside of the braces nothing that an address cannot have. */
+/* True if it has a scheme, and outside of the braces only characters of an address. */
 static bool is_address(const char *text)
 {
     char plain[1024];
@@ -76,7 +77,8 @@ static bool is_address(const char *text)
     return mishap_url_valid((mishap_text){ plain, length });
 }
 
-/* A part `:id` is how routes have a parameter; in an address it would be text like any other. */
+/* A segment `:id` is a parameter in a route, but plain text in an address: so it is probably a
+ * mistake. */
 static mishap *check_colons(const mishap_declared *what)
 {
     for (const char *at = what->operation->resource; (at = strstr(at, "/:"));) {
@@ -120,7 +122,7 @@ static mishap *check_resource(const mishap_declared *what)
     return m;
 }
 
-/* Two addresses are one if they differ only in how their variables are called. */
+/* Two addresses are the same if they differ only in the names of their variables. */
 static bool same_address(const char *a, const char *b)
 {
     for (; *a && *b && *a == *b; a++, b++) {
@@ -155,7 +157,7 @@ static bool is_tool(const mishap_operation *operation)
            (operation->tool ? *operation->tool || !operation->resource : !operation->prompt);
 }
 
-/* A letter of its name for agents: as declared, or the operation's own with underscores. */
+/* A letter of its name for agents: the declared one, or the operation's name with underscores. */
 static char tool_letter(const mishap_operation *operation, size_t at)
 {
     if (operation->tool)

@@ -101,7 +101,7 @@ static mishap *check_choices(const mishap_declared *what, const mishap_param *pa
 
 /* -- the value where none is given ------------------------------------------------------------- */
 
-/* It must pass the checks itself; the first thing that they say of it is said here. */
+/* The default itself must pass the checks; their first finding is reported. */
 static mishap *check_value(const mishap_declared *what, const mishap_param *param,
                            yyjson_val *value)
 {
@@ -226,7 +226,7 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         one.param = path;
         m = check_param(&one, param->items, depth + 1);
     }
-    return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
+    return m ? m : check_initial(what, param); /* last, when the rules are known to be valid */
 }
 
 /* lower_snake or camelCase, and not both in one name. */
@@ -258,7 +258,7 @@ static bool turns_off(const char *name, const mishap_param *param)
            mishap_same_flag(name + 2, param->name);
 }
 
-/* What must not stand twice in one list. `flags`: it is one of flags. */
+/* Names that must not occur twice in one list. `flags`: they are names of flags. */
 static mishap *check_against(const mishap_declared *what, const mishap_param *param,
                              const mishap_param *earlier, bool flags)
 {
@@ -291,7 +291,7 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
     return NULL;
 }
 
-/* An entry without a name ends a list; one that says something else has lost its name. */
+/* An entry without a name ends a list; if it has other members, its name was forgotten. */
 static bool nameless(const mishap_param *param)
 {
     return param->type || param->required || param->help || param->pattern || param->choices ||

@@ -7,7 +7,7 @@
 
 enum { LONGEST_NAME = 100 };
 
-/* Flags of every command, and of those with bodies, that have two words. */
+/* Flags of two words that every command has, or every command with a body. */
 static const char *const common[] = { "timeout_ms", "body_type", NULL };
 
 static void name_flag(const mishap_service *service, const mishap_param *setting, char *name,
@@ -16,7 +16,7 @@ static void name_flag(const mishap_service *service, const mishap_param *setting
     snprintf(name, size, "%s_%s", service->name, setting->name);
 }
 
-/* What the settings of services can do without, or would be misleading. */
+/* Check what only settings must not have, since it would be misleading. */
 static mishap *check_setting(const mishap_declared *what, const mishap_param *setting)
 {
     if (!mishap_words_valid(setting->name, '_', ""))
@@ -29,7 +29,8 @@ static mishap *check_setting(const mishap_declared *what, const mishap_param *se
     return NULL;
 }
 
-/* Commands that serve have the flags of all services, other commands those of their own. */
+/* Commands that serve have the flags of all services, other commands only those of their own
+ * service. */
 static mishap *check_flag(const mishap_declared *what, const char *flag)
 {
     for (size_t i = 0; common[i]; i++)
@@ -79,8 +80,8 @@ static mishap *check_settings(const mishap_app *app, const mishap_service *const
     return m;
 }
 
-/* The name of a service with settings is part of flags, and a member of a file beside the options
- * of commands that serve. */
+/* The name of a service with settings is a part of flags, and a member of the configuration file,
+ * beside the options of commands that serve. */
 static mishap *check_name(const mishap_declared *what)
 {
     const char *name = what->service->name;
@@ -96,7 +97,7 @@ static mishap *check_name(const mishap_declared *what)
     return NULL;
 }
 
-/* Those that an agent can be told of a failure in. */
+/* Only dialects in which an agent can be told of a failure. */
 static mishap *check_dialect(const mishap_declared *what)
 {
     static const char *const dialects[] = { "tool-result", "condition-report", "artifact" };
@@ -110,7 +111,7 @@ static mishap *check_dialect(const mishap_declared *what)
                 : NULL;
 }
 
-/* Those whose documents are JSON, and that say what a client over HTTP needs. */
+/* Only dialects whose documents are JSON, and that contain what an HTTP client needs. */
 static mishap *check_http_dialect(const mishap_declared *what)
 {
     static const char *const dialects[] = { "http-api", "tool-result", "artifact",
@@ -127,7 +128,7 @@ static mishap *check_http_dialect(const mishap_declared *what)
                 : NULL;
 }
 
-/* A foreign program, or a server process itself, cannot settle calls with others. */
+/* A foreign program, or the server process itself, cannot settle calls together. */
 static mishap *check_settlement(const mishap_declared *what)
 {
     const mishap_service *service = what->service;

@@ -13,7 +13,7 @@ enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 
 /* -- before ------------------------------------------------------------------------------------ */
 
-/* The value of each parameter: as given, or by default. Null is not given. */
+/* The value of each parameter: given, or the default. Null counts as not given. */
 static mishap *resolve(mishap_call *call)
 {
     const mishap_param *params = call->operation->params;
@@ -29,7 +29,7 @@ static mishap *resolve(mishap_call *call)
             call->values[i] = mishap_json_read_into(&call->arena,
                                                     mishap_text_of(params[i].initial));
             if (!call->values[i])
-                return mishap_out_of_memory(); /* that it is JSON was checked at the start */
+                return mishap_out_of_memory(); /* it is valid JSON: that was checked at the start */
         }
     }
     return NULL;
@@ -67,7 +67,8 @@ static mishap_call *make_call(const mishap_app *app, const mishap_operation *ope
     return call;
 }
 
-/* The arguments are there, and sound: do they hold? If not, or if it failed before, that was it. */
+/* The arguments were parsed: check them. If they are wrong, or parsing failed, the call ends
+ * here. */
 static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
 {
     if (!failure)
@@ -152,7 +153,7 @@ void mishap_call_end(mishap_call *call)
 
 /* -- after ------------------------------------------------------------------------------------- */
 
-/* Codes that any operation may raise: those of the framework itself, and what is wrong with the
+/* Codes that any operation may raise: those of the framework itself, and those for invalid
  * input. */
 static bool may_raise(const mishap_app *app, const mishap_operation *operation,
                       const mishap_code *code)
@@ -165,13 +166,13 @@ static bool may_raise(const mishap_app *app, const mishap_operation *operation,
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i] == code)
             return true;
-    if (operation->service && /* it could not be opened */
+    if (operation->service && /* its service could not be opened */
         (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED))
         return true;
     return mishap_operation_declares(app, operation, code);
 }
 
-/* What is wrong with an answer that is no JSON object or array, or none that is sound. */
+/* What is wrong with an answer that is not a JSON object or array, or that is ambiguous. */
 static const char *flaw_of(const mishap_json_reader *reader, mishap_json_flaw flaw)
 {
     switch (flaw) {
@@ -197,13 +198,13 @@ static mishap *report_nonsense(const mishap_call *call, const char *flaw)
     mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
                              call->operation->name);
     m = mishap_note(m, "flaw", flaw);
-    /* What cannot be read cannot be searched for a secret either. */
+    /* An answer that cannot be parsed cannot be searched for secrets either. */
     return mishap_operation_has_secret(call->operation)
                ? m
                : mishap_note(m, "answer", mishap_buffer_text(&call->answer));
 }
 
-/* Clients hold an answer against the schema that was made of `.answers`, and some throw away what
+/* Clients check an answer against the schema that was made from `.answers`, and some drop one that
  * does not fit: the operator is told where it does not. */
 static mishap *report_misfit(const mishap_call *call, const char *where, mishap *findings)
 {
@@ -248,14 +249,14 @@ static mishap *make_compact(mishap_call *call, yyjson_val *answer)
     return compact.failed ? mishap_out_of_memory() : NULL;
 }
 
-/* An answer is one JSON object or array, sound, and, unless it comes with a failure, as it was
+/* An answer must be one JSON object or array, valid, and, unless it comes with a failure, as it was
  * declared. */
 static mishap *check_answer(mishap_call *call, bool failed)
 {
     char storage[MISHAP_JSON_STORAGE];
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap *failure = NULL;
-    bool written = call->answer_kind == MISHAP_ANSWER_WRITTEN; /* then it is compact */
+    bool written = call->answer_kind == MISHAP_ANSWER_WRITTEN; /* then it is compact already */
     if (written)
         mishap_answer_finish(call);
     if (call->answer.failed)
@@ -309,7 +310,7 @@ static mishap *report_crash(const mishap_running *running, const mishap_crash *c
     mishap *m = mishap_raise(INTERNAL_ERROR, "The %s of %s crashed with SIG%s.", running->what,
                              running->call->operation->name, name ? name : "?");
     if (!m->constant)
-        m->trace = crash->trace; /* of the handler, not of us who tell of it */
+        m->trace = crash->trace; /* the stack of the handler, not of this function */
     return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
 }
 
@@ -326,7 +327,8 @@ static mishap *report_thread_end(const mishap_running *running)
     if (trace->count == MISHAP_TRACE_MAX)
         trace->count--;
     memmove(trace->addresses + 1, trace->addresses, trace->count * sizeof *trace->addresses);
-    trace->addresses[0] = (void *)(running->entry + 1); /* behind it, as a return address is */
+    /* One byte further, like a return address. */
+    trace->addresses[0] = (void *)(running->entry + 1);
     trace->count++;
     return m;
 }
@@ -367,7 +369,7 @@ static void run_handler(void *state)
         running->outcome = call->operation->run(call);
 }
 
-/* Each is taken from the list before it runs: one that does not return is not run again. */
+/* Each is removed from the list before it runs: if it does not return, it is not run again. */
 static void run_deferred(void *state)
 {
     mishap_running *running = state;
@@ -380,11 +382,12 @@ static void run_deferred(void *state)
     }
 }
 
-/* The handler and what it deferred. Returns why one of them was ended, NULL if none was. */
+/* Run the handler and the functions that it deferred. Returns why one of them was ended; NULL: none
+ * was. */
 static mishap *run_all(mishap_running *running)
 {
     mishap_call *call = running->call;
-    if (call->operation->resident) { /* it makes processes and threads of its own */
+    if (call->operation->resident) { /* it starts processes and threads of its own */
         run_handler(running);
         run_deferred(running);
         return NULL;
@@ -398,12 +401,12 @@ static mishap *run_all(mishap_running *running)
     return ended;
 }
 
-/* `ended`: why the handler was, NULL: it was not; `m`: what it returned. */
+/* `ended`: why the handler was ended, NULL: it was not; `m`: what it returned. */
 static mishap *conclude(mishap_call *call, mishap *ended, mishap *m)
 {
     if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
         mishap_running_drop_answer(
-            call, NULL); /* it was perhaps only begun; a whole one may come with a failure */
+            call, NULL); /* the answer may be incomplete; a complete one may come with a failure */
     if (!ended)
         ended = check_answer(call, m != NULL);
     if (ended)

@@ -28,8 +28,8 @@ static void put_spot(mishap_buffer *buffer, const mishap_spot *spot)
     mishap_buffer_put_text(buffer, spot->name);
 }
 
-/* Where a finding was made is always here, so it has no stack: taking one would cost more than all
- * the rest. */
+/* All findings are made here, so a stack says nothing, and taking one would cost more than all the
+ * rest. */
 static mishap *begin_findings(void)
 {
     mishap *m = mishap_make(MISHAP_CODE_VALIDATION_ERROR);
@@ -38,7 +38,7 @@ static mishap *begin_findings(void)
     return m;
 }
 
-/* `made_here`: nothing in it but numbers and words of this file or of the declaration. */
+/* `made_here`: it contains only numbers and words of this file or of the declaration. */
 static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
                 bool made_here)
 {
@@ -69,10 +69,10 @@ static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field
     mishap_buffer_release(&name);
 }
 
-/* A sentence of its own for a finding: where it is, what `says` says of it, and the value. */
+/* Make a sentence for a finding: the place, the words that `says` adds, and the value. */
 typedef void says(mishap_buffer *sentence, const void *what);
 
-/* Short, visible and no secret: it may be repeated to whom it came from. */
+/* True if the value is short, printable and no secret: it may be repeated to its sender. */
 static bool may_show(const mishap_spot *spot, mishap_text name, mishap_text value)
 {
     enum { LONGEST = 40 };
@@ -123,7 +123,7 @@ mishap *mishap_findings_end(mishap_findings *findings)
         mishap_free(m);
         return failure ? failure : mishap_out_of_memory();
     }
-    /* A list with gaps would send its reader into a second round: all findings, or none. */
+    /* With an incomplete list, the caller would need a second round: all findings, or none. */
     if (m && !mishap_restore_end(m, &whole))
         return mishap_out_of_memory();
     return whole;
@@ -153,7 +153,7 @@ static void put_missing_choice(mishap_buffer *sentence, const void *what)
     MISHAP_PUT(sentence, ")");
 }
 
-/* What a value would have to be, in words, if there are any. */
+/* A description of the expected value in words, if there is one. */
 static const char *words_of(const mishap_param *param)
 {
     const char *looks = mishap_param_looks(param);
@@ -189,7 +189,7 @@ static void put_names(mishap_buffer *sentence, const mishap_param *params)
     }
 }
 
-/* A caller that cannot have meant any of them by it is told which there are. */
+/* If no declared name is similar, the caller is told which names there are. */
 static void put_unknown(mishap_buffer *sentence, const void *what)
 {
     MISHAP_PUT(sentence, " is not a known name");
@@ -206,7 +206,7 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
                          const mishap_param *params)
 {
     mishap_field wrong = { .error = MISHAP_TEXT("unknown_field") };
-    if (spot->secret) { /* a name inside of a secret may be the secret */
+    if (spot->secret) { /* a name inside of a secret may be the secret itself */
         add_saying(findings, spot->outer, &wrong, put_unknown_member, params, NULL);
         return;
     }
@@ -288,7 +288,7 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
 
 /* -- length ------------------------------------------------------------------------------------ */
 
-/* Of characters a dialect knows what to say. */
+/* For characters, each dialect has its own words. */
 static void put_items(mishap_buffer *sentence, const void *what)
 {
     const mishap_field *wrong = what;
@@ -336,7 +336,7 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
 
 /* -- range ------------------------------------------------------------------------------------- */
 
-/* The bound that is declared; where the type has no room and there is none, that of the type. */
+/* The declared bound; without one, that of the type, if the value does not fit the type. */
 static mishap_value shown_bound(double bound, bool room, mishap_type_of_param type, bool upper)
 {
     mishap_value shown = mishap_bound(bound);
@@ -352,7 +352,7 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
 {
     enum { LONGEST = 400 }; /* digits that are sent back: any double has fewer */
     bool room = mishap_number_has_room(type, value);
-    /* Not-a-number bounds nothing. */
+    /* Not-a-number is no bound. */
     if (room && (isnan(min) || mishap_number_compare(value, min) >= 0) &&
         (isnan(max) || mishap_number_compare(value, max) <= 0))
         return true;
@@ -410,7 +410,7 @@ static void put_looks(mishap_buffer *sentence, const void *what)
     mishap_buffer_put_text(sentence, mishap_text_of(words));
 }
 
-/* `words` live as long as the declaration; those of a pattern are the pattern itself. */
+/* `words` live as long as the declaration; without them the pattern itself is shown. */
 static void mismatch(mishap_findings *findings, const mishap_spot *spot, const char *words,
                      bool pattern, yyjson_val *value)
 {
@@ -456,7 +456,7 @@ static void put_choices(mishap_buffer *sentence, const void *what)
     mishap_choices_put_words(sentence, what);
 }
 
-/* What is expected is the list of choices. */
+/* The list of choices is what is expected. */
 static void find_no_choice(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
                            says *put_words, const char *const *choices, yyjson_val *value)
 {

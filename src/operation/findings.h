@@ -9,38 +9,38 @@
 
 #include "operation/operation.h"
 
-/* Where a value stands: the way back to the object that is checked. Written out only when something
- * is found. */
+/* The place of a value: the way back to the object that is checked. It is formatted only when
+ * something is found. */
 typedef struct mishap_spot {
-    const struct mishap_spot *outer; /* NULL: a member of that object */
+    const struct mishap_spot *outer; /* NULL: a member of the checked object */
     mishap_text name;                /* without data: an item of an array */
     size_t index;
     size_t depth;
-    bool secret; /* what stands here is never shown */
+    bool secret; /* the value is never shown */
 } mishap_spot;
 
 /* What was found so far. It starts as { 0 } and ends with mishap_findings_end(). */
 typedef struct mishap_findings {
     mishap *m;       /* NULL as long as nothing was found */
-    size_t count;    /* all of them, those that were left out too */
+    size_t count;    /* the number of all findings, including those that were left out */
     mishap *failure; /* why the checks cannot go on */
     bool no_memory;
     bool declared; /* names and patterns come from a declaration, which lives as long as the program
                       and was checked at its start */
-    bool answered; /* the values are an answer: an empty string is one like any other */
+    bool answered; /* the values are an answer, in which an empty string is valid */
 } mishap_findings;
 
-/* The outcome, which is the caller's: NULL if nothing was found. All findings are in it, or it says
+/* The outcome, which the caller owns: NULL if nothing was found. It contains all findings, or says
  * that memory ran out. */
 mishap *mishap_findings_end(mishap_findings *findings);
 
-/* Not there: field_required, which expects what the parameter says of itself: its choices, the
- * words of its format or of `looks`, else its type. NULL: nothing is known. */
+/* A missing value: field_required. It expects what the parameter declares: its choices, the words
+ * of its format or of `looks`, else its type. NULL: nothing is known. */
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param);
 
-/* There, but not declared: unknown_field, with the name that may be meant. If there is none, the
- * sentence lists the names of `params`, which may be NULL. A name inside of a secret is not told:
- * the finding is about the object that it stands in. */
+/* An undeclared name: unknown_field, with a similar name if there is one. If there is none, the
+ * sentence lists the names of `params`, which may be NULL. A name inside of a secret is not shown:
+ * the finding is about the object that contains it. */
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
                          const mishap_param *params);
 
@@ -79,11 +79,12 @@ bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, co
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
                           const char *const *choices, yyjson_val *value);
 
-/* Hold the members of an object against a declaration. */
+/* Check the members of an object against a declaration. */
 void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
                            yyjson_val *object);
 
-/* Hold one value against all rules of a parameter but `required`; the spot is the value's. */
+/* Check one value against all rules of a parameter but `required`; the spot is that of the
+ * value. */
 void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
                          const mishap_param *param, yyjson_val *value);
 
@@ -91,7 +92,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
 void mishap_choices_put_items(mishap_buffer *b, const char *const *choices);
 void mishap_choices_put_words(mishap_buffer *b, const char *const *choices);
 
-/* A number for a text, by which tables are kept (FNV-1a). */
+/* A hash of a text, for tables (FNV-1a). */
 static inline uint64_t mishap_text_hash(mishap_text text)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
@@ -100,7 +101,7 @@ static inline uint64_t mishap_text_hash(mishap_text text)
     return sum ^ sum >> 32;
 }
 
-/* Give back all compiled patterns, and what this thread keeps to search with. No other thread may
+/* Release all compiled patterns, and the memory of this thread for searching. No other thread may
  * be searching. */
 void mishap_pattern_forget(void);
 

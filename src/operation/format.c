@@ -15,7 +15,7 @@
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* What is left of the text. */
+/* The rest of the text. */
 struct reading {
     const char *at, *end;
 };
@@ -85,7 +85,7 @@ static bool take_date(struct reading *r)
            take(r, '-') && take_number(r, 2, 1, days_of(year, month), &day);
 }
 
-/* A minute has a second more, 60, only at the end of a day in UTC. */
+/* Second 60, a leap second, exists only at the end of a day in UTC. */
 static bool take_time(struct reading *r)
 {
     int hour, minute, second, zone_hour = 0, zone_minute = 0, sign = 1;

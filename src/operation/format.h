@@ -6,18 +6,18 @@
 
 typedef struct mishap_format {
     const char *name;  /* "date", as JSON Schema has it */
-    const char *looks; /* what it is, for people: "a date such as 2026-02-28" */
+    const char *looks; /* a description for people: "a date such as 2026-02-28" */
     bool (*holds)(mishap_text text);
 } mishap_format;
 
 /* The format of this name; NULL if there is none. */
 const mishap_format *mishap_format_find(const char *name);
 
-/* What a string must look like, in words: its own, or those of its format. NULL: there are none. */
+/* A description of a valid string: its own, or that of its format. NULL: there is none. */
 const char *mishap_param_looks(const mishap_param *param);
 
-/* Words that begin with an article say what it is ("a date"); others, what it looks like
- * ("HOST:PORT"). */
+/* A description that begins with an article says what it is ("a date"); any other, what it looks
+ * like ("HOST:PORT"). */
 bool mishap_looks_name_it(const char *looks);
 
 /* The names of all, with commas between. */

@@ -5,8 +5,8 @@ const mishap_text mishap_hide_removed = MISHAP_TEXT("A stack trace was removed h
 
 /* -- a quick look ------------------------------------------------------------------------------ */
 
-/* What is to be noticed inside of a string: its end, an escape, and what every stack trace has one
- * of (guard/trace.c), a quotation mark apart, which comes with an escape. */
+/* What matters inside of a string: its end, an escape, and the characters of which every stack
+ * trace has one (guard/trace.c), except for a quotation mark, which comes with an escape. */
 enum { QUOTE = 1, BACKSLASH = 2, TELLING = 4 };
 static const unsigned char kinds[256] = {
     ['"'] = QUOTE, ['\\'] = BACKSLASH, [':'] = TELLING, ['('] = TELLING, ['#'] = TELLING,
@@ -15,9 +15,9 @@ static const unsigned char kinds[256] = {
 typedef unsigned char lanes __attribute__((vector_size(16)));
 
 /*
- * Sixteen bytes, and for each the one before it: not zero where the byte may be a telling one of
- * some string. A colon behind a quotation mark stands between key and value; an escape can stand
- * for a quotation mark or, as \u, for anything.
+ * Sixteen bytes, and for each the one before it: not zero where the byte may be one of these
+ * characters inside of a string. A colon behind a quotation mark stands between key and value; an
+ * escape can stand for a quotation mark or, as \u, for any character.
  */
 static lanes telling(const char *at)
 {
@@ -28,7 +28,7 @@ static lanes telling(const char *at)
                    ((before == '\\') & ((now == '"') | (now == 'u'))));
 }
 
-/* False if no string of the document can have a stack trace in it. The last bytes may overlap. */
+/* False if no string of the document can contain a stack trace. The last bytes may overlap. */
 static bool may_have_trace(mishap_text json)
 {
     lanes found = { 0 };
@@ -42,8 +42,8 @@ static bool may_have_trace(mishap_text json)
     return halves[0] | halves[1];
 }
 
-/* The string that starts here, behind a quotation mark, and what is in it; NULL if it has no end,
- * else where that is. */
+/* Scan the string that starts here, behind a quotation mark; returns its end, NULL if it has
+ * none. */
 static const char *end_of_string(const char *at, const char *end, unsigned *seen)
 {
     for (*seen = 0; at < end; at++) {
@@ -65,7 +65,7 @@ static bool has_suspect_string(mishap_text json)
         const char *start = at + 1, *close = end_of_string(start, end, &seen);
         if (!close)
             return true;
-        /* One with escapes would have to be read first. */
+        /* A string with escapes has to be decoded first. */
         if ((seen & TELLING) &&
             ((seen & BACKSLASH) ||
              mishap_guard_finds_trace((mishap_text){ start, (size_t)(close - start) }, NULL)))
@@ -75,12 +75,12 @@ static bool has_suspect_string(mishap_text json)
     return false;
 }
 
-/* Is there anything to hide, as far as can be seen without reading the document? */
+/* True if there may be something to hide, as far as a scan without parsing can tell. */
 static bool suspicious(mishap_text json, const mishap_secrets *secrets, bool traces_stay)
 {
     if (!traces_stay && may_have_trace(json) && has_suspect_string(json))
         return true;
-    /* Where nothing is escaped a secret stands as it is. */
+    /* Without escapes, a secret appears literally. */
     return !mishap_secrets_none(secrets) &&
            (memchr(json.data, '\\', json.length) || mishap_secrets_stand_in(secrets, json));
 }
@@ -102,7 +102,7 @@ static bool hide(struct copy *copy, mishap_text text, mishap_buffer *hidden)
         return false;
     mishap_secrets_put_hidden(hidden, copy->secrets, text);
     copy->out.failed = copy->out.failed || hidden->failed;
-    /* Without memory the first answer may have been yes to be on the safe side. */
+    /* Without memory, the first result may have been true for safety. */
     bool found = !mishap_text_equal(mishap_buffer_text(hidden), text);
     copy->changed = copy->changed || found;
     return found;
@@ -122,7 +122,7 @@ static void copy_string(struct copy *copy, mishap_text text)
     mishap_buffer_release(&hidden);
 }
 
-/* May a member of this name be copied? Changed, its key could become the same as another. */
+/* True if a member of this name may be copied: a changed key could become the same as another. */
 static bool may_copy(struct copy *copy, mishap_text key)
 {
     mishap_buffer hidden = { 0 };
@@ -162,7 +162,7 @@ static void copy_value(struct copy *copy, yyjson_val *value, size_t depth)
     }
 }
 
-/* What is taken out is not lost: the operator finds it in the log. */
+/* A stack trace that was taken out is not lost: it is recorded for the operator. */
 static mishap *tell_of_trace(mishap_text json)
 {
     mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a failure.");

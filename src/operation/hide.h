@@ -22,11 +22,11 @@
  */
 mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets);
 
-/* The same for what may have stack traces in it, since they are those of the caller's own code:
- * only secrets are taken out. */
+/* The same for a document that may contain stack traces, since they are those of the caller's own
+ * code: only secrets are taken out. */
 void mishap_hide_json_secrets(mishap_buffer *json, const mishap_secrets *secrets);
 
-/* What stands in place of a string with a stack trace in it. */
+/* The text that replaces a string with a stack trace. */
 extern const mishap_text mishap_hide_removed;
 
 #endif

@@ -1,9 +1,9 @@
-/* A failure without the secrets of its call, before it is rendered or recorded in any way. */
+/* Take the secrets of a call out of its failure, before it is rendered or recorded. */
 #include "mishap/inside.h"
 #include "operation/secret.h"
 
 struct hiding {
-    mishap_arena *arena; /* for what takes the place of a text */
+    mishap_arena *arena; /* memory for replaced texts */
     const mishap_param *params;
     const mishap_secrets *secrets;
 };
@@ -49,7 +49,7 @@ static bool copy_json(const struct hiding *h, mishap_buffer *to, yyjson_val *val
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
             mishap_text name = mishap_json_text(key);
             if (mishap_secrets_stand_in(h->secrets, name)) {
-                changed = true; /* replaced, it could become the same as another */
+                changed = true; /* a replaced key could become the same as another */
                 continue;
             }
             mishap_json_key(to, name);
@@ -127,10 +127,11 @@ static void hide_value(const struct hiding *h, mishap_value *value)
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
-/* What is in a mishap is const for its readers; it is ours to change as long as it is not read. */
+/* The parts of a mishap are const for its readers; here it may be changed, since it was not read
+ * yet. */
 #define CHANGING(type, pointer) ((type *)(uintptr_t)(pointer))
 
-/* A member whose key has a secret in it is left out: replaced, the key could become the same as
+/* A member whose key contains a secret is left out: a replaced key could become the same as
  * another. */
 static void hide_members(const struct hiding *h, const mishap_member **first, mishap_member **last)
 {
@@ -153,7 +154,7 @@ static void hide_members(const struct hiding *h, const mishap_member **first, mi
     *last = kept;
 }
 
-/* A bound is a number, or there is none. */
+/* A bound is a number, or absent. */
 static void hide_bound(const struct hiding *h, mishap_value *bound)
 {
     hide_value(h, bound);

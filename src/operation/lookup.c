@@ -33,7 +33,7 @@ const mishap_param *mishap_param_find(const mishap_param *params, mishap_text na
 
 enum { LISTS = 3 };
 
-/* The code at this place, if the lists stood one behind the other; NULL: behind the end. */
+/* The code at this index, counted over all lists; NULL: beyond the end. */
 static const mishap_code *code_at(const mishap_code *const *const *lists, size_t place)
 {
     for (size_t i = 0; i < LISTS; i++)

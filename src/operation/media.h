@@ -4,17 +4,17 @@
 
 #include "operation/operation.h"
 
-/* The media type of bytes of which nothing is known: application/octet-stream. */
+/* The media type of unknown bytes: application/octet-stream. */
 extern const char mishap_media_bytes[];
 
 /*
- * The media type that a handler names, as it may stand in a header field: itself, or that of bytes
- * if it is missing, is no media type or has any character but printable ASCII. A line break in it
- * would otherwise begin another field.
+ * The media type that a handler names, in a form that is safe in a header field: itself, or that of
+ * bytes if it is missing, is no media type or has any character but printable ASCII. Otherwise a
+ * line break in it would begin another field.
  */
 const char *mishap_media_clean(const char *type);
 
-/* The same for text that has no NUL behind it; a copy is the arena's. */
+/* The same for text without a terminating NUL; a copy is in the arena. */
 const char *mishap_media_clean_text(mishap_arena *arena, mishap_text type);
 
 /* Is it text, by its media type: text/…, application/json, …+json, …+xml or JavaScript? Whether its
@@ -25,7 +25,7 @@ bool mishap_media_is_text(const char *type);
 bool mishap_media_is_kind(const char *type, const char *kind);
 bool mishap_media_is(const char *type, const char *plain);
 
-/* Is a body of this Content-Type one that the operation takes as bytes (`.takes`)? */
+/* True if the operation takes a body of this Content-Type as bytes (`.takes`). */
 bool mishap_media_taken(const mishap_operation *operation, mishap_text type);
 
 /* The type of a body whose type is not given: the first that the operation accepts; if that has a

@@ -42,7 +42,8 @@ void mishap_news_free(mishap_news *news)
         mishap_shared_unmap(news, sizeof *news);
 }
 
-/* What one who died with the lock was about to tell is not known: so anything may have changed. */
+/* If a process died with the lock, it is not known what it was about to publish: anything may have
+ * changed. */
 static void take_lock(mishap_news *news)
 {
     if (pthread_mutex_lock(&news->lock) == EOWNERDEAD) {
@@ -85,7 +86,7 @@ uint64_t mishap_news_count(const mishap_news *news)
     return news ? atomic_load(&news->count) : 0;
 }
 
-/* Is the same told of by a change between these two? The lock is held. */
+/* True if a change between these two has the same address. Needs the lock. */
 static bool is_told(const mishap_news *news, uint64_t from, uint64_t to, uint32_t hash,
                     mishap_text address)
 {
@@ -104,12 +105,12 @@ bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRES
     take_lock(news);
     uint64_t count = atomic_load(&news->count);
     if (count - *seen > KEPT)
-        *seen = count; /* some are forgotten */
+        *seen = count; /* some changes are no longer kept */
     while (*seen < count && !address->data) {
         const struct change *change = &news->last[(*seen)++ % KEPT];
         mishap_text text = { change->address, change->length };
         if (is_told(news, *seen, count, change->hash, text))
-            continue; /* it comes again */
+            continue; /* the same address follows later */
         memcpy(room, change->address, change->length);
         *address = (mishap_text){ room, change->length };
     }

@@ -11,26 +11,26 @@
 
 enum { MISHAP_NEWS_KEPT = 512 }; /* changes */
 
-/* NULL is one in which nothing ever happens. */
+/* NULL counts as one without any changes. */
 typedef struct mishap_news mishap_news;
 
-/* Before the loops are made. */
+/* Called before the loops are forked. */
 mishap *mishap_news_make(mishap_news **out);
 void mishap_news_free(mishap_news *news);
 
-/* What is at this address is not what it was. Any thread of any loop. An address that is too long
- * is no news. */
+/* What is at this address has changed. May be called on any thread of any loop. An address that is
+ * too long is ignored. */
 void mishap_news_add(mishap_news *news, mishap_text address);
 
-/* How many changes there were so far: where a new reader begins. */
+/* The number of changes so far: where a new reader begins. */
 uint64_t mishap_news_count(const mishap_news *news);
 
-/* The address of the next change since `seen`, each address once; text without data: any may have
- * changed. False: there is none; then `seen` is up to date. */
+/* The address of the next change since `seen`, each address once; text without data: anything may
+ * have changed. False: there is none; then `seen` is up to date. */
 bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
                       mishap_text *address);
 
-/* Has this address changed since `seen`, or may it have? */
+/* True if this address has changed since `seen`, or may have. */
 bool mishap_news_has(mishap_news *news, uint64_t seen, mishap_text address);
 
 #endif

@@ -5,15 +5,15 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Without trunc(), for which some compilers need the mathematics library; from 2^53 on there is
- * nothing behind the point. */
+/* Without trunc(), for which some compilers need the mathematics library; from 2^53 on a double has
+ * no fraction. */
 static bool is_whole(double real)
 {
     return fabs(real) >= 0x1p53 || real == (double)(int64_t)real;
 }
 
-/* 3.0 is an integer. Digits that were kept as text are one, unless they have a point or an exponent
- * and are simply too large. */
+/* 3.0 is an integer. Digits that are stored as text are one, unless they have a point or an
+ * exponent and are just too large. */
 bool mishap_number_is_integer(yyjson_val *value)
 {
     if (yyjson_is_real(value))
@@ -34,8 +34,8 @@ static int order(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* Exactly: a double has no room for every integer, so the bound is made an integer, never the other
- * way round. */
+/* Compare exactly: a double cannot represent every integer, so the bound is converted to an
+ * integer, never the other way round. */
 static int compare_natural(uint64_t number, double bound)
 {
     if (!(bound < two_to_64))
@@ -60,8 +60,8 @@ static int compare_negative(int64_t number, double bound)
     return (double)whole > bound ? 1 : 0;
 }
 
-/* Digits beyond 64 bits against a bound: a bound that large is an integer, too, and can be written
- * out. */
+/* Compare digits beyond 64 bits with a bound: a bound that large is an integer, too, and can be
+ * written out. */
 static int compare_digits(yyjson_val *value, double bound)
 {
     char printed[DBL_MAX_10_EXP + 3];

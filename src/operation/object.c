@@ -5,7 +5,7 @@
 #include "base/printable.h"
 #include "operation/secret.h"
 
-enum { SHOWN_KEY = 64 }; /* bytes of a key that is named */
+enum { SHOWN_KEY = 64 }; /* a longer key is not shown */
 
 static mishap *refuse_at(size_t line, size_t column, const char *sentence)
 {
@@ -53,7 +53,7 @@ static mishap *refuse_kind(const mishap_json_reader *reader)
     return refuse_value(reader, reader->root, sentence);
 }
 
-/* Short, and nothing in it that a terminal would act on. */
+/* True if it is short, and contains nothing that a terminal would act on. */
 static bool can_be_shown(mishap_text key)
 {
     const char *end = key.data + key.length;
@@ -63,7 +63,7 @@ static bool can_be_shown(mishap_text key)
     return key.length <= SHOWN_KEY;
 }
 
-/* A key inside of a secret is not named. */
+/* A key inside of a secret is not shown. */
 static mishap *refuse_double(const mishap_json_reader *reader, yyjson_val *key,
                              const mishap_param *params)
 {

@@ -3,21 +3,21 @@
  * at every call; the handler runs inside containment. Boundaries build on this and add nothing to
  * it.
  *
- *     declare*.c  is the declaration sound?
+ *     declare*.c  checks of the declarations
  *     lookup.c    what a declaration has, by name
  *     schema.c    a JSON Schema of the parameters
- *     check.c     do the parameters hold?
+ *     check.c     checks of the parameters
  *     unknown.c   members that are not declared
  *     spelled.c   what stands for a value where there is only text
  *     findings.c  one rule against one value
  *     require.c   the same rules as stand-alone calls
  *     format.c    dates, addresses and other formats of text
  *     pattern.c   regular expressions with a limit
- *     object.c    arguments that are no sound JSON object
+ *     object.c    arguments that are no valid JSON object
  *     dispatch.c  checks, then the handler
  *     settle.c    calls of a service that settles them
- *     call.c      the call that a handler sees: its memory, its time, who calls
- *     caller.c    who calls, where callers name themselves
+ *     call.c      the call that a handler sees: its memory, its time, its caller
+ *     caller.c    the names of callers that name themselves
  *     arguments.c its arguments, by names, paths and walks
  *     answer.c    its answer, whole or piece by piece
  *     contain.c   a handler that crashes
@@ -39,13 +39,13 @@
 
 /* -- declarations ------------------------------------------------------------------------------ */
 
-/* NULL if every operation of the program is declared soundly; else a NOT_CONFIGURED mishap that
- * says which and why. */
+/* NULL if every operation of the program is declared correctly; else a NOT_CONFIGURED mishap that
+ * names the operation and the reason. */
 mishap *mishap_declaration_check(const mishap_app *app);
 
 /* The same in two parts, for a command, which is to start fast. The first part leaves out what
- * takes long: patterns are not compiled, and defaults are not held against the rules. The second
- * part checks one operation, with its patterns and defaults. */
+ * takes long: patterns are not compiled, and defaults are not checked. The second part checks one
+ * operation, with its patterns and defaults. */
 mishap *mishap_declaration_check_shape(const mishap_app *app);
 mishap *mishap_declaration_check_operation(const mishap_app *app,
                                            const mishap_operation *operation);
@@ -56,7 +56,7 @@ const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text
 /* How long an operation may take, in milliseconds. */
 int mishap_operation_timeout(const mishap_app *app, const mishap_operation *operation);
 
-/* How dangerous an operation is: as it says, or else as its route does. */
+/* How dangerous an operation is: as declared, or else by the method of its route. */
 mishap_danger mishap_operation_danger(const mishap_operation *operation);
 
 /*
@@ -69,7 +69,7 @@ mishap_danger mishap_operation_danger(const mishap_operation *operation);
 const mishap_code *mishap_operation_code(const mishap_app *app, const mishap_operation *operation,
                                          size_t *at);
 
-/* Is it one of them? */
+/* True if the code is one of them. */
 bool mishap_operation_declares(const mishap_app *app, const mishap_operation *operation,
                                const mishap_code *code);
 
