@@ -1,3 +1,4 @@
+/* A log file: opening, reopening and rotation: see file.h. */
 #include "incident/file.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ enum { LOOK_AGAIN_NS = 1000000000 };
 /* A pipe without a reader must not hold up the program. */
 enum { AS_LOG = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, MOST_LINKS = 8 };
 
-/* Where a link leads to, in place of its own path. */
+/* Replace the path of a link by its target. */
 static bool step_over(char path[MISHAP_LOG_PATH], mishap_text target)
 {
     const char *slash = strrchr(path, '/');
@@ -164,6 +165,6 @@ bool mishap_log_file_rotate(mishap_log_file *log, size_t more)
         return true;
     if (still_there(log, log->path))
         move_older(log);
-    mishap_log_file_close(log); /* and the lock is free */
+    mishap_log_file_close(log); /* which releases the lock */
     return mishap_log_file_open(log, log->path);
 }

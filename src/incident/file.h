@@ -1,4 +1,5 @@
-/* A log file that is open: made anew when it was moved away, moved away when it is too large. */
+/* An open log file: it is created again when it was moved away, and rotated when it is too
+ * large. */
 #ifndef MISHAP_INCIDENT_FILE_H
 #define MISHAP_INCIDENT_FILE_H
 
@@ -6,18 +7,18 @@
 
 enum {
     MISHAP_LOG_PATH = 4096,
-    MISHAP_LOG_OLDER = 2, /* files that are kept beside it: PATH.1 and PATH.2 */
+    MISHAP_LOG_OLDER = 2, /* rotated files that are kept: PATH.1 and PATH.2 */
 };
 
 /* MISHAP_LOG_FILE() makes one. */
 typedef struct mishap_log_file {
     int file; /* -1: none is open */
     char path[MISHAP_LOG_PATH];
-    int64_t looked_ns;   /* when it was last made sure that the file is still the one at its path */
-    uint64_t most_bytes; /* at which it is moved to PATH.1; 0: never */
-    mode_t mode;         /* of a new one */
-    bool waits;          /* writing to a pipe that is full waits; else it fails */
-    int stuck;           /* why it could not be moved away: an errno; 0: it could */
+    int64_t looked_ns;   /* when the file at its path was last checked to be this one */
+    uint64_t most_bytes; /* the size at which it is moved to PATH.1; 0: never */
+    mode_t mode;         /* of a new file */
+    bool waits;          /* writing to a full pipe blocks; otherwise it fails */
+    int stuck;           /* the errno for which it could not be rotated; 0: none */
     bool torn;           /* the last line was written in part: it is ended before the next one */
 } mishap_log_file;
 #define MISHAP_LOG_FILE(...)                                                                       \
@@ -35,21 +36,20 @@ typedef struct mishap_log_file {
 int mishap_log_open(const char *path, mode_t mode);
 
 /*
- * Make sure that the file at this path is the one that is open. It stays open; whether it was moved
- * away is looked at once a second. The path is written to meanwhile. False: it cannot be opened,
- * and errno says why.
+ * Make sure that the open file is the one at this path, which is checked once per second. `path` is
+ * written to meanwhile. False: it cannot be opened, and errno says why.
  */
 bool mishap_log_file_open(mishap_log_file *log, char *path);
 void mishap_log_file_close(mishap_log_file *log);
 
-/* Write all of it, in one write where that is possible, so that entries of several processes stay
- * whole. False: not all of it was written, and errno says why. */
+/* Write all of it, in one write if possible, so that entries of several processes are not mixed.
+ * False: not all of it was written, and errno says why. */
 bool mishap_log_file_write(mishap_log_file *log, mishap_text text);
 
 /*
- * The file, if it is one on a disk and would become larger than it may, becomes PATH.1, that one
- * PATH.2, and an empty one takes its place. Several processes that write to one log agree on which
- * of them does so. False: there is no file at the path any more, and errno says why.
+ * If the file is a regular one and would become too large, rename it to PATH.1, and that one to
+ * PATH.2, and begin an empty one. Several processes that write to one log agree on which of them
+ * does this. False: there is no file at the path any more, and errno says why.
  */
 bool mishap_log_file_rotate(mishap_log_file *log, size_t more);
 

@@ -2,12 +2,12 @@
  * src/incident: the private record of failures and where it goes.
  *
  *     journal.c  entries in the log file of the program, and on stderr
- *     limit.c    how many entries of one kind there are
- *     file.c     the file: opened again, and moved away when it is large
+ *     limit.c    limits the number of entries of one kind
+ *     file.c     the file: reopened, and rotated when it is large
  *     logs.c     a process for each log of a server, so that nothing that serves waits for a log
- *     writer.c   … and what it does
+ *     writer.c   … and that process
  *
- * A failure has two sides. Boundaries answer with the public one; this room keeps both for the
+ * A failure has two sides. Boundaries answer with the public one; this folder records both for the
  * operator, under the id that the caller was given.
  */
 #ifndef MISHAP_INCIDENT_H
@@ -16,15 +16,15 @@
 #include "guard/guard.h"
 #include "mishap/mishap.h"
 
-/* One failure as it is to be recorded. Nothing of it is kept after the call. */
+/* A failure to be recorded. Nothing of it is kept after the call. */
 typedef struct mishap_incident_entry {
-    const char *program;           /* whose log it is: "directory" */
-    const char *caller;            /* whose doing it was: a name or an address; may be NULL */
-    const char *operation;         /* as it is to be shown, `users create`; may be NULL */
+    const char *program;           /* the program whose log it is: "directory" */
+    const char *caller;            /* the caller: a name or an address; may be NULL */
+    const char *operation;         /* as it is shown, `users create`; may be NULL */
     const char *id;                /* of the request */
     const mishap *failure;         /* its whole account is written */
-    const mishap_secrets *secrets; /* values that do not stand in any log; may be NULL */
-    bool to_stderr;                /* there too */
+    const mishap_secrets *secrets; /* values that must not appear in any log; may be NULL */
+    bool to_stderr;                /* write it to stderr, too */
 } mishap_incident_entry;
 
 /*
@@ -44,18 +44,18 @@ typedef struct mishap_incident_entry {
  */
 bool mishap_incident_record(const mishap_incident_entry *entry);
 
-/* A line that a handler says to the operator, in an entry of its own: the same file, the same form.
- * If that cannot be written, it goes to stderr. */
+/* Write a line of a handler for the operator, in an entry of its own: the same file, the same form.
+ * If that fails, it goes to stderr. */
 void mishap_incident_line(const char *program, const char *operation, const char *id,
                           mishap_text words, bool to_stderr);
 
-/* Say on stderr that the log cannot be written, and why: what put_why() says. No path: there is no
- * place for it. */
+/* Say on stderr that the log cannot be written, with the reason from put_why(). No path: there is
+ * no place for a log. */
 void mishap_incident_announce(const char *program, const char *path, int error);
 void mishap_incident_put_why(mishap_buffer *why, const char *path, int error);
 
-/* Is it worth recording? What a caller can mend, or is just not there, is not, unless something was
- * noted about it: else any caller could fill the disk. */
+/* True if it is worth recording. A failure that the caller can correct, or that something is not
+ * there, is not, unless something was noted about it: else any caller could fill the disk. */
 bool mishap_incident_is_one(const mishap *failure);
 
 /* No log is wanted: NAME_LOG is empty. */

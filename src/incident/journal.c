@@ -1,9 +1,9 @@
 /*
  * The log file of a program, and stderr beside it.
  *
- * Who owns what: in a command the open file belongs to the process. A lock guards it between
- * threads; between processes O_APPEND and a single write keep entries whole. In a server entries
- * are handed over to the process that writes the log (logs.h).
+ * Ownership: in a command the open file belongs to the process. A lock guards it between threads;
+ * between processes O_APPEND and a single write keep entries whole. In a server entries are handed
+ * over to the process that writes the log (logs.h).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include "incident/logs.h"
 #include "mishap/inside.h"
 
-enum { ROOM = 4096 }; /* enough for most, and for the start of any when there is no memory */
+enum { ROOM = 4096 }; /* enough for most entries, and for the start of any if there is no memory */
 
 /* -- where it is ------------------------------------------------------------------------------- */
 
@@ -40,7 +40,8 @@ bool mishap_incident_log_is_off(const char *program)
 
 /* -- entries ----------------------------------------------------------------------------------- */
 
-/* Each line further in than the first of an entry, so that no text can pass itself off as one. */
+/* Indent each line further than the first line of an entry, so that no text can look like an
+ * entry. */
 static void put_indented(mishap_buffer *b, mishap_text text)
 {
     while (text.length) {
@@ -73,7 +74,7 @@ static void put_head(mishap_buffer *b, const mishap_incident_entry *entry)
     MISHAP_PUT(b, "\n");
 }
 
-/* It is read on a terminal, and what a caller sent may be quoted in it. */
+/* The log is read on a terminal, and it may quote text of a caller. */
 static void put_clean(mishap_buffer *b, const mishap_incident_entry *entry, mishap_buffer *account)
 {
     mishap_buffer hidden = { 0 };
@@ -84,8 +85,8 @@ static void put_clean(mishap_buffer *b, const mishap_incident_entry *entry, mish
     mishap_buffer_reset(account);
 }
 
-/* The whole account, as mishap_account() has it. In a server the stacks are addresses: the process
- * that writes the log takes the time to look up names. */
+/* Write the whole account, as mishap_account() does. In a server the stacks are addresses: the
+ * process that writes the log looks up the names. */
 static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry, bool hand_over)
 {
     char storage[ROOM];
@@ -105,14 +106,14 @@ static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry, bool
     mishap_buffer_release(&account);
 }
 
-/* There was no memory for all of it, or there is no room: what is there is whole lines. */
+/* If there was no memory or no room for all of it, cut it to whole lines. */
 static void cut_line(mishap_buffer *text)
 {
     while (text->length && text->data[text->length - 1] != '\n')
         text->length--;
 }
 
-/* Where the whole account would be too much: which entry has one that is like it. */
+/* Instead of a whole account: the id of an entry that is like this one. */
 static void put_short_entry(mishap_buffer *b, const mishap_incident_entry *entry, const char *like)
 {
     put_head(b, entry);
@@ -187,8 +188,8 @@ static bool write_to_log(const char *program, mishap_text text, mishap_buffer *w
     return written;
 }
 
-/* The entry goes to the log, or if it cannot to stderr, with the reason as its last line: nothing
- * is lost. What is none of the operator's business is not worth that. */
+/* Write the entry to the log or, if that fails, to stderr with the reason as its last line: nothing
+ * is lost. An entry that does not concern the operator is dropped then. */
 static bool write_by_self(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
 {
     mishap_buffer why = { 0 };
@@ -203,8 +204,8 @@ static bool write_by_self(const mishap_incident_entry *entry, mishap_buffer *tex
     return written;
 }
 
-/* In a server another process writes, also to stderr if that is asked for. If it cannot, it says so
- * there. */
+/* In a server another process writes the entry, also to stderr if that is asked for. If it cannot,
+ * it says so there. */
 static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
 {
     bool serious = entry->to_stderr || mishap_incident_is_one(entry->failure);
@@ -276,7 +277,7 @@ void mishap_incident_line(const char *program, const char *operation, const char
     errno = error;
 }
 
-/* What has no names yet gets those that are there at once. */
+/* Stacks without names get the names that can be looked up quickly. */
 static void write_to_stderr(const mishap_buffer *text)
 {
     mishap_buffer named = { 0 };

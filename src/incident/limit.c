@@ -2,9 +2,9 @@
  * Buckets of tokens, one word each: the generic cell rate algorithm, as in server/rate.c. The word
  * is the moment up to which tokens are used; it may lie `burst` tokens ahead of now.
  *
- * A kind has a slot in a table of fixed size. A slot that has all its tokens and nothing to tell is
- * free for another kind. Where none is free, kinds share the last slot: that many callers at once
- * are limited together, and so is what they can make the log grow by.
+ * A kind has a slot in a table of fixed size. A slot that has all its tokens and nothing to report
+ * is free for another kind. If none is free, kinds share the last slot: then these callers are
+ * limited together, and so is the growth of the log.
  */
 #include "incident/limit.h"
 
@@ -17,12 +17,12 @@
 enum {
     SLOTS = 2048,
     PROBES = 8,
-    WORD = 80,              /* of a name that is kept, with its NUL */
-    ENTRY = 3 * WORD + 300, /* what is told of a slot, at most */
+    WORD = 80,              /* of a stored name, with its NUL */
+    ENTRY = 3 * WORD + 300, /* bytes of the report about a slot, at most */
 };
 #define SECOND INT64_C(1000000000)
 #define TELL   (10 * SECOND)
-#define ODD    (3600 * SECOND) /* a word that lies so far ahead is no moment of ours */
+#define ODD    (3600 * SECOND) /* a word that lies so far ahead is invalid */
 
 static const struct rate {
     int64_t each, burst; /* nanoseconds for a token; tokens */
@@ -33,17 +33,17 @@ static const struct rate {
  * process that dies while it holds `taken` does no harm. */
 struct slot {
     _Atomic uint64_t key;          /* 0: free */
-    _Atomic uint64_t whole, lines; /* up to when tokens are used */
-    _Atomic uint64_t since_ns;     /* when the first of those was that are counted now */
+    _Atomic uint64_t whole, lines; /* the time up to which tokens are used */
+    _Atomic uint64_t since_ns;     /* when the first of the counted entries came */
     _Atomic uint32_t counted;
     atomic_flag taken;
-    char like[MISHAP_ID_LENGTH + 1]; /* the last whole entry */
+    char like[MISHAP_ID_LENGTH + 1]; /* the id of the last whole entry */
     char caller[WORD], operation[WORD], code[WORD];
 };
 
 struct mishap_limits {
     uint64_t secret[2];
-    _Atomic uint32_t counted; /* by all slots, not told yet */
+    _Atomic uint32_t counted; /* entries of all slots that were not reported yet */
     struct slot slots[SLOTS + 1];
 };
 
@@ -85,7 +85,7 @@ static bool take(_Atomic uint64_t *word, const struct rate *rate, uint64_t now)
 
 /* -- slots ------------------------------------------------------------------------------------- */
 
-/* Has it all its tokens, and nothing to tell? */
+/* True if it has all its tokens, and nothing to report. */
 static bool is_idle(struct slot *slot, uint64_t now)
 {
     return !atomic_load(&slot->counted) && (int64_t)(atomic_load(&slot->whole) - now) <= 0 &&
@@ -130,7 +130,8 @@ static struct slot *find(mishap_limits *limits, uint64_t key, const mishap_limit
     return &limits->slots[SLOTS];
 }
 
-/* Texts one behind the other, each with its NUL, so that no two kinds are the same bytes. */
+/* The texts one behind the other, each with its NUL, so that different kinds have different
+ * bytes. */
 static uint64_t key_of(const mishap_limits *limits, const mishap_limit_kind *kind, bool of_all)
 {
     char room[4 * WORD], caller[WORD], operation[WORD], code[WORD];
@@ -171,8 +172,8 @@ static struct slot *find_caller(mishap_limits *limits, const mishap_limit_kind *
     return find(limits, key_of(limits, kind, true), &all, now);
 }
 
-/* The slot of the caller is looked for only when that of the kind has given a token, or has none:
- * else it would count as free, and might be taken for the caller. */
+/* The slot of the caller is searched only when that of the kind has given a token, or has none:
+ * otherwise that slot would look free, and might be taken for the caller. */
 mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *kind, const char *id,
                                int64_t now_ns, char like[MISHAP_ID_LENGTH + 1])
 {
@@ -190,7 +191,8 @@ mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *k
         return MISHAP_LIMIT_LINE;
     }
     if (!atomic_load(&slot->counted))
-        atomic_store(&slot->since_ns, now); /* before it counts, for the one who tells */
+        /* Stored before it counts, for the process that reports. */
+        atomic_store(&slot->since_ns, now);
     atomic_fetch_add(&slot->counted, 1);
     atomic_fetch_add(&limits->counted, 1);
     return MISHAP_LIMIT_COUNT;
@@ -244,7 +246,7 @@ void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_
         if (!all && passed < TELL)
             continue;
         if (!mishap_buffer_reserve(out, ENTRY)) {
-            out->failed = false; /* what is there is whole; the rest is told the next time */
+            out->failed = false; /* the complete part is written; the rest follows the next time */
             return;
         }
         uint32_t count = atomic_exchange(&slot->counted, 0);

@@ -3,7 +3,7 @@
  *
  * Entries are of one kind if caller, operation and code are the same. A kind has a bucket of tokens
  * that fills at a fixed rate. Beyond it entries are counted, and one line says how many there were.
- * What is the caller's own doing has small buckets, and all kinds of one caller share another one.
+ * Failures that a caller causes have small buckets, and all kinds of one caller share another one.
  * A fault of the server has large buckets; beyond them an entry is a line with the id of the
  * request, so that an id that a caller was told can be found.
  *
@@ -24,25 +24,25 @@ typedef struct mishap_limit_kind {
     const char *caller;    /* a name or an address; NULL: a caller without a name */
     const char *operation; /* may be NULL */
     mishap_text code;
-    bool fault; /* the server's, not the caller's */
+    bool fault; /* a fault of the server, not of the caller */
 } mishap_limit_kind;
 
 typedef enum mishap_limit {
     MISHAP_LIMIT_WHOLE, /* write the entry */
-    MISHAP_LIMIT_LINE,  /* write that there was one, and which entry is like it */
+    MISHAP_LIMIT_LINE,  /* write one line, with the id of an entry that is like it */
     MISHAP_LIMIT_COUNT, /* write nothing: it is counted */
 } mishap_limit;
 
 /*
- * What becomes of an entry with this id? For MISHAP_LIMIT_LINE `like` is the id of the last whole
- * entry of this kind, empty if it is not known. `now_ns` is the monotonic clock. Any process, no
- * lock.
+ * Decide what is written of an entry with this id. For MISHAP_LIMIT_LINE `like` is the id of the
+ * last whole entry of this kind, empty if it is not known. `now_ns` is the monotonic clock. May be
+ * called in any process; takes no lock.
  */
 mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *kind, const char *id,
                                int64_t now_ns, char like[MISHAP_ID_LENGTH + 1]);
 
-/* What was counted, an entry for each kind, if that is due: every ten seconds, or `all` of it now.
- * For the one process that writes the log. */
+/* Write the counts, one entry for each kind, if that is due: every ten seconds, or `all` of them
+ * now. For the one process that writes the log. */
 void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_ns, bool all,
                         mishap_buffer *out);
 

@@ -1,4 +1,5 @@
-/* The processes that write logs, as all others see them: start, restart, hand over, end. */
+/* The processes that write logs, as seen from the other processes: start, restart, hand over,
+ * end. */
 #include "incident/logs.h"
 
 #include <errno.h>
@@ -21,30 +22,30 @@
 #include "incident/incident.h"
 
 enum {
-    QUEUE = 1 << 20,             /* bytes, if the system permits so many */
-    READY_MS = 2000,             /* for a log to be opened, before anything else is said */
-    END_MS = 1000,               /* at the end, for what was handed over to be written … */
-    KILLED_MS = 100,             /* … and for a process that was killed to be gone */
-    AGAIN_NS = 500000000,        /* after a bad start */
-    SOUND_START_NS = 1000000000, /* after so long it was a good one */
-    PATIENCE_MS = 100,           /* of a command, with a pipe at stderr that is full … */
-    FULL_NS = 1000000000,        /* … after which there is none for so long */
-    LONGEST_LINE = 1024,         /* that is said with a format */
+    QUEUE = 1 << 20, /* bytes, if the system allows that */
+    READY_MS = 2000, /* time for a log to be opened, before anything else is written to stderr */
+    END_MS = 1000,   /* at the end: time to write what was handed over … */
+    KILLED_MS = 100, /* … and time for a killed process to be gone */
+    AGAIN_NS = 500000000,        /* pause after a bad start */
+    SOUND_START_NS = 1000000000, /* a process that ran for so long had a good start */
+    PATIENCE_MS = 100,           /* of a command, if the pipe at stderr is full … */
+    FULL_NS = 1000000000,        /* … after which it does not wait again for so long */
+    LONGEST_LINE = 1024,         /* of a formatted line */
 };
 
-/* Of a process with one thread; what is not kept is -1. */
+/* The state of a process with one thread; -1: not open. */
 static struct {
     bool begun;
     mishap_logs_plan plan;
     mishap_log_counts *counts; /* shared */
     mishap_limits *limits;     /* shared */
-    int real_error;            /* standard error as it was */
+    int real_error;            /* the original standard error */
     struct log {
         pid_t pid; /* 0: none runs */
-        bool open; /* the first one could open its file */
+        bool open; /* the first process could open its file */
         int in, out;
         int64_t begun_ns;
-        int64_t start_at_ns; /* 0: it runs, or is not wanted */
+        int64_t start_at_ns; /* when to start it again; 0: it runs, or is not wanted */
     } logs[MISHAP_LOGS];
 } all = { .real_error = -1,
           .logs = { { .in = -1, .out = -1 }, { .in = -1, .out = -1 }, { .in = -1, .out = -1 } } };
@@ -69,7 +70,7 @@ static void start(mishap_log_kind which, int ready)
     log->start_at_ns = pid > 0 ? 0 : log->begun_ns + AGAIN_NS;
 }
 
-/* Start the first one, and wait until it has had its say. */
+/* Start the first process, and wait until it has reported. */
 static mishap *start_first(mishap_log_kind which)
 {
     int ends[2] = { -1, -1 };
@@ -107,15 +108,15 @@ static mishap *open_packets(mishap_log_kind which)
     return start_first(which);
 }
 
-/* What cannot block needs no process. */
+/* A log that cannot block needs no process. */
 static bool is_nothing(int file)
 {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
 }
 
-/* Only the writing end does not wait, and only in this process and those forked from it: workers
- * open it once more (worker/child.c), for programs that a handler starts may change that. */
+/* Only the writing end is non-blocking, and only in this process and its forks: workers open it
+ * once more (worker/spawn/child.c), since programs that a handler starts may change that. */
 static mishap *open_errors(void)
 {
     int ends[2];
@@ -212,7 +213,7 @@ static bool has_ended(struct log *log, int wait_ms)
     return !log->pid;
 }
 
-/* One that hangs where even SIGKILL does not reach is left to the system. */
+/* A process that hangs so that even SIGKILL has no effect is left to the system. */
 static void end_some(mishap_log_kind first, mishap_log_kind last)
 {
     for (size_t i = first; i <= last; i++)
@@ -235,7 +236,7 @@ static void close_file(int *file)
     *file = -1;
 }
 
-/* The others may have something to say on stderr, so that comes last. */
+/* The other logs may report something on stderr, so its process ends last. */
 void mishap_logs_end(void)
 {
     if (!all.begun)
@@ -294,7 +295,8 @@ bool mishap_log_is_open(mishap_log_kind log)
     return all.logs[log].open;
 }
 
-/* What the log had no room for is said there when it has; that it has none, on stderr at once. */
+/* The log says how much it has lost when it has room again; stderr says at once that it has
+ * none. */
 void mishap_log_lose(mishap_log_kind log, size_t count)
 {
     if (!all.counts || !count || atomic_fetch_add(&all.counts[log].lost, count))
@@ -304,7 +306,7 @@ void mishap_log_lose(mishap_log_kind log, size_t count)
                        all.plan.program, log == MISHAP_LOG_ACCESS ? "access" : "incident");
 }
 
-/* It is only read. */
+/* sendmsg() only reads it. */
 static struct iovec piece_of(mishap_text text)
 {
     union {
@@ -336,7 +338,7 @@ static size_t count_lines(mishap_text text)
     return count;
 }
 
-/* As many whole lines as a pipe takes at once, or a piece of one that is longer. */
+/* As many whole lines as a pipe takes at once, or a part of a longer one. */
 static size_t piece_length(mishap_text text)
 {
     if (text.length <= PIPE_BUF)
@@ -345,7 +347,7 @@ static size_t piece_length(mishap_text text)
     return feed ? (size_t)(feed + 1 - text.data) : PIPE_BUF;
 }
 
-/* The pipe to the process that writes it. Its descriptor does not wait. */
+/* Write to the pipe of the process that writes standard error. Its descriptor is non-blocking. */
 static void write_to_pipe(mishap_text text)
 {
     while (text.length) {
@@ -362,7 +364,7 @@ static void write_to_pipe(mishap_text text)
     }
 }
 
-/* Write without waiting, where the kernel can: others may have filled the pipe meanwhile. */
+/* Write without blocking, if the kernel supports it: others may have filled the pipe meanwhile. */
 static ssize_t write_now(int file, mishap_text text)
 {
     struct iovec piece = piece_of(text);

@@ -2,9 +2,9 @@
  * The logs of a program that serves: standard error, the log of incidents, the access log.
  *
  * Nothing that serves may wait for a log: not for a pipe without a reader, nor for a file system
- * that does not answer. So each log has a process of its own, `mishap-log` (writer.c), which does
- * the writing and may wait. All others hand records over without waiting. What does not fit into
- * the queue is lost and counted, and the log says how much that was as soon as it can be written.
+ * that does not answer. So each log has a process of its own, `mishap-log` (writer.c), which writes
+ * and may wait. All other processes hand records over without waiting. Records that do not fit into
+ * the queue are lost and counted, and the log says how many as soon as it can be written.
  *
  * Standard error is a pipe to its process from the moment that the logs begin: descriptor 2 never
  * blocks in the supervisor and in loops, also for code that knows nothing of this. The other two
@@ -29,8 +29,9 @@ typedef enum mishap_log_kind {
 } mishap_log_kind;
 
 typedef struct mishap_logs_plan {
-    const char *program;     /* whose log it is; an empty NAME_LOG means that there is none */
-    uint64_t incident_bytes; /* at which the log of incidents is moved away; 0: never */
+    /* The program whose log it is; an empty NAME_LOG means that there is none. */
+    const char *program;
+    uint64_t incident_bytes; /* the size at which the log of incidents is rotated; 0: never */
     const char *access;      /* the file of the access log; NULL: there is none, or it is stderr */
 } mishap_logs_plan;
 
@@ -42,34 +43,34 @@ mishap *mishap_logs_begin(const mishap_logs_plan *plan);
 /* A child has ended or was stopped. True: it was one of these, and another takes its place. */
 bool mishap_logs_ended(int pid, int status);
 
-/* Now and then: see whether they are all there. */
+/* To be called now and then: restart processes that have ended. */
 void mishap_logs_look(void);
 
-/* The access log was moved away: make it anew. */
+/* The access log was rotated: open it again. */
 void mishap_logs_reopen(void);
 
-/* What was handed over is written, if that takes no longer than a second or two; then the processes
- * end. Standard error is again what it was. */
+/* Wait for a second or two until everything that was handed over is written; then end the
+ * processes. Standard error is the original one again. */
 void mishap_logs_end(void);
 
 /* -- in all others ----------------------------------------------------------------------------- */
 
-/* In a child that serves: keep only what is needed to hand records over. */
+/* In a child that serves: keep only the files that are needed to hand records over. */
 void mishap_logs_leave(void);
 
-/* In a child that has closed all of it, and runs handlers: there are no logs any more. */
+/* In a child that has closed all of these files, and runs handlers: there are no logs any more. */
 void mishap_logs_forget(void);
 
-/* Is there a process for this log? */
+/* True if there is a process for this log. */
 bool mishap_log_is_kept(mishap_log_kind log);
 
-/* Could it be opened when the logs began? */
+/* True if it could be opened when the logs began. */
 bool mishap_log_is_open(mishap_log_kind log);
 
-/* Does a record of this length fit at all? */
+/* The longest record. */
 enum { MISHAP_LOG_RECORD = 128 << 10 };
 
-/* The last byte of an incident that is to be on standard error, too. */
+/* The last byte of an incident that is also written to standard error. */
 enum { MISHAP_LOG_TO_STDERR = '\x02' };
 
 /*
@@ -79,7 +80,7 @@ enum { MISHAP_LOG_TO_STDERR = '\x02' };
  */
 bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious);
 
-/* So many records were not handed over. */
+/* Count records that could not be handed over. */
 void mishap_log_lose(mishap_log_kind log, size_t count);
 
 /* Lines to standard error, without waiting if the logs have begun, else for a tenth of a second at
@@ -87,14 +88,14 @@ void mishap_log_lose(mishap_log_kind log, size_t count);
 void mishap_log_error(mishap_text lines);
 void mishap_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* How many entries are written of each kind; NULL: all. */
+/* The limits of entries of each kind; NULL: none. */
 mishap_limits *mishap_logs_limits(void);
 
 /* -- writer.c ---------------------------------------------------------------------------------- */
 
-/* What processes know of each other's logs, in memory that they share. */
+/* Counts that the processes share. */
 typedef struct mishap_log_counts {
-    _Atomic uint64_t lost;    /* records since that was last said */
+    _Atomic uint64_t lost;    /* records that were lost since that was last reported */
     _Atomic uint64_t in_hand; /* records that were taken from the queue, and not written yet */
 } mishap_log_counts;
 
@@ -103,9 +104,9 @@ typedef struct mishap_log_writer {
     const mishap_logs_plan *plan;
     mishap_log_counts *counts;
     mishap_limits *limits;
-    int parent;     /* its process */
+    int parent;     /* the parent of the writing process */
     int in;         /* the reading end */
-    int real_error; /* standard error as it was */
+    int real_error; /* the original standard error */
     int ready; /* closed when the log is open, or cannot be opened; -1: no process waits for that */
 } mishap_log_writer;
 

@@ -27,10 +27,10 @@
 
 enum {
     BATCH = 256 << 10,
-    NAMED = 32 << 10, /* of an entry with names, without more memory */
+    NAMED = 32 << 10, /* enough for an entry with names, without more memory */
     REST_NS = 2000000,
-    LOOK_MS = 1000,       /* how often it is looked for what is to be told */
-    SLOW_MS = 1000,       /* how long stderr may take nothing until lines are thrown away … */
+    LOOK_MS = 1000,       /* interval of the checks for counts to be reported */
+    SLOW_MS = 1000,       /* if stderr takes nothing for so long, lines are dropped … */
     SLOW_AT_END_MS = 300, /* … when the program ends */
     ORPHAN_S = 5,         /* how long it goes on for loops whose supervisor is gone */
 };
@@ -40,15 +40,15 @@ static volatile sig_atomic_t asked_to_end, asked_to_reopen;
 static struct {
     mishap_log_writer by;
     mishap_log_file file;
-    char path[MISHAP_LOG_PATH]; /* empty: there is no place for it */
-    size_t length;              /* of what is in `batch` */
-    bool torn;                  /* the last line on stderr has no end */
+    char path[MISHAP_LOG_PATH]; /* empty: there is no place for the log */
+    size_t length;              /* bytes in `batch` */
+    bool torn;                  /* the last line on stderr is incomplete */
     char batch[BATCH];
 } w;
 
 /* -- signals ----------------------------------------------------------------------------------- */
 
-/* They are blocked but where this process waits: a signal cannot come just before that. */
+/* Signals are blocked except while this process waits: so a signal cannot come just before that. */
 static sigset_t waiting, working;
 
 static void be_asked_to_end(void)
@@ -58,7 +58,7 @@ static void be_asked_to_end(void)
     alarm(ORPHAN_S); /* if its parent is gone, no other process ends it */
 }
 
-/* Only its parent, or the death of its parent, makes it end. */
+/* Only its parent, or the death of its parent, ends this process. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -72,7 +72,8 @@ static void take_signals(void)
 {
     static const int ignored[] = { SIGTERM, SIGINT, SIGPIPE, SIGUSR1, SIGXFSZ };
     struct sigaction action = { .sa_sigaction = on_signal,
-                                .sa_flags = SA_SIGINFO }; /* which interrupts a write */
+                                /* Without SA_RESTART, so that a signal interrupts a write. */
+                                .sa_flags = SA_SIGINFO };
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -88,7 +89,7 @@ static void take_signals(void)
     mishap_signals_survive();
 }
 
-/* Until there is something to read, a signal, or time has passed. */
+/* Wait until there is something to read, a signal, or the time is over. */
 static void wait_for_some(int most_ms)
 {
     struct pollfd in = { .fd = w.by.in, .events = POLLIN };
@@ -98,8 +99,8 @@ static void wait_for_some(int most_ms)
 
 /* -- descriptors ------------------------------------------------------------------------------- */
 
-/* What the parent had open is the parent's, above all the other ends of the queues and the standard
- * output of a conversation. */
+/* Close the files that were inherited from the parent, above all the other ends of the queues and
+ * the standard output of a conversation. */
 static void arrange_files(void)
 {
     enum { IN = 3, READY, END };
@@ -122,7 +123,7 @@ static void arrange_files(void)
 static void be_ready(bool open)
 {
     if (w.by.ready >= 0 && open && write(w.by.ready, "", 1) < 0)
-        open = false; /* then it is not told of */
+        open = false; /* then the start line does not name it */
     if (w.by.ready >= 0)
         close(w.by.ready);
     w.by.ready = -1;
@@ -141,7 +142,7 @@ static void count_lost(mishap_text text)
 /* False: it takes nothing, and the text is lost. */
 static bool pass_on(mishap_text text)
 {
-    static bool slow; /* it took nothing the last time: then it is not waited for */
+    static bool slow; /* it took nothing the last time: then do not wait for it */
     struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
     while (text.length) {
         int patience = slow ? 0 : asked_to_end ? SLOW_AT_END_MS : SLOW_MS;
@@ -178,7 +179,7 @@ static void tell_lost_lines(void)
     struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
     if (poll(&file, 1, 0) == 1 && pass_on((mishap_text){ line, (size_t)length }))
         return;
-    atomic_fetch_add(&w.by.counts->lost, lost); /* for the next time */
+    atomic_fetch_add(&w.by.counts->lost, lost); /* reported the next time */
 }
 
 /* Handlers block when this pipe is full, so it is emptied even while its output is not read. */
@@ -206,12 +207,12 @@ static bool write_out(mishap_text text)
 {
     if (!w.path[0])
         return false;
-    if (w.by.log == MISHAP_LOG_ACCESS) /* whether that was moved away is said by a signal */
+    if (w.by.log == MISHAP_LOG_ACCESS) /* a signal tells when that file was rotated */
         w.file.looked_ns = mishap_clock_monotonic_ns();
     int stuck = w.file.stuck;
     if (!mishap_log_file_open(&w.file, w.path) || !mishap_log_file_rotate(&w.file, text.length))
         return false;
-    if (w.file.stuck && w.file.stuck != stuck) /* said once */
+    if (w.file.stuck && w.file.stuck != stuck) /* reported once */
         mishap_log_say("%s: the log is larger than it may be, and cannot be moved away: %s\n",
                        w.by.plan->program, strerror(w.file.stuck));
     sigprocmask(SIG_SETMASK, &waiting, NULL);
@@ -222,8 +223,8 @@ static bool write_out(mishap_text text)
     return written;
 }
 
-/* What the log cannot take goes to stderr, with the reason as its last line: nothing is lost. Of
- * the access log it is only counted. */
+/* An entry that the log cannot take goes to stderr, with the reason as its last line: nothing is
+ * lost. Lines of the access log are only counted. */
 static void tell_instead(mishap_text text, bool serious)
 {
     char storage[1024];
@@ -251,8 +252,8 @@ static void write_batch(bool serious)
     atomic_store(&w.by.counts->in_hand, 0);
 }
 
-/* An incident whose stacks have no names yet, or that goes to stderr, too. It is written by itself.
- * Those before it are written first, and until it is written it is in hand. */
+/* Write an incident whose stacks have no names yet, or that goes to stderr, too. It is written by
+ * itself, after those before it, and counts as in hand until then. */
 static void write_named(mishap_text record, bool serious)
 {
     static char storage[NAMED];
@@ -278,8 +279,8 @@ static bool is_to_be_named(mishap_text record)
             mishap_trace_is_marked(record));
 }
 
-/* All records that are there. Those that are serious and those that are not are written apart.
- * False: there is none, nor will there be another. */
+/* Take all records that are there. Serious ones and others are written separately. False: there is
+ * none, and none will follow. */
 static bool take_records(void)
 {
     bool serious = false;
@@ -304,7 +305,7 @@ static bool take_records(void)
             continue;
         }
         bool other = w.length && serious != (mark == '!');
-        if (other) { /* what was there before, and then this */
+        if (other) { /* write the earlier records first */
             size_t before = w.length;
             mishap_text text = { w.batch, before };
             if (!write_out(text))
@@ -336,7 +337,7 @@ static void put_lost(mishap_buffer *out, uint64_t lost)
     MISHAP_PUT(out, " entries were lost: the log was not written fast enough\n");
 }
 
-/* What was lost, and what was only counted. */
+/* Report how many records were lost, and how many entries were only counted. */
 static void tell_counts(bool all)
 {
     char storage[4096];
@@ -352,7 +353,7 @@ static void tell_counts(bool all)
     if (!written && w.by.log == MISHAP_LOG_INCIDENTS)
         tell_instead(text, true);
     else if (!written)
-        atomic_fetch_add(&w.by.counts->lost, lost); /* for the next time */
+        atomic_fetch_add(&w.by.counts->lost, lost); /* reported the next time */
     mishap_buffer_release(&out);
 }
 
@@ -361,7 +362,7 @@ static void reopen(void)
     asked_to_reopen = 0;
     if (w.by.log != MISHAP_LOG_ACCESS)
         return;
-    /* One that cannot be opened leaves the old one in use. */
+    /* If it cannot be opened, the old file stays in use. */
     mishap_log_file next = w.file;
     next.file = -1;
     if (!mishap_log_file_open(&next, w.path))

@@ -1,8 +1,8 @@
 /*
- * The filter of system calls: a list of those that a program needs which computes, has threads and
- * reads and writes the files that it is given. Any other call returns ENOSYS, as on an older
- * kernel, so a C library takes the way that it has for those. What programs are known to ask for,
- * and must not have, returns EPERM, which reads better in their reports.
+ * The filter of system calls: a list of those that a program needs to compute, to have threads, and
+ * to read and write the files that it is given. Any other call returns ENOSYS, as on an older
+ * kernel, so a C library uses its fallback. Calls that programs are known to try, and must not
+ * have, return EPERM, which reads better in their reports.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -28,7 +28,8 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Stands for the process itself in the compiled filter, which is made before there is a process. */
+/* Stands for the id of the process in the compiled filter, which is made before there is a
+ * process. */
 #define SELF UINT32_C(0x5e1f5e1f)
 
 /* -- the list ---------------------------------------------------------------------------------- */
@@ -251,19 +252,19 @@ static const char *const refused[] = {
     "vfork",
 };
 
-/* Calls that take what the system counts for the whole user, and what a profile says to have them:
- * timers and queued signals (RLIMIT_SIGPENDING), watches (max_user_watches), buffers of pipes
- * (pipe-user-pages-soft), which the calls that copy between files have as well. In the compiled
- * filter each has an error that stands for what its profile makes of it: compiling takes
- * milliseconds, and is done once for all profiles. */
+/* Calls that use resources which the system counts for the whole user, and the declaration of a
+ * profile that allows them: timers and queued signals (RLIMIT_SIGPENDING), watches
+ * (max_user_watches), buffers of pipes (pipe-user-pages-soft), which calls that copy between files
+ * use as well. In the compiled filter each returns a placeholder error, which is replaced for each
+ * profile: compiling takes milliseconds, and is done once for all profiles. */
 enum { TIMERS = 3001, EVENTS, COPIES };
 static const struct option {
     unsigned mark, shares;
-    int error; /* for a program that must do without */
+    int error; /* the error for a program without it */
 } options[] = {
     { TIMERS, MISHAP_SHARES_TIMERS, EPERM },
     { EVENTS, MISHAP_SHARES_EVENTS, EPERM },
-    { COPIES, MISHAP_SHARES_EVENTS, ENOSYS }, /* then programs read and write */
+    { COPIES, MISHAP_SHARES_EVENTS, ENOSYS }, /* then programs use read and write instead */
 };
 static const struct optional {
     const char *name;
@@ -280,17 +281,17 @@ static const struct optional {
     { "tee", COPIES },
 };
 
-/* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
- * with one name are several such uses. A name must not be in a list above as well: that would allow
- * all of them. */
+/* Calls of which some uses are allowed: one argument, under a mask, must have this value. Several
+ * lines with one name allow several uses. A name must not be in a list above as well: that would
+ * allow all uses. */
 #define THREAD_FLAGS (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define OTHER_FLAGS                                                                                \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
      CLONE_NEWNET | CLONE_PTRACE | CLONE_UNTRACED | CLONE_VFORK | CLONE_PARENT)
 #define WHOLE UINT64_MAX
 #define WORD  UINT64_C(0xffffffff)
-/* Locked pages and huge ones are counted for the user or the machine. What grows downward counts as
- * a stack, and not as memory (RLIMIT_DATA). */
+/* Locked pages and huge pages are counted for the user or the machine. A mapping that grows
+ * downward counts as a stack, and not as memory (RLIMIT_DATA). */
 #define UNCOUNTED (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN)
 static const struct use {
     const char *name;
@@ -298,11 +299,11 @@ static const struct use {
     uint64_t mask, value;
 } uses[] = {
     { "clone", 0, THREAD_FLAGS | OTHER_FLAGS, THREAD_FLAGS },
-    /* Shared memory without a file is in no limit of the process. */
+    /* No limit of the process includes shared memory without a file. */
     { "mmap", 3, MAP_TYPE | UNCOUNTED, MAP_PRIVATE },
     { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED },
     { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE },
-    { "getpgid", 0, WORD, 0 }, /* of itself */
+    { "getpgid", 0, WORD, 0 }, /* of the process itself */
     { "getsid", 0, WORD, 0 },
     { "getpriority", 1, WORD, 0 },
     { "sched_getaffinity", 0, WORD, 0 },
@@ -312,9 +313,9 @@ static const struct use {
     { "sched_getscheduler", 0, WORD, 0 },
     { "sched_getscheduler", 0, WORD, SELF },
     { "personality", 0, WORD, WORD },
-    { "sendto", 4, WHOLE, 0 }, /* to whom the socket is connected */
-    /* A file can be truncated only if it is opened to be written: older versions of Landlock know
-     * nothing of truncation. */
+    { "sendto", 4, WHOLE, 0 }, /* to the peer of a connected socket */
+    /* A file can be truncated only by opening it for writing: older versions of Landlock do not
+     * restrict truncation. */
     { "open", 1, O_TRUNC, 0 },
     { "open", 1, O_ACCMODE, O_WRONLY },
     { "open", 1, O_ACCMODE, O_RDWR },
@@ -336,7 +337,7 @@ static const struct use {
     { "ioctl", 1, WORD, FIONBIO },
     { "ioctl", 1, WORD, FIOCLEX },
     { "ioctl", 1, WORD, FIONCLEX },
-    /* SO_PEERPIDFD would be a handle of the parent. */
+    /* SO_PEERPIDFD would give a handle of the parent. */
     { "getsockopt", 2, WORD, SO_DOMAIN },
     { "getsockopt", 2, WORD, SO_ERROR },
     { "getsockopt", 2, WORD, SO_PROTOCOL },
@@ -353,8 +354,8 @@ static const struct use {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* What this version of the library or this machine has no number for needs no rule. To the library
- * such a name is a negative number, and each rule that it is given takes time. */
+/* A call that this version of the library or this machine does not have needs no rule. The library
+ * gives such a name a negative number, and each rule takes time. */
 static int add(scmp_filter_ctx context, uint32_t action, const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
@@ -374,8 +375,8 @@ static int add_use(scmp_filter_ctx context, const struct use *use)
     return result == -EDOM ? 0 : result;
 }
 
-/* The limits of the process itself can be asked for. It can set that of its memory alone, which a
- * process without privileges can only lower. */
+/* The process can read its own limits. It can set only that of its memory, which a process without
+ * privileges can only lower. */
 static int add_limits(scmp_filter_ctx context)
 {
     const struct scmp_arg_cmp asking[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
@@ -388,13 +389,13 @@ static int add_limits(scmp_filter_ctx context)
                : seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, lowering);
 }
 
-/* Signals to itself, but for those of real time: each of them is queued, and what is queued is
+/* Signals to itself, except for real-time signals: each of them is queued, and queued signals are
  * counted for the whole user. */
 static int add_signals(scmp_filter_ctx context)
 {
     static const struct {
         const char *name;
-        unsigned signal; /* which argument it is */
+        unsigned signal; /* the index of the argument */
     } senders[] = { { "kill", 1 }, { "tgkill", 2 } };
     int result = 0;
     for (size_t i = 0; i < COUNT(senders) && result >= 0; i++) {
@@ -406,8 +407,8 @@ static int add_signals(scmp_filter_ctx context)
     return result;
 }
 
-/* A program that has timers can refuse itself more of them, before it runs code of others: with a
- * further filter, which only takes from what this one allows. */
+/* A program with timers can forbid itself further ones, before it runs code of callers: with
+ * another filter, which can only restrict this one. */
 static int add_filters(scmp_filter_ctx context)
 {
     const struct scmp_arg_cmp compare[] = {
@@ -438,7 +439,7 @@ static int add_all(scmp_filter_ctx context)
     return result;
 }
 
-/* The library writes a compiled filter into a file. */
+/* The library can only write a compiled filter into a file: read it back. */
 static int read_back(int file, mishap_sandbox_filter *filter)
 {
     struct stat status;
@@ -461,7 +462,8 @@ static bool compile(mishap_sandbox_filter *filter)
         goto done;
     result = seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (result >= 0)
-        result = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
+        /* Compile a tree, not a list. */
+        result = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (result >= 0)
         result = add_all(context);
     if (result < 0)
@@ -489,7 +491,7 @@ const mishap_sandbox_filter *mishap_sandbox_compile(void)
     return filter.code || compile(&filter) ? &filter : NULL;
 }
 
-/* What a profile makes of a line that returns an error. */
+/* The value that a profile has for a line that returns an error. */
 static uint32_t resolve(uint32_t returned, unsigned shares)
 {
     for (size_t i = 0; i < COUNT(options); i++)
@@ -512,9 +514,9 @@ void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigne
 
 /* -- the last execution ------------------------------------------------------------------------ */
 
-/* A thread without a C library: it shares everything with the first one, its errno too. */
+/* A thread without the C library: it shares everything with the first thread, including errno. */
 static struct {
-    int listener; /* 0: not yet, for 0 is standard input; -1: there will be none */
+    int listener; /* 0: not yet, since 0 is standard input; -1: there will be none */
     _Alignas(16) char stack[16 * 1024];
 } second;
 
@@ -525,7 +527,7 @@ static int listen_for_execution(void *unused)
         syscall(SYS_futex, &second.listener, FUTEX_WAIT, 0, NULL, NULL, 0);
     while (second.listener > 0) {
         union {
-            char room[512]; /* a later kernel may have more to say, and all must be 0 */
+            char room[512]; /* a later kernel may write more, and all of it must be 0 */
             struct seccomp_notif heard;
         } in = { { 0 } };
         union {
@@ -533,7 +535,7 @@ static int listen_for_execution(void *unused)
             struct seccomp_notif_resp answer;
         } out = { { 0 } };
         if (ioctl(second.listener, SECCOMP_IOCTL_NOTIF_RECV, &in) != 0)
-            continue; /* interrupted */
+            continue; /* interrupted by a signal */
         out.answer.id = in.heard.id;
         out.answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         ioctl(second.listener, SECCOMP_IOCTL_NOTIF_SEND, &out);

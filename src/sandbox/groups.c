@@ -1,6 +1,6 @@
 /*
- * Control groups: what a process and its threads may use together, counted by the kernel. A group
- * is made below the group of this process, where the operator has permitted that: version 2 with
+ * Control groups limit what a process and its threads may use together, as counted by the kernel. A
+ * group is made below the group of this process, if the operator has permitted that: version 2 with
  * the controllers `pids` and `memory`, as systemd delegates it, or `pids` of version 1.
  */
 #include <dirent.h>
@@ -20,7 +20,7 @@
 
 enum { LONGEST_PATH = 200 };
 
-/* Where groups are made, as it was found first. */
+/* Where groups are made; found once. */
 static struct {
     bool looked, memory;
     char folder[LONGEST_PATH]; /* "": nowhere */
@@ -56,7 +56,7 @@ static bool write_number(const char *folder, const char *name, uint64_t number)
 
 /* -- where ------------------------------------------------------------------------------------- */
 
-/* The path of this process in the hierarchy whose line begins like this: "0::" or "…:pids:". */
+/* The path of this process in the hierarchy whose line begins with this: "0::" or "…:pids:". */
 static bool own_path(const char *controllers, char *path, size_t size)
 {
     char text[4096];
@@ -78,7 +78,7 @@ static bool is_mounted(const char *folder, long magic)
     return statfs(folder, &status) == 0 && (long)status.f_type == magic;
 }
 
-/* Does this group hand both controllers to groups below it? It is asked to. */
+/* True if this group makes both controllers available to groups below it; it is asked to. */
 static bool hands_down(const char *folder)
 {
     char path[LONGEST_PATH + 100], text[500];
@@ -92,7 +92,7 @@ static bool hands_down(const char *folder)
     return strstr(text, "pids") && strstr(text, "memory") && access(folder, W_OK) == 0;
 }
 
-/* Whose it is: that of a machine belongs to its system manager, unless that says otherwise. */
+/* True if the group was delegated to this user: otherwise it belongs to the system manager. */
 static bool is_delegated(const char *folder)
 {
     char word[2] = "";
@@ -101,8 +101,8 @@ static bool is_delegated(const char *folder)
     return word[0] == '1' || (geteuid() != 0 && access(folder, W_OK) == 0);
 }
 
-/* A group that has processes hands nothing down, so it is the one above if the operator has put
- * this process into a group of its own below the one that was delegated (DelegateSubgroup=). */
+/* A group that contains processes cannot pass controllers on. So if the operator has put this
+ * process into a subgroup of the delegated group (DelegateSubgroup=), the group above is used. */
 bool mishap_sandbox_find_groups(const char *root, const char *path, char *folder, size_t size)
 {
     bool top = strcmp(path, "/") == 0;
@@ -147,8 +147,8 @@ static bool look(void)
 
 /* -- one group --------------------------------------------------------------------------------- */
 
-/* What is swapped out is not forgotten: without a limit of its own it would be memory beyond the
- * limit. Not every kernel counts it. */
+/* Swap has to be limited, too: otherwise it would be memory beyond the limit. Not every kernel
+ * counts it. */
 static bool set_limits(const char *folder, const mishap_sandbox_profile *profile)
 {
     uint64_t threads = profile->threads ? profile->threads : MISHAP_SANDBOX_THREADS;
@@ -183,7 +183,7 @@ bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_san
         errno = EACCES;
         return false;
     }
-    /* A process that was killed has left its groups behind, and pids come again. */
+    /* A process that was killed has left its groups behind, and process ids are reused. */
     int made;
     do {
         snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu", above.folder,
@@ -198,14 +198,14 @@ bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_san
     return false;
 }
 
-/* Version 2 alone can be forked into. */
+/* Only version 2 supports forking into a group. */
 int mishap_sandbox_open_group(const mishap_sandbox_place *place)
 {
     return above.memory ? open(place->group, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-/* Whether this process was forked into it. Its path ends with the name of the group, which no other
- * has. */
+/* True if this process was forked into it. Its path ends with the name of the group, which is
+ * unique. */
 static bool is_inside(const mishap_sandbox_place *place)
 {
     char path[LONGEST_PATH];
@@ -214,16 +214,16 @@ static bool is_inside(const mishap_sandbox_place *place)
            strcmp(own, its) == 0;
 }
 
-/* Into `cgroup.procs` the kernel moves whole processes, for which it waits until all processors
- * have seen that it does: tens of milliseconds. This process has one thread, and `tasks` of version
- * 1 moves that at once. */
+/* Writing to `cgroup.procs` moves a whole process, and the kernel then waits until all processors
+ * have noticed: tens of milliseconds. This process has one thread, and `tasks` of version 1 moves
+ * that at once. */
 bool mishap_sandbox_enter_group(const mishap_sandbox_place *place)
 {
     return is_inside(place) || write_text(place->group, "tasks", "0") ||
            write_text(place->group, "cgroup.procs", "0");
 }
 
-/* The process that has made the group of this name; 0: none of ours. */
+/* The process that has made the group of this name; 0: it is not a group of this program. */
 static pid_t maker_of(const char *name)
 {
     static const char prefix[] = "mishap-";
@@ -234,8 +234,8 @@ static pid_t maker_of(const char *name)
     return *end == '-' && pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
 }
 
-/* The kernel removes no group that a process is in, so one of another PID namespace that shares the
- * folder is safe, too. */
+/* The kernel does not remove a group that contains a process, so groups of another PID namespace
+ * that shares the folder are safe, too. */
 void mishap_sandbox_sweep_groups(void)
 {
     _Alignas(struct dirent64) char room[4096];

@@ -1,7 +1,7 @@
 /*
- * The root folder of a mount namespace: an empty file system in memory, in which what is named is
- * mounted read-only. What is named is taken first, then the new root covers some folder, is filled,
- * becomes the root, and the old one is let go.
+ * The root folder of a mount namespace: an empty file system in memory, in which the named folders
+ * and files are mounted read-only. First copies of the named mounts are taken; then the new root is
+ * mounted over some folder, filled, and made the root; and the old root is detached.
  */
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -20,7 +20,7 @@
 
 enum { MOST_PATHS = 64, LONGEST_PATH = 4096, FEWEST_IDS = 301 };
 
-/* Any folder that is there will do to put the new root on. */
+/* Any existing folder can be covered by the new root. */
 static const char *const covered[] = { "/tmp", "/proc", "/usr", "/dev", "/etc" };
 
 struct taken {
@@ -31,8 +31,8 @@ struct taken {
 
 /* -- taking what is named ---------------------------------------------------------------------- */
 
-/* A copy of the mount, with what is mounted below it: in a user namespace it cannot be had without.
- * A device works read-only as well, for what that stops is changing the file system. */
+/* A copy of the mount, with everything that is mounted below it: a user namespace requires that. A
+ * device works read-only as well, since that only prevents changes of the file system. */
 static bool take(const char *path, struct taken *taken)
 {
     struct stat status;
@@ -52,8 +52,8 @@ static bool take(const char *path, struct taken *taken)
 
 /* -- putting it into the new root -------------------------------------------------------------- */
 
-/* The folders above a path, and the path itself as a folder or an empty file. The current folder is
- * the new root. */
+/* Create the folders above a path, and the path itself as a folder or an empty file. The current
+ * folder is the new root. */
 static bool make_path(const char *path, bool folder)
 {
     char text[LONGEST_PATH];
@@ -77,7 +77,7 @@ static bool make_path(const char *path, bool folder)
     return file >= 0 || errno == EROFS || errno == EEXIST || errno == EACCES;
 }
 
-/* What is there already, inside a folder that was named before, is left as it is. */
+/* A path inside of a folder that was named before exists already, and is left alone. */
 static bool is_there(const struct taken *taken)
 {
     struct stat here, there;
@@ -104,7 +104,7 @@ static bool cover(void)
     return false;
 }
 
-/* A file takes an inode, which counts as well. */
+/* Each file uses an inode, which counts as well. */
 static bool make_temporary(uint64_t bytes)
 {
     char options[100];
@@ -134,7 +134,7 @@ bool mishap_sandbox_change_root(const char *const *readable, const char *program
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         !take_all(readable, program, taken, &count) || !cover())
         return false;
-    /* First, for what is named may be below it. */
+    /* First, since named paths may be below it. */
     if (temporary_bytes && !make_temporary(temporary_bytes))
         return false;
     for (size_t i = 0; i < count; i++)
@@ -151,7 +151,7 @@ bool mishap_sandbox_change_root(const char *const *readable, const char *program
 /* -- ids of processes and threads ---------------------------------------------------------------
  */
 
-/* Before Linux 6.14 the same setting is that of the whole machine, and must not be touched. */
+/* Before Linux 6.14 the same setting is that of the whole machine, and must not be changed. */
 static bool has_limit_of_ids(void)
 {
     struct utsname system;
@@ -163,7 +163,8 @@ static bool has_limit_of_ids(void)
     return major > 6 || (major == 6 && minor >= 14);
 }
 
-/* The setting belongs to the PID namespace, and is reached by a /proc that is mounted nowhere. */
+/* The setting belongs to the PID namespace, and is reached by a /proc that is not mounted
+ * anywhere. */
 bool mishap_sandbox_limit_ids(uint64_t threads)
 {
     char number[24];

@@ -1,7 +1,6 @@
 /*
- * What a sandbox needs of the machine beside its layers: a folder for the files of the program
- * where there is no mount namespace, and limits of this process that leave the program what its
- * profile gives it.
+ * What a sandbox needs from the machine beside its layers: a folder for the files of the program if
+ * there is no mount namespace, and limits of this process that are high enough for the profile.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,9 +24,9 @@
 #define OURS "mishap-sandbox-"
 static const char template[] = "/" OURS "XXXXXX";
 
-/* Can only root and this user move or remove what this user makes in it? Others could else put a
- * folder of their choice in the place of ours: the program may write there, and it is removed
- * later. Without its capabilities, root cannot even enter folders of others. */
+/* True if only root and this user can move or remove what this user creates in it. Otherwise
+ * another user could replace the folder: the program may write there, and the folder is removed
+ * later. Without its capabilities, root cannot even enter folders of other users. */
 static bool is_safe(const struct stat *folder)
 {
     bool shared = folder->st_mode & (S_IWGRP | S_IWOTH);
@@ -49,7 +48,7 @@ static bool can_have_ours(const char *folder)
     return !errno && access(folder, W_OK | X_OK) == 0;
 }
 
-/* The first of these folders that can be written to. NULL: errno says why the last one cannot. */
+/* The first of these folders that can be used. NULL: errno says why the last one cannot. */
 static const char *find_folder(void)
 {
     const char *folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp" };
@@ -59,9 +58,9 @@ static const char *find_folder(void)
     return NULL;
 }
 
-/* A folder is locked by its maker as long as that lives: the system forgets the lock of a process
- * that is killed. Numbers of processes would not do: they come again, and a folder for temporary
- * files may be that of several PID namespaces. */
+/* A folder is locked by its maker as long as that lives: the kernel releases the lock of a killed
+ * process. Process ids would not do: they are reused, and several PID namespaces may share a folder
+ * for temporary files. */
 static int lock_folder(int above, const char *path)
 {
     int file = openat(above, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -72,7 +71,7 @@ static int lock_folder(int above, const char *path)
     return -1;
 }
 
-/* It is locked a moment after it was made. */
+/* A folder is locked a moment after it was made. */
 enum { YOUNG_S = 60 };
 
 static bool is_abandoned(int above, const char *name, int young_s)
@@ -82,7 +81,8 @@ static bool is_abandoned(int above, const char *name, int young_s)
         fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode) ||
         status.st_uid != geteuid() || time(NULL) - status.st_ctime < young_s)
         return false;
-    fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0); /* the program may have closed it */
+    /* The program may have removed its permissions. */
+    fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0);
     int file = lock_folder(above, name);
     if (file >= 0)
         close(file);
@@ -102,7 +102,7 @@ void mishap_sandbox_sweep_folders(const char *above, int young_s)
         closedir(all);
 }
 
-/* The first in a process removes what was left by others, which were killed. */
+/* The first call in a process removes folders that killed processes have left. */
 bool mishap_sandbox_make_folder(mishap_sandbox_place *place)
 {
     static bool swept;

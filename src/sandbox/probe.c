@@ -1,7 +1,7 @@
 /*
- * What this machine offers. Nothing is concluded from versions or settings: each layer is tried, in
- * a child process. All are tried together first, for that is how they are used and most machines
- * pass; only if that fails, each by itself.
+ * What this machine offers. Nothing is concluded from versions or settings: each layer is tried in
+ * a child process. All are tried together first, as they are used, and most machines pass; only if
+ * that fails, each is tried by itself.
  */
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -47,7 +47,8 @@ static const mishap_sandbox_offer offers[MISHAP_SANDBOX_LAYERS] = {
 
 static const mishap_sandbox_profile profile = { .temporary_bytes = 1 << 20 };
 
-/* What a child says, in memory that both have; the texts are where they are in both. */
+/* The report of a child, in shared memory; the addresses of its texts are the same in both
+ * processes. */
 struct verdict {
     const char *volatile step;
     volatile int error;
@@ -69,12 +70,11 @@ static void try_in_child(unsigned layers, const mishap_sandbox_filter *filter,
     _exit(0);
 }
 
-/* Does the machine offer all of these? If not, why not. */
+/* True if the machine offers all of these layers; otherwise the verdict says why not. */
 static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct verdict *shared)
 {
     int status;
-    /* What holds if the child dies before it says anything. From here on it is the child that
-     * writes. */
+    /* The result if the child dies before it reports. From here on the child writes to it. */
     *shared = (struct verdict){ .step = "the child process" };
     pid_t pid = mishap_sandbox_clone(layers, -1);
     if (pid == 0)
@@ -89,7 +89,7 @@ static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct ver
     return shared->passed;
 }
 
-/* A group is the parent's to make, and this process must not enter it. */
+/* The parent makes a group, and this process must not enter it. */
 static bool try_groups(struct verdict *shared)
 {
     mishap_sandbox_place place = { 0 };
@@ -121,7 +121,7 @@ static void note_missing(mishap_sandbox_report *report)
         report->missing |= either;
 }
 
-/* Namespaces need a user namespace, unless this process is root's. */
+/* Namespaces need a user namespace, unless this process is root. */
 static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter *filter,
                      const struct verdict *uncompiled, struct verdict *shared)
 {
@@ -136,7 +136,7 @@ static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter 
     }
 }
 
-/* What the system says is worth more than what the library makes of it. */
+/* The error of the system says more than that of the library. */
 static int why_no_filter(int error)
 {
     struct seccomp_notif_sizes sizes;
@@ -157,8 +157,8 @@ static void look(mishap_sandbox_report *report)
         note_missing(report);
         return;
     }
-    /* Where the kernel, or a filter around this process, refuses seccomp(), the library compiles
-     * no filter with a listener. */
+    /* If the kernel, or a filter around this process, refuses seccomp(), the library compiles no
+     * filter with a listener. */
     const mishap_sandbox_filter *filter = mishap_sandbox_compile();
     struct verdict uncompiled = { "seccomp", filter ? 0 : why_no_filter(errno), false };
     bool together = filter && try(most, filter, shared);
@@ -198,7 +198,7 @@ mishap *mishap_sandbox_check_report(const mishap_sandbox_report *report, mishap_
         if (!(report->missing & offer->layer))
             continue;
         mishap_system_error(offer->error, reason, sizeof reason);
-        bool named = strcmp(offer->name, offer->step) == 0; /* once is enough */
+        bool named = strcmp(offer->name, offer->step) == 0; /* do not name it twice */
         length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s%s: %s",
                                    length ? "; " : "", offer->name, named ? "" : ": ",
                                    named ? "" : offer->step, reason);

@@ -1,8 +1,8 @@
 /*
- * Counting what is in the temporary folder of a program, and removing it when that has ended. The
- * program may have made folders that cannot be read, and folders in folders until no path is long
- * enough. So no path is ever made: a folder's own folders are moved up beside it, and it is removed
- * when nothing is in it any more.
+ * Counts the files in the temporary folder of a program, and removes it when the program has ended.
+ * The program may have made folders that cannot be read, and nested folders beyond the longest
+ * path. So no path is ever built: the subfolders of a folder are moved up beside it, and it is
+ * removed when it is empty.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static bool is_entry(const char *name)
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* A folder inside `above`, as something to be listed; NULL: it is none. */
+/* Open a folder inside `above` for listing; NULL: it is not a folder. */
 static DIR *open_folder(int above, const char *name)
 {
     int file = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -27,8 +27,8 @@ static DIR *open_folder(int above, const char *name)
     return folder;
 }
 
-/* Remove what is no folder, and move the folders of this one into `top`, under names that are not
- * there. A folder that is moved must be writable. */
+/* Remove everything but folders, and move the subfolders of this one into `top`, under unused
+ * names. A folder that is moved must be writable. */
 static void empty_into(int top, DIR *folder, unsigned long *count)
 {
     char name[40];
@@ -44,7 +44,7 @@ static void empty_into(int top, DIR *folder, unsigned long *count)
     }
 }
 
-/* One look at `top`: true if something in it is gone now. */
+/* One pass over `top`: true if something was removed. */
 static bool remove_some(int top, unsigned long *count)
 {
     bool any = false;
@@ -87,7 +87,7 @@ void mishap_sandbox_remove_folder(const char *path)
 enum { DEEPEST = 64 };
 
 struct count {
-    uint64_t files, bytes; /* that are left */
+    uint64_t files, bytes; /* how many more are allowed */
 };
 
 /* False: there is more than was left. Folders that are nested too deeply count as too much; a
@@ -120,8 +120,8 @@ static bool count_in(int above, const char *name, int depth, struct count *left)
     return within;
 }
 
-/* Folders take blocks of the file system, too, so there is a little more than what files may have.
- */
+/* Folders use blocks of the file system, too, so the limit is a little higher than that of
+ * files. */
 bool mishap_sandbox_folder_exceeds(const char *path, uint64_t files, uint64_t bytes)
 {
     struct count left = { files, bytes + bytes / 8 };

@@ -1,5 +1,5 @@
-/* Landlock: which files can be read, executed and written. Debian 12's headers know its first
- * versions only, so what came later is spelled out here. */
+/* Landlock: which files can be read, executed and written. The headers of Debian 12 have only its
+ * first versions, so later constants are defined here. */
 #include <fcntl.h>
 #include <link.h>
 #include <sys/prctl.h>
@@ -7,7 +7,7 @@
 
 #include "sandbox/inside.h"
 
-/* The newest that we know. */
+/* The newest version that is used here. */
 struct ruleset {
     uint64_t files, network, scopes;
 };
@@ -25,7 +25,8 @@ enum { KNOWN = 9 };
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG)
 
-/* What each version added. A right that is handled and not granted is refused everywhere. */
+/* The rights that each version added. A right that is handled and not granted is refused
+ * everywhere. */
 static struct ruleset handled(int version)
 {
     struct ruleset all = { .files = FIRST };
@@ -53,7 +54,7 @@ int mishap_sandbox_landlock_version(void)
     return version < 0 ? 0 : version > KNOWN ? KNOWN : (int)version;
 }
 
-/* What does not exist needs no rule. The rights of folders cannot be given to a file. */
+/* A path that does not exist needs no rule. Rights of folders cannot be granted for a file. */
 static bool grant(int rules, uint64_t rights, const char *path)
 {
     struct stat status;

@@ -59,12 +59,12 @@ unsigned mishap_sandbox_layers(const mishap_sandbox *sandbox)
 
 /* -- forking ----------------------------------------------------------------------------------- */
 
-/* Inside a user namespace these are not known any more. */
+/* The ids outside of the user namespace, which are not known inside any more. */
 static uid_t outer_user;
 static gid_t outer_group;
 
-/* Into a control group of version 2 a process is born, if the kernel can: moving it there takes
- * tens of milliseconds. */
+/* If the kernel supports it, the process is forked into its control group of version 2: moving it
+ * there takes tens of milliseconds. */
 static pid_t clone_into(unsigned long flags, int group)
 {
     struct clone_args arguments = {
@@ -95,8 +95,9 @@ pid_t mishap_sandbox_clone(unsigned layers, int group)
     return pid >= 0 ? pid : (pid_t)syscall(SYS_clone, all, NULL, NULL, NULL, 0UL);
 }
 
-/* The child dies with its parent. If that is dead already, nothing else tells: in a PID namespace
- * getppid() is 0 anyway. Dropping privileges leaves this as it is, and so does executing. */
+/* The child dies with its parent. If the parent is dead already, nothing else shows it: in a PID
+ * namespace getppid() is always 0. Dropping privileges and executing a program do not change
+ * this. */
 static pid_t clone_bound(unsigned layers, const mishap_sandbox_place *place)
 {
     int parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -160,7 +161,7 @@ static bool write_file(const char *path, const char *text)
     return done;
 }
 
-/* One user and one group, which have no name and no rights of root's even inside. */
+/* One user and one group, without a name, and without the rights of root even inside. */
 static bool map_users(void)
 {
     char users[40], groups[40];
@@ -186,10 +187,10 @@ static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
     return setrlimit(resource, &now) == 0;
 }
 
-/* Of what the system counts for all processes of a user: in a user namespace it is counted there,
- * too, so the program has a limit of its own. Elsewhere other processes of the user count against
- * the limit of a program. There the limit only keeps a quarter free, so that this process can
- * always go on. */
+/* For resources that the system counts for all processes of a user. In a user namespace they are
+ * counted there, too, so the program has a limit of its own. Otherwise other processes of the user
+ * count against the limit of a program: so the limit only keeps a quarter free, so that this
+ * process can always go on. */
 static bool limit_shared(__rlimit_resource_t resource, uint64_t own, bool users)
 {
     struct rlimit now;
@@ -200,7 +201,7 @@ static bool limit_shared(__rlimit_resource_t resource, uint64_t own, bool users)
     return limit(resource, now.rlim_max - now.rlim_max / 4, 0);
 }
 
-/* Between the limits of processor time is SIGXCPU, then SIGKILL. */
+/* At the soft limit of processor time comes SIGXCPU, at the hard one SIGKILL. */
 static bool set_limits(const mishap_sandbox_profile *p, unsigned layers)
 {
     uint64_t threads = p->threads ? p->threads : MISHAP_SANDBOX_THREADS;
@@ -221,8 +222,8 @@ static bool set_limits(const mishap_sandbox_profile *p, unsigned layers)
            limit_shared(RLIMIT_NPROC, threads + 1, users);
 }
 
-/* A process that has none of root's capabilities cannot give up more: then the system says EPERM,
- * and what counts is that none are left. */
+/* A process without capabilities cannot give up more: then the system returns EPERM, and only the
+ * absence of capabilities counts. */
 static bool drop_privileges(void)
 {
     struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -250,7 +251,7 @@ const char *mishap_sandbox_enter(unsigned layers, const mishap_sandbox_profile *
     if (layers & MISHAP_LAYER_HOST && !name_host())
         return "sethostname";
     if (layers & MISHAP_LAYER_PROCESSES)
-        mishap_sandbox_limit_ids(threads); /* where the kernel can */
+        mishap_sandbox_limit_ids(threads); /* if the kernel supports it */
     if (mounts && !mishap_sandbox_change_root(profile->readable, program, profile->temporary_bytes))
         return "mount";
     if (layers & MISHAP_LAYER_LIMITS && !set_limits(profile, layers))

@@ -12,8 +12,8 @@
  *     watch.c      what no limit of the system holds: memory, threads and files, looked at now and
  *                  then
  *
- * It knows nothing of operations or of what the program says. How it is used, in a process with one
- * thread:
+ * It does not depend on operations or on the messages of the program. How it is used, in a process
+ * with one thread:
  *
  *     mishap_sandbox_prepare(profile, mode, &sandbox);     once
  *     pid = mishap_sandbox_fork(sandbox, &place);          instead of fork()
@@ -36,14 +36,14 @@
 
 typedef struct mishap_sandbox mishap_sandbox;
 
-/* What one sandboxed process has outside of itself, for mishap_sandbox_remove(). */
+/* What one sandboxed process needs outside of itself, for mishap_sandbox_remove(). */
 typedef struct mishap_sandbox_place {
     char folder[256]; /* the temporary folder, where there is no mount namespace; "": none */
     char group[256];  /* its control group; "": none */
     int lock;         /* the folder, open and locked while this process lives; 0: none */
 } mishap_sandbox_place;
 
-/* What a program has more of than its profile gives it. */
+/* The resource of which a program has more than its profile allows. */
 typedef enum mishap_sandbox_excess {
     MISHAP_EXCESS_NONE,
     MISHAP_EXCESS_MEMORY,
@@ -51,13 +51,13 @@ typedef enum mishap_sandbox_excess {
     MISHAP_EXCESS_FILES, /* in its temporary folder */
 } mishap_sandbox_excess;
 
-/* What is known of a process that is watched: zeros at its beginning. */
+/* The state of a watched process: zeros at its beginning. */
 typedef struct mishap_sandbox_watch {
-    int64_t used_ns;    /* processor time, at the last look */
-    int64_t weighed_ns; /* when its PSS was read */
-    uint64_t weighed;   /* … and what it had mapped by then, files included */
+    int64_t used_ns;    /* processor time at the last check */
+    int64_t weighed_ns; /* when its PSS was read last */
+    uint64_t weighed;   /* … and what it had mapped then, files included */
     int64_t counted_ns; /* when its files were counted */
-    uint64_t resident;  /* bytes that it has in memory, without files that it has mapped */
+    uint64_t resident;  /* bytes in memory, without mapped files */
     bool ran;           /* it had used processor time since the look before */
     bool near;          /* … and is not far from its limit of memory */
 } mishap_sandbox_watch;
