@@ -1,7 +1,7 @@
 /*
- * Which engine an address means. An address may have a password in it, so none is repeated, not
- * even one that is wrong: a mistyped scheme is no reason to take the rest for a path and to show
- * it.
+ * Finds the engine of an address. An address may contain a password, so it is never repeated in a
+ * message, not even a wrong one: with a mistyped scheme, the rest must not be taken for a path and
+ * shown.
  */
 #include "store/store.h"
 

@@ -59,7 +59,7 @@ mishap *mishap_store_failure(store_trouble trouble)
     return NULL;
 }
 
-/* The library tries to open it again, and tells callers what comes of that. */
+/* The library opens the store again in the background, and answers calls accordingly. */
 mishap *mishap_store_lost(mishap_store *store, mishap *cause)
 {
     if (store->call)

@@ -19,8 +19,8 @@ static mishap *missing(const char *why)
     return mishap_note(m, "libpq", why);
 }
 
-/* It stays loaded until the program ends: to unload what may have threads or handlers at exit, such
- * as its library for TLS, is asking for trouble. */
+/* It stays loaded until the program ends: unloading a library that may have threads or exit
+ * handlers, such as its TLS library, is not safe. */
 mishap *mishap_libpq_load(void)
 {
     static bool loaded;

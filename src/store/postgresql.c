@@ -25,7 +25,7 @@ static store_trouble trouble_of_state(const char *state)
         { "23505", STORE_TAKEN },                              /* unique_violation */
         { "23503", STORE_DANGLING }, { "40001", STORE_AGAIN }, /* serialization_failure */
         { "40P01", STORE_AGAIN },                              /* deadlock_detected */
-        { "55P03", STORE_BUSY },    /* lock_not_available: we waited long enough */
+        { "55P03", STORE_BUSY },    /* lock_not_available: the lock timeout is over */
         { "57014", STORE_BUSY },    /* query_canceled: the administrator's limit */
         { "53300", STORE_BUSY },    /* too_many_connections */
         { "53100", STORE_FULL },    /* disk_full */
@@ -33,7 +33,7 @@ static store_trouble trouble_of_state(const char *state)
         { "XX002", STORE_DAMAGED }, /* index_corrupted */
         { "42P01", STORE_DAMAGED }, /* undefined_table */
         { "58P01", STORE_DAMAGED }, /* undefined_file */
-        { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that is not in charge yet
+        { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that was not promoted yet
                                   */
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -69,8 +69,8 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
 
 /* -- a connection to run it on ----------------------------------------------------------------- */
 
-/* PostgreSQL says little to a connection that asks nothing, unless it ends it: then first why, and
- * then the end. To notice that before something is sent keeps the outcome certain. */
+/* PostgreSQL sends nothing to an idle connection, unless it ends it: then first the reason, and
+ * then the end. Noticing that before a statement is sent keeps the outcome certain. */
 static bool has_ended(const postgresql_store *store)
 {
     enum { MOST_READS = 8 };
@@ -84,7 +84,8 @@ static bool has_ended(const postgresql_store *store)
     return pq.PQstatus(store->connection) != PQ_CONNECTION_OK;
 }
 
-/* A mishap: there is none. In a transaction the connection is the one that it began on. */
+/* Make sure that there is a connection; a mishap: there is none. A transaction must stay on the
+ * connection on which it began. */
 static mishap *be_connected(postgresql_store *store)
 {
     if (store->base.depth > 0)
@@ -106,7 +107,7 @@ static void name_of(size_t statement, char name[24])
     snprintf(name, 24, "s%zu", statement);
 }
 
-/* What is gone wrong is kept for the end of the query. */
+/* A failure is kept until the end of the query. */
 static void keep_failure(postgresql_store *store, const pq_result *result, store_trouble trouble)
 {
     mishap_free(store->failure);
@@ -115,7 +116,7 @@ static void keep_failure(postgresql_store *store, const pq_result *result, store
                                            : mishap_postgresql_failure(store, result, trouble);
 }
 
-/* It cannot be queued: what is queued comes first, and may fail. */
+/* Preparing is not queued: the queued statements come first, and may fail. */
 static pq_result *prepare_text(postgresql_store *store, const char *name, const char *text)
 {
     pq_result *result = NULL;
@@ -152,7 +153,8 @@ static void prepare(postgresql_store *store, size_t number)
     mishap_buffer_release(&sql);
 }
 
-/* A connection on which the statement is prepared. It changes nothing, so it is tried twice. */
+/* A connection on which the statement is prepared. Preparing changes nothing, so it is tried
+ * twice. */
 static mishap *be_ready(postgresql_store *store, size_t statement)
 {
     mishap *failure = NULL;
@@ -207,7 +209,7 @@ static void begin(mishap_query *query)
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* The decimal point of the program's locale; PostgreSQL's is a point. */
+/* The decimal point of the program's locale; PostgreSQL always uses a point. */
 static char local_point(void)
 {
     return *localeconv()->decimal_point;
@@ -236,8 +238,8 @@ static void refuse(postgresql_store *store, const char *why)
     store->failure = mishap_raise(INTERNAL_ERROR, "A value cannot be stored: %s.", why);
 }
 
-/* All but bytes as text, of which PostgreSQL makes what the statement needs there. libpq reads text
- * up to its NUL. */
+/* Values are bound as text, except for bytes; PostgreSQL converts them to the type that the
+ * statement needs. libpq reads text up to its NUL. */
 static void bind(mishap_query *query, int place, const store_value *value)
 {
     postgresql_store *store = store_of(query);
@@ -249,7 +251,7 @@ static void bind(mishap_query *query, int place, const store_value *value)
         return;
     }
     if (!statement->position[place])
-        return; /* as in SQLite: another statement may have use for it */
+        return; /* as in SQLite: another statement of the same query may use it */
     int i = statement->position[place] - 1;
     mishap_text text = value->kind == STORE_NULL ? (mishap_text){ NULL, 0 }
                                                  : spelled(value, digits);
@@ -267,7 +269,7 @@ static void bind(mishap_query *query, int place, const store_value *value)
     }
 }
 
-/* What is known of a change when the statement that made it durable has ended like this. */
+/* What is known of a change whose statement or commit has ended like this. */
 static store_trouble trouble_of_change(const postgresql_store *store, store_trouble trouble)
 {
     if (trouble == STORE_LOST)
@@ -277,7 +279,7 @@ static store_trouble trouble_of_change(const postgresql_store *store, store_trou
 
 /* -- running it -------------------------------------------------------------------------------- */
 
-/* A single change whose connection is lost may have been made; one with a warning was made, and is
+/* A single change whose connection was lost may have been made; one with a warning was made, but is
  * not safe. */
 static void run_once(mishap_query *query)
 {
@@ -289,7 +291,7 @@ static void run_once(mishap_query *query)
     store->result = NULL;
     if (store->base.depth > 0 && store->base.schema->statements[query->statement].later) {
         keep_failure(store, NULL, mishap_postgresql_queue(store, &order) ? STORE_FINE : STORE_LOST);
-        query->row = 0; /* it was run, and has none */
+        query->row = 0; /* it was run, and has no row */
         return;
     }
     *store->warning = '\0';
@@ -300,8 +302,8 @@ static void run_once(mishap_query *query)
     keep_failure(store, store->result, trouble);
 }
 
-/* Outside of a transaction: after a lost connection a read can be repeated, and after a deadlock
- * anything. In a transaction all of it must be. */
+/* Outside of a transaction, a read can be repeated after a lost connection, and any statement after
+ * a deadlock. In a transaction, only the whole transaction can be repeated. */
 static bool may_repeat(mishap_query *query, int attempt)
 {
     postgresql_store *store = store_of(query);
@@ -340,7 +342,7 @@ static bool step(mishap_query *query)
 
 /* -- rows -------------------------------------------------------------------------------------- */
 
-/* NULL: that of the store, or there is no such value. */
+/* NULL: the value is NULL in the store, or there is no such column. */
 static const char *value_of(mishap_query *query, int column)
 {
     const pq_result *result = store_of(query)->result;
@@ -381,7 +383,7 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* Bytes come as \x and two digits each. */
+/* Bytes are sent as \x and two digits each. */
 static mishap_text bytes_of(mishap_query *query, const char *value, size_t length)
 {
     size_t count = length >= 2 ? (length - 2) / 2 : 0;
@@ -425,7 +427,7 @@ static mishap *run_text(postgresql_store *store, const char *text, store_trouble
     *store->warning = '\0'; /* warnings of queued statements come with the commit, and count */
     pq_result *result = mishap_postgresql_send(store, &(postgresql_order){ .text = text });
     *trouble = mishap_postgresql_trouble(store, result);
-    /* Of a transaction that has failed a commit is a roll back, and no error. */
+    /* COMMIT of a failed transaction rolls back, without an error. */
     if (*trouble == STORE_FINE && commits && strcmp(pq.PQcmdStatus(result), "COMMIT") != 0)
         *trouble = STORE_BROKEN;
     else if (commits)
@@ -448,11 +450,11 @@ static mishap *begin_transaction(postgresql_store *store, store_trouble *trouble
     return failure;
 }
 
-/* If something that was queued has failed, PostgreSQL has not come to the commit. */
+/* If a queued statement has failed, PostgreSQL has not executed the commit. */
 static mishap *commit(postgresql_store *store, store_trouble *trouble)
 {
     bool queued = store->queued > 0;
-    if (store->begins) { /* and nothing was done in it */
+    if (store->begins) { /* no statement was sent in it */
         store->begins = false;
         return NULL;
     }
@@ -466,7 +468,7 @@ static mishap *commit(postgresql_store *store, store_trouble *trouble)
     return failure;
 }
 
-/* What cannot be rolled back is undone by closing the connection. */
+/* If rolling back fails, closing the connection undoes the changes. */
 static mishap *roll_back(postgresql_store *store, int level, store_trouble *trouble)
 {
     bool begun = !store->begins;
@@ -507,9 +509,9 @@ static mishap *transact(mishap_store *base, store_step step, int level, store_tr
 
 /*
  * A row can be read here as soon as its commit has waited for the standby, or its wait was
- * cancelled. A later commit that the standby confirms confirms all earlier ones: the log has an
- * order. This is one that locks and changes nothing. Outside of a transaction it is a commit of its
- * own; that it is lost or unknown means that it has to be asked again.
+ * cancelled. If the standby confirms a later commit, that confirms all earlier ones, since the log
+ * is ordered. So this makes a commit that takes a lock and changes nothing. Outside of a
+ * transaction it is a commit of its own; if its outcome is lost or unknown, it has to be repeated.
  */
 static mishap *confirm(mishap_store *base, store_trouble *trouble)
 {

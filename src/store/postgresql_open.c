@@ -18,9 +18,9 @@ static const char *option(const pq_option *options, const char *keyword)
 }
 
 /*
- * libpq reads an address from the left. A password with an @ or a / in it that is not escaped ends
- * early, and the rest of it becomes the name of a host, a port or a database, which libpq and the
- * server repeat in their messages.
+ * libpq reads an address from the left. If a password contains an unescaped @ or /, it ends early,
+ * and the rest of it becomes the name of a host, a port or a database, which libpq and the server
+ * repeat in their messages.
  */
 static bool escapes_its_password(const pq_option *options)
 {
@@ -29,7 +29,8 @@ static bool escapes_its_password(const pq_option *options)
            !strchr(option(options, "dbname"), '@');
 }
 
-/* What libpq says of an address that it cannot read has parts of it, so that is not even noted. */
+/* The error of libpq for an address that it cannot read contains parts of the address, so it is not
+ * even noted. */
 static mishap *check_address(const postgresql_store *store)
 {
     pq_option *options = pq.PQconninfoParse(store->address, NULL);
@@ -43,7 +44,7 @@ static mishap *check_address(const postgresql_store *store)
                        "user name or a password write @ as %40, / as %2F and : as %3A.");
 }
 
-/* Words of libpq for the operator, unless a password is among them. */
+/* Note the words of libpq for the operator, unless they contain a password. */
 static mishap *note_words(mishap *m, const postgresql_store *store, const char *words)
 {
     static const char *const secret[] = { "password", "sslpassword" };
@@ -61,7 +62,7 @@ static mishap *note_words(mishap *m, const postgresql_store *store, const char *
 
 enum { KEYWORDS = 7 };
 
-/* What the address says goes before what is set here, but for the last. */
+/* The options of the address override those that are set here, except for the last one. */
 static void set_options(const postgresql_store *store, bool again, const char *keywords[KEYWORDS],
                         const char *values[KEYWORDS])
 {
@@ -80,7 +81,7 @@ static void set_options(const postgresql_store *store, bool again, const char *k
     }
 }
 
-/* Whether the server can be reached at all tells what is to be done about it. The words of libpq
+/* Whether the server can be reached at all decides what the operator should do. The words of libpq
  * are a failure of their own: then a person at a terminal is told where the log is. */
 static mishap *not_connected(const postgresql_store *store, bool reachable)
 {
@@ -99,9 +100,10 @@ static mishap *not_connected(const postgresql_store *store, bool reachable)
 }
 
 /*
- * Keep the first warning. One at a commit says that the change is not as safe as it was to be: the
- * wait for a synchronous standby was cancelled, and the server has committed alone. The words of a
- * service's own trigger (RAISE WARNING) say nothing about that. Other notices say nothing at all.
+ * Keep the first warning. A warning at a commit says that the change is less safe than it should
+ * be: the wait for a synchronous standby was cancelled, and the server has committed alone.
+ * Warnings of a service's own trigger (RAISE WARNING) are something else, and other notices are
+ * ignored.
  */
 static void hear_notice(void *state, const pq_result *notice)
 {
@@ -142,7 +144,7 @@ static mishap *explain(const postgresql_store *store, const pq_result *result)
         failure);
 }
 
-/* Run a text; the first value of its last result, as a copy, if it is asked for. */
+/* Run a text; returns the first value of its last result, as a copy, if it is asked for. */
 static mishap *run(postgresql_store *store, const char *sql, char *value, size_t size)
 {
     pq_result *result = pq.PQexec(store->connection, sql);
@@ -153,7 +155,7 @@ static mishap *run(postgresql_store *store, const char *sql, char *value, size_t
     return failure;
 }
 
-/* The same with the name of the schema in it, which is lower_snake. */
+/* The same, with the name of the schema inserted, which is lower_snake. */
 __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *store, char *value,
                                                              size_t size, const char *format, ...)
 {
@@ -165,8 +167,8 @@ __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *s
     return length < (int)sizeof sql ? run(store, sql, value, size) : mishap_out_of_memory();
 }
 
-/* What a connection needs before it is used. A server may be told not to wait for its disk; what
- * we confirm is there to stay. */
+/* Set up a connection before it is used. A server may be configured not to wait for its disk; but
+ * what this library confirms must be durable. */
 static mishap *set_up(postgresql_store *store)
 {
     const char *encoding = pq.PQparameterStatus(store->connection, "server_encoding");
@@ -186,8 +188,8 @@ static mishap *set_up(postgresql_store *store)
                    store->base.schema->name, MISHAP_STORE_PATIENCE);
 }
 
-/* A server that was still starting may have become ready until it was asked whether it is: then a
- * second try connects. Otherwise it refuses this connection. */
+/* A server that was still starting may be ready by the time it is asked: then a second try
+ * connects. Otherwise it refuses this connection. */
 static mishap *connect_to_server(postgresql_store *store, bool again)
 {
     const char *keywords[KEYWORDS], *values[KEYWORDS];
@@ -245,7 +247,7 @@ static mishap *read_store(postgresql_store *store, int *version, char identity[S
     return failure ? failure : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
 }
 
-/* To create a schema needs a permission even where the schema exists. */
+/* CREATE SCHEMA needs a permission even if the schema exists. */
 static mishap *make_schema(postgresql_store *store)
 {
     const char *name = store->base.schema->name;
@@ -298,7 +300,7 @@ static mishap *bring_up_to_date(postgresql_store *store, int *version,
     return failure;
 }
 
-/* Without an identity it is the first time, and what is not there is made. */
+/* Without an identity this is the first opening, which creates what is missing. */
 static mishap *take_store(postgresql_store *store, const char *identity)
 {
     int version = 0, newest = mishap_store_newest(store->base.schema->postgresql);

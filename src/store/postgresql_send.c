@@ -1,7 +1,7 @@
 /*
- * Sending statements to PostgreSQL. Each takes a round trip, but for those whose outcome a later
- * one tells: the BEGIN of a transaction, and statements that are declared so. They are queued in
- * libpq, and leave together with the next statement, or with the commit.
+ * Sending statements to PostgreSQL. Each takes a round trip, except for those whose outcome shows
+ * in a later one: the BEGIN of a transaction, and statements that are declared so. They are queued
+ * in libpq, and sent together with the next statement, or with the commit.
  */
 #include "store/postgresql.h"
 
@@ -15,7 +15,7 @@ static bool send_one(const postgresql_store *store, const postgresql_order *orde
                                         store->lengths, store->formats, 0);
 }
 
-/* A queue that cannot be used any more ends with its connection. */
+/* If the queue cannot be used any more, its connection is closed. */
 static void give_up(postgresql_store *store)
 {
     mishap_postgresql_disconnect(store);
@@ -39,7 +39,7 @@ bool mishap_postgresql_queue(postgresql_store *store, const postgresql_order *or
     return sent;
 }
 
-/* The result of one statement; the next one's follow after a NULL. */
+/* The result of one statement; a NULL separates it from those of the next one. */
 static pq_result *read_one(const postgresql_store *store)
 {
     pq_result *result = pq.PQgetResult(store->connection);
@@ -56,7 +56,7 @@ static bool is_fine(const pq_result *result)
     return status == PQ_COMMAND_OK || status == PQ_TUPLES_OK;
 }
 
-/* After a failure PostgreSQL passes over what follows in the queue, so the first one counts. */
+/* After a failure PostgreSQL skips the rest of the queue, so the first failure counts. */
 pq_result *mishap_postgresql_settle(postgresql_store *store)
 {
     pq_result *result = NULL;

@@ -21,8 +21,8 @@ static bool is_no_room(int reason)
     return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
 }
 
-/* SQLite itself takes only ENOSPC of a write for a full disk. A quota and the largest size of a
- * file are the same for a caller. Each open file has the last error of its own. */
+/* SQLite itself reports only ENOSPC of a write as a full disk. A quota and the largest size of a
+ * file mean the same to a caller. Each open file has its own last error. */
 static bool is_full(const sqlite_store *store, int result)
 {
     int of_file = 0, of_log = 0;
@@ -38,8 +38,8 @@ static bool is_full(const sqlite_store *store, int result)
     return is_no_room(of_file) || is_no_room(of_log);
 }
 
-/* A page that cannot be what it should be, a file that ends too early, a table that is not there.
- * SQLite has no number for the last. */
+/* A page with impossible content, a file that ends too early, a missing table. SQLite has no error
+ * code for the last. */
 static bool is_damaged(const sqlite_store *store, int result)
 {
     static const char no_table[] = "no such table";
@@ -92,7 +92,7 @@ mishap *mishap_sqlite_failure(const sqlite_store *store, int result)
 
 /* -- waiting for other processes --------------------------------------------------------------- */
 
-/* A write takes well below a millisecond, so look again soon; each time a little later. */
+/* A write takes well below a millisecond, so try again soon; each time a little later. */
 void mishap_sqlite_pause(int times)
 {
     long microseconds = times < 10 ? 100 + 100 * times : 1500;
@@ -115,12 +115,13 @@ int mishap_sqlite_wait_for_others(void *state, int times)
 /* -- the queue of writers ---------------------------------------------------------------------- */
 
 /*
- * The lock belongs to the open file and not to the process (OFD), so it has nothing to do with the
- * locks that SQLite has on the same file, and the kernel releases it when the process ends, however
- * it ends. It is on one byte far beyond those that SQLite locks (from 1 << 30 on) and beyond the
+ * The lock belongs to the open file and not to the process (OFD), so it does not interfere with the
+ * locks that SQLite has on the same file, and the kernel releases it when the process ends in any
+ * way. It is on one byte far beyond those that SQLite locks (from 1 << 30 on) and beyond the
  * largest file that SQLite can have (1 << 48).
  *
- * Some file systems know no such lock. Then writers do without the queue, as other programs do.
+ * Some file systems do not support such locks. Then writers do without the queue, as other programs
+ * do.
  */
 static const off_t queue_byte = (off_t)1 << 62;
 
@@ -148,8 +149,7 @@ void mishap_sqlite_end_turn(sqlite_store *store)
 
 /* SQLite calls this after a commit, when it has released its lock. The next writer can go on while
  * this process copies the log into the file, which waits for the disk. SQLite would do it as often,
- * and would not care either whether it fails: the log is complete, and a later commit tries again.
- */
+ * and would ignore a failure, too: the log is complete, and a later commit tries again. */
 static int committed(void *state, sqlite3 *database, const char *name, int pages)
 {
     mishap_sqlite_end_turn(state);
@@ -168,7 +168,7 @@ static void forget(sqlite3_stmt **statements, size_t count)
     }
 }
 
-/* SQLite first: see `queue`. Closing that ends our turn as well. */
+/* SQLite first: see `queue`. Closing that file ends the turn of this process as well. */
 void mishap_sqlite_disconnect(sqlite_store *store)
 {
     forget(store->kept, store->base.schema->statement_count);
@@ -194,7 +194,8 @@ int mishap_sqlite_set_up(sqlite_store *store)
     sqlite3_extended_result_codes(database, 1);
     sqlite3_busy_handler(database, mishap_sqlite_wait_for_others, store);
     sqlite3_wal_hook(database, committed, store);
-    /* The file may come from anywhere: nothing in its schema is run, nothing writes past SQL. */
+    /* The file may come from an untrusted source: nothing in its schema is run, and nothing is
+     * written except by SQL. */
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     mishap_sqlite_leave_log_alone(database, true); /* until it is known what the file is */
@@ -216,7 +217,7 @@ mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schem
                              .queue = -1 };
     store->kept = (sqlite3_stmt **)(void *)((char *)store + paths);
     memset(store->kept, 0, schema->statement_count * sizeof *store->kept);
-    /* Else SQLite would take names such as ":memory:" for something special. */
+    /* Otherwise SQLite would give names such as ":memory:" a special meaning. */
     for (size_t i = 0; i < STORE_FILES; i++) {
         store->paths[i] = store->path + i * size;
         snprintf(store->paths[i], size, "%s%.*s%s",

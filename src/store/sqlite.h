@@ -53,28 +53,30 @@ typedef struct sqlite_store {
      * SQLite has closed the file, and no second store of the process may be on the same file.
      */
     int queue;
-    bool connecting;       /* to a store that was open before */
-    bool has_turn;         /* the lock of the queue is ours */
-    sqlite3_stmt *running; /* NULL: no query is under way */
-    sqlite3_stmt **kept;   /* of the schema, prepared when first needed; behind the paths */
+    bool connecting;       /* it connects to a store that was open before */
+    bool has_turn;         /* this process holds the lock of the queue */
+    sqlite3_stmt *running; /* NULL: no query runs */
+    /* Statements of the schema, prepared when first needed; behind the paths. */
+    sqlite3_stmt **kept;
     sqlite3_stmt *controls[CONTROLS];
-    struct sqlite_place places[STORE_FILES]; /* of the files that are open */
-    int64_t looked_ms;                       /* when they were looked up, the last time */
+    struct sqlite_place places[STORE_FILES]; /* the files that are open */
+    int64_t looked_ms;                       /* when their paths were last checked */
     char *paths[STORE_FILES];                /* in `path` */
     char path[];
 } sqlite_store;
 
 /* -- sqlite.c ---------------------------------------------------------------------------------- */
 
-/* Does this result mean that others are in the way? */
+/* True if this result means that another process holds a lock. */
 bool mishap_sqlite_is_busy(int result);
 store_trouble mishap_sqlite_trouble(const sqlite_store *store, int result);
 
-/* What SQLite said last, as a mishap; NULL if it is no error. SQLite's own words are for the
+/* The last error of SQLite as a mishap; NULL if it is no error. SQLite's own words are for the
  * operator only. */
 mishap *mishap_sqlite_failure(const sqlite_store *store, int result);
 
-/* Before looking once more; each time a little longer. And what SQLite calls for that. */
+/* Sleep before the next try; each time a little longer. The second is what SQLite calls for
+ * that. */
 void mishap_sqlite_pause(int times);
 int mishap_sqlite_wait_for_others(void *store, int times);
 
@@ -82,14 +84,14 @@ int mishap_sqlite_wait_for_others(void *store, int times);
 void mishap_sqlite_wait_for_turn(sqlite_store *store);
 void mishap_sqlite_end_turn(sqlite_store *store);
 
-/* A connection that was just made; and its end, with that of our turn. */
+/* Set up a connection that was just made; and close it, which also ends its turn. */
 int mishap_sqlite_set_up(sqlite_store *store);
 void mishap_sqlite_disconnect(sqlite_store *store);
 
 /*
- * At the end SQLite would fold the log into the file and remove the log. It must not do so with a
- * file that is damaged, is another store, or is gone: then the log is that of the file in its
- * place.
+ * When it closes a file, SQLite would fold the log into the file and remove the log. It must not do
+ * so with a file that is damaged, is another store, or is gone: then the log belongs to the file
+ * that is there now.
  */
 void mishap_sqlite_leave_log_alone(sqlite3 *database, bool alone);
 
@@ -97,7 +99,7 @@ void mishap_sqlite_leave_log_alone(sqlite3 *database, bool alone);
 
 mishap *mishap_sqlite_open_store(mishap_store *store, const char *identity);
 
-/* Connect to the store of this identity, and nothing else. */
+/* Connect to the store of this identity, and to no other. */
 mishap *mishap_sqlite_connect_again(sqlite_store *store, const char *identity);
 
 /* Are the files still those that were opened? If they are not, the connection is closed. Before a

@@ -7,7 +7,7 @@
 
 #include "store/sqlite.h"
 
-enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether the files are there */
+enum { LOOK_MS = 20 }; /* queries that only read check the files at most so often */
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
@@ -46,8 +46,8 @@ static mishap *cannot_open(const sqlite_store *store, int result)
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-/* The name of a new file is on the disk only when its folder is. Where a folder cannot be synced,
- * the system does without. */
+/* The name of a new file is on the disk only when its folder was synchronized. Some folders cannot
+ * be: then this is skipped. */
 static void sync_folder(const char *path)
 {
     char folder[4096];
@@ -61,8 +61,8 @@ static void sync_folder(const char *path)
     close(file);
 }
 
-/* A file that SQLite makes could be read by others. One that is there already is left alone: to
- * close it here would drop the locks that this process has on it. */
+/* A file that SQLite creates could be readable by other users, so it is created here. An existing
+ * file is not opened: closing it here would drop the locks that this process has on it. */
 static mishap *make_file(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -78,7 +78,7 @@ static mishap *make_file(const char *path)
     return NULL;
 }
 
-/* To change the kind of log the whole file is locked, and SQLite does not wait for that. */
+/* Changing the kind of log needs a lock on the whole file, and SQLite does not wait for that. */
 static int use_write_ahead_log(sqlite3 *database, int patience)
 {
     int64_t start = mishap_store_now_ms();
@@ -91,7 +91,7 @@ static int use_write_ahead_log(sqlite3 *database, int patience)
     }
 }
 
-/* A number that is kept in the head of the file, or counted. */
+/* A number in the head of the file, or a count. */
 static int read_pragma(sqlite3 *database, const char *sql, int *number)
 {
     sqlite3_stmt *statement;
@@ -107,8 +107,8 @@ static int read_version(sqlite3 *database, int *version)
     return read_pragma(database, "PRAGMA user_version", version);
 }
 
-/* What the file says of the service that it belongs to; 0 says nothing. The version is that of one
- * service, so a file cannot belong to two. */
+/* The number in the file that names its service; 0: none. The version belongs to one service, so a
+ * file cannot belong to two. */
 static int mark_of(const mishap_store_schema *schema)
 {
     uint32_t hash = 2166136261; /* FNV-1a */
@@ -132,9 +132,9 @@ static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, 
     return result == SQLITE_OK ? sqlite3_exec(database, done, NULL, NULL, NULL) : result;
 }
 
-/* From the version that the file has to ours, while no other process can see the half of it.
- * Another process may have done it since we looked. *foreign: there are tables, but no version was
- * recorded. SQLite has the words of a failure only until the next statement. */
+/* Migrate the file to the newest version in one transaction, so that no other process sees a half
+ * of it. Another process may have done it since the version was read. *foreign: there are tables,
+ * but no version was recorded. SQLite has the words of a failure only until the next statement. */
 static mishap *bring_up_to_date(sqlite_store *store, int newest, int *version, int *foreign)
 {
     sqlite3 *database = store->database;
@@ -163,7 +163,7 @@ static mishap *is_of_another_service(const sqlite_store *store)
         "Give each service a file of its own, or give all of them a folder: sqlite:FOLDER/");
 }
 
-/* A file that is up to date is not locked, so that opening it waits for no writer. */
+/* A file that is up to date is not locked, so opening it waits for no writer. */
 static mishap *migrate(sqlite_store *store)
 {
     const mishap_store_schema *schema = store->base.schema;
@@ -201,7 +201,7 @@ static bool same(struct sqlite_place a, struct sqlite_place b)
     return a.device == b.device && a.number == b.number;
 }
 
-/* As long as this process has a file open, no other file gets its number. */
+/* As long as this process has a file open, no other file gets its inode number. */
 static bool in_place(const sqlite_store *store, int files)
 {
     for (int i = 0; i < files; i++)
@@ -210,8 +210,9 @@ static bool in_place(const sqlite_store *store, int files)
     return true;
 }
 
-/* To be called after a first query, when SQLite has opened all three. The data file is the one that
- * SQLite has open, and so is the file of the queue: else it was replaced meanwhile. */
+/* To be called after a first query, when SQLite has opened all three files. The data file must be
+ * the one that SQLite has open, and so must the file of the queue: otherwise it was replaced
+ * meanwhile. */
 static mishap *remember_places(sqlite_store *store)
 {
     struct stat queue;
@@ -252,7 +253,7 @@ mishap *mishap_sqlite_look_for_files(sqlite_store *store, sqlite_look when)
 
 /* -- the identity ------------------------------------------------------------------------------ */
 
-/* The table is beside the versions: programs that do not know it leave it alone. */
+/* The table is independent of the versions: programs that do not know it ignore it. */
 static const char has_identity[] =
     "SELECT 1 FROM sqlite_schema WHERE name = 'store' AND type = 'table'";
 static const char identity_of_store[] = "SELECT identity FROM store";
@@ -276,7 +277,7 @@ static int read_text(sqlite3 *database, const char *sql, char *text, size_t size
     return result;
 }
 
-/* SQLITE_DONE: it has none. */
+/* SQLITE_DONE: the store has no identity. */
 static int read_identity(sqlite3 *database, char identity[STORE_IDENTITY])
 {
     char found[8];
@@ -285,7 +286,7 @@ static int read_identity(sqlite3 *database, char identity[STORE_IDENTITY])
                                 : result;
 }
 
-/* The same file, as long as it is there. */
+/* Identify the file by its place, as long as it is there. */
 static void identify_by_place(const sqlite_store *store, char identity[STORE_IDENTITY])
 {
     struct sqlite_place place = look_up(store->path);
@@ -324,7 +325,7 @@ static mishap *identify(sqlite_store *store)
                : cannot_open(store, result);
 }
 
-/* Is it the store that is meant, with the tables of today? */
+/* Check that it is the expected store, with the newest tables. */
 static mishap *verify(sqlite_store *store, const char *identity)
 {
     char found[STORE_IDENTITY] = "";
@@ -359,7 +360,7 @@ static mishap *connect_to_file(sqlite_store *store)
     return cannot_open(store, result);
 }
 
-/* To a store that was there before, and nothing else. */
+/* Connect to a store that was open before, and to no other. */
 mishap *mishap_sqlite_connect_again(sqlite_store *store, const char *identity)
 {
     store->connecting = true;
@@ -378,7 +379,7 @@ mishap *mishap_sqlite_connect_again(sqlite_store *store, const char *identity)
 
 /* -- the store --------------------------------------------------------------------------------- */
 
-/* The first time: what is not there is made. */
+/* The first opening: create what is missing. */
 static mishap *connect_first(sqlite_store *store)
 {
     mishap *failure = make_file(store->path);

@@ -8,8 +8,8 @@ static sqlite_store *store_of(const mishap_query *query)
 
 /* -- one query after the other ----------------------------------------------------------------- */
 
-/* Reset the statement and, outside of a transaction, let the next writer have its turn. A
- * connection that is `broken` is made anew; a mishap: it cannot be. */
+/* Reset the statement and, outside of a transaction, let the next writer have its turn. If the
+ * connection is `broken`, connect again; a mishap: that failed. */
 static mishap *finish(sqlite_store *store, bool broken)
 {
     bool alone = store->base.depth == 0;
@@ -29,9 +29,9 @@ static mishap *finish(sqlite_store *store, bool broken)
 }
 
 /*
- * What is left of a query that was not ended. Its change is not to be made, but SQLite commits a
- * statement that is reset after its first row. One that is interrupted is rolled back, and a whole
- * transaction with it: so there the savepoint has to be rolled back instead.
+ * End a query that its caller did not end. Its change must not be made, but SQLite commits a
+ * statement that is reset after its first row. An interrupted statement is rolled back, but a whole
+ * transaction with it: so inside of one the savepoint is rolled back instead.
  */
 static void abandon(mishap_store *base)
 {
@@ -47,15 +47,15 @@ static void abandon(mishap_store *base)
     mishap_free(finish(store, false));
 }
 
-/* A transaction that SQLite has rolled back by itself, or with its connection, does not go on as
- * single queries. */
+/* If SQLite has rolled back a transaction by itself, or lost it with its connection, its later
+ * queries must not run as single ones. */
 static bool transaction_is_gone(const sqlite_store *store)
 {
     return store->base.depth > 0 &&
            (!store->database || sqlite3_get_autocommit(store->database) != 0);
 }
 
-/* A connection to files that are in their place. */
+/* Make sure that there is a connection, and that the files are the ones that were opened. */
 static mishap *prepare_to(sqlite_store *store, sqlite_look what)
 {
     mishap *failure = store->database ? NULL
@@ -139,7 +139,7 @@ static double real(mishap_query *query, int column)
     return sqlite3_column_double(query->rows, column);
 }
 
-/* No data is NULL in the store, bytes of which there are none, or no memory. */
+/* No data: NULL in the store, no bytes, or no memory. */
 static mishap_text text(mishap_query *query, int column, bool blob)
 {
     const void *data = blob ? sqlite3_column_blob(query->rows, column)
@@ -166,8 +166,8 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
         *trouble = STORE_LOST;
         return failure;
     }
-    /* After anything but a wait in vain or a full disk, a new connection is a new start. To connect
-     * takes room on the disk, for the index of the log: so reading goes on with the old one. */
+    /* After any failure but a timeout or a full disk, connect again. Connecting needs disk space,
+     * for the index of the log: so after a full disk reading goes on with the old connection. */
     bool damaged = *trouble == STORE_DAMAGED;
     mishap *lost = finish(store,
                           damaged || (*trouble == STORE_BROKEN && result != SQLITE_IOERR_WRITE));
@@ -222,12 +222,12 @@ static void roll_back_transaction(sqlite_store *store)
 {
     if (store->database && !sqlite3_get_autocommit(store->database) &&
         mishap_sqlite_trouble(store, control(store, CONTROL_ROLLBACK)) != STORE_FINE)
-        mishap_sqlite_disconnect(store); /* then it is undone for sure */
+        mishap_sqlite_disconnect(store); /* this undoes it for certain */
     mishap_sqlite_end_turn(store);
 }
 
-/* Whether it can be tried again is not asked after a commit in a file that has gone: it is there
- * that the change was made. */
+/* After a commit to a file that was removed, it is not tried again: the change was made in that
+ * file. */
 static mishap *commit_transaction(sqlite_store *store, store_trouble *trouble)
 {
     int result = control(store, CONTROL_COMMIT);

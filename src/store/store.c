@@ -23,7 +23,7 @@ int mishap_store_newest(const char *const *migrations)
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* The name becomes that of a schema and of a file, in SQL and in a path. */
+/* The name is used as a schema in SQL and as a file in a path. */
 static bool has_sound_name(const mishap_store_schema *schema)
 {
     size_t length = strlen(schema->name);
@@ -111,8 +111,8 @@ static void leave(void *state)
     store->call_depth = 0;
 }
 
-/* After a crash nothing that was deferred is called, and another call may be at the same address:
- * so the list of the call tells, not the pointer. */
+/* After a crash no deferred function is called, and another call may have the same address: so the
+ * list of the call decides, not the pointer. */
 static bool is_joined(const mishap_call *call, const mishap_store *store)
 {
     for (const mishap_deferred *deferred = call->deferred; deferred; deferred = deferred->before)

@@ -27,8 +27,8 @@
 enum {
     STORE_IDENTITY = 64,         /* bytes that an identity takes, at most */
     STORE_SHORT_PATIENCE = 1000, /* milliseconds to wait for a store that was open before */
-    STORE_TRIES = 10,            /* of a transaction that the engine asks to repeat */
-    STORE_RETRY_MS = 1000,       /* what a caller is advised to wait */
+    STORE_TRIES = 10,            /* tries of a transaction that the engine asks to repeat */
+    STORE_RETRY_MS = 1000,       /* the wait that a caller is advised */
 };
 
 /* What a failed query or transaction means. */
@@ -37,7 +37,7 @@ typedef enum store_trouble {
     STORE_TAKEN,    /* a unique value exists already */
     STORE_DANGLING, /* a reference to nothing */
     STORE_AGAIN,    /* the engine asks to repeat the whole transaction */
-    STORE_BUSY,     /* others have locks, and were waited for long enough */
+    STORE_BUSY,     /* others hold locks, and the timeout is over */
     STORE_FULL,     /* there is no room on the disk */
     STORE_LOST,     /* the connection is gone; what was not committed is undone */
     STORE_UNKNOWN,  /* the connection is gone, and perhaps the change was made */
@@ -67,7 +67,7 @@ typedef struct store_value {
 typedef struct store_engine {
     /* Connect to the store: the first time, or to the store of this identity. */
     mishap *(*open)(mishap_store *store, const char *identity);
-    void (*close)(mishap_store *store); /* and free it */
+    void (*close)(mishap_store *store); /* and free the store */
 
     void (*begin)(mishap_query *query);
     void (*bind)(mishap_query *query, int place, const store_value *value);
@@ -77,10 +77,10 @@ typedef struct store_engine {
     double (*real)(mishap_query *query, int column);
     mishap_text (*text)(mishap_query *query, int column, bool blob);
     mishap *(*end)(mishap_query *query, store_trouble *trouble);
-    void (*abandon)(mishap_store *store); /* the query that was not ended */
+    void (*abandon)(mishap_store *store); /* end a query that was not ended */
 
     /* BEGIN, COMMIT, ROLLBACK at level 1; SAVEPOINT and so on at deeper levels. Rolling back does
-     * not fail: if the engine cannot do it, the connection is closed, which does. */
+     * not fail: if the engine cannot do it, the connection is closed, which has the same effect. */
     mishap *(*transact)(mishap_store *store, store_step step, int level, store_trouble *trouble);
 
     /* See mishap_store_confirm(). NULL: what can be read is durable. */
@@ -90,15 +90,16 @@ typedef struct store_engine {
 struct mishap_store {
     const store_engine *engine;
     const mishap_store_schema *schema;
-    mishap_call *call; /* that runs; NULL: none */
+    mishap_call *call; /* the call that runs; NULL: none */
     int depth;         /* 0: no transaction; 1: one; more: savepoints in it */
-    int call_depth;    /* what it was when the call began */
-    int failed_depth;  /* nothing can be done at this depth or deeper but to roll back; 0: all is
-                          well */
+    int call_depth;    /* the depth when the call began */
+    int failed_depth;  /* at this depth or deeper, the only thing that can be done is to roll back;
+                          0: no failure */
     bool again;        /* the engine asks to repeat the transaction */
     bool damaged;      /* a query of the transaction has found damage */
     bool running;      /* a query is under way */
-    int64_t begun_ms;  /* the query or transaction, or connecting, on the monotonic clock */
+    /* When the query or transaction, or connecting, began; on the monotonic clock. */
+    int64_t begun_ms;
     char identity[STORE_IDENTITY];
 };
 
@@ -127,15 +128,15 @@ mishap *mishap_store_failure(store_trouble trouble);
  * belongs to says so as long as it is closed. */
 mishap *mishap_store_is_damaged(mishap *failure, const char *advice);
 
-/* Was it refused by a constraint? That is the caller's doing, and nothing for the log: so nothing
- * is noted of it. */
+/* True if a constraint refused it. That is the fault of the caller, and not for the log: so nothing
+ * is noted. */
 static inline bool mishap_store_is_refusal(store_trouble trouble)
 {
     return trouble == STORE_TAKEN || trouble == STORE_DANGLING;
 }
 
-/* A store that was open cannot be used any more: the library is told, and callers get UNAVAILABLE,
- * or NOT_CONFIGURED if it is damaged. The cause is for the operator. */
+/* An open store cannot be used any more: the library is told, and callers get UNAVAILABLE, or
+ * NOT_CONFIGURED if it is damaged. The cause is for the operator. */
 mishap *mishap_store_lost(mishap_store *store, mishap *cause);
 
 /* Failures of opening. `where` is the path of a file; NULL: a database. */
@@ -154,7 +155,7 @@ store_trouble mishap_store_trouble_of(const mishap_store *store);
 /* Roll back to this depth, and end a query that is under way. */
 void mishap_store_unwind(mishap_store *store, int depth);
 
-/* Wait before another try: longer each time, and not as long as others do. */
+/* Wait before another try: longer each time, with a random part. */
 void mishap_store_pause_before(int attempt);
 
 #endif

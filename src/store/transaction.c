@@ -11,7 +11,8 @@
 
 enum { FIRST_PAUSE_US = 2000, LONGEST_PAUSE_US = 250000 };
 
-/* Those who met once would meet again if all of them waited equally long. */
+/* The pause is random: transactions that conflicted would conflict again if all waited equally
+ * long. */
 void mishap_store_pause_before(int attempt)
 {
     uint32_t random = 0;
@@ -32,7 +33,7 @@ void mishap_store_note_trouble(mishap_store *store, store_trouble trouble)
     if (trouble == STORE_FINE || store->depth == 0)
         return;
     bool whole = trouble == STORE_AGAIN || trouble == STORE_BUSY || trouble == STORE_LOST;
-    if (whole) /* what is gone is the whole transaction, not its last part */
+    if (whole) /* the whole transaction is gone, not only its last part */
         store->failed_depth = 1;
     else if (!store->failed_depth || store->failed_depth > store->depth)
         store->failed_depth = store->depth;
@@ -96,7 +97,7 @@ mishap *mishap_store_begin(mishap_store *store)
     return failure;
 }
 
-/* The innermost level, whichever way it ends. */
+/* End the innermost level, by commit or by rollback. */
 static mishap *commit_level(mishap_store *store, store_trouble *trouble)
 {
     if (store->running)
@@ -113,7 +114,7 @@ static mishap *commit_level(mishap_store *store, store_trouble *trouble)
         store->depth--;
         return NULL;
     }
-    if (store->depth == 1) /* nothing of it is left: the engine has seen to that */
+    if (store->depth == 1) /* the engine has undone everything */
         store->again = *trouble == STORE_AGAIN || *trouble == STORE_BUSY || *trouble == STORE_LOST;
     else
         mishap_store_note_trouble(store, *trouble);
@@ -163,8 +164,8 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
     if (failure)
         return failure;
     failure = transaction->work(store, transaction->state);
-    mishap_store_unwind(store, depth + 1); /* what the work has left open */
-    if (store->depth <= depth)             /* … and what it has ended without having begun it */
+    mishap_store_unwind(store, depth + 1); /* end the levels that the work has left open */
+    if (store->depth <= depth)             /* … or has ended without having begun them */
         return mishap_because(misused("its work has ended it"), failure);
     if (!failure)
         return commit_level(store, trouble);
@@ -172,7 +173,7 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
     return failure;
 }
 
-/* True: the change was made, and will not be lost again. A mishap: that is not known. */
+/* True: the change was made and is durable. A mishap: that is not known. */
 static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, bool *done)
 {
     mishap *failure = NULL;
@@ -203,8 +204,8 @@ static mishap *resolve(mishap_store *store, const mishap_transaction *transactio
     return NULL;
 }
 
-/* The first commit came late, perhaps, and the failure of a later try is only the trace of it: the
- * row is there, or what it took is gone. */
+/* The first commit may have arrived late, and the failure of a later try may be only its
+ * consequence: the row exists, or what it took is gone. */
 static mishap *doubt(mishap_store *store, const mishap_transaction *transaction, mishap *failure)
 {
     bool done;
@@ -244,7 +245,7 @@ static mishap *try_often(mishap_store *store, const mishap_transaction *transact
         mishap_free(failure);
         mishap_store_pause_before(attempt);
     }
-    /* What the work has made of its failed query need not say that it can be tried again. */
+    /* The failure that the work has made of its failed query need not be marked as retryable. */
     return failure && mishap_told(failure)->retryable
                ? failure
                : mishap_because(mishap_store_failure(STORE_AGAIN), failure);
