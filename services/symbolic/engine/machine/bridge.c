@@ -13,7 +13,7 @@ enum { MOST_EXPRESSIONS = 256, MOST_DIGITS = 4000 };
 
 static PyObject *globals;
 static struct {
-    const char *expression; /* a literal, or kept for ever */
+    const char *expression; /* a literal, or text that is never freed */
     PyObject *code;
 } compiled[MOST_EXPRESSIONS];
 static size_t compiled_count;
@@ -173,12 +173,13 @@ static value *from_python(machine *m, PyObject *object)
                      Py_TYPE(object)->tp_name);
 }
 
-/* The class of an exception that Python raised; its message stays out of sight. */
+/* The class of an exception that Python raised; its message is not used. */
 static value *raised_by_python(machine *m, int line)
 {
     PyObject *type = PyErr_Occurred();
     char name[64] = "RuntimeError";
-    if (type && PyErr_ExceptionMatches(PyExc_MemoryError)) { /* ours, not that of the code */
+    /* The engine itself ran out of memory, not the code. */
+    if (type && PyErr_ExceptionMatches(PyExc_MemoryError)) {
         PyErr_Clear();
         path_bound(m, "memory");
     }
@@ -258,7 +259,7 @@ value *bridge(machine *m, const char *expression, const values *given, int line)
     Py_XDECREF(locals);
     if (!result)
         return raised_by_python(m, line);
-    /* A path that ends in here leaks one object, which the end of the process takes back. */
+    /* If the path ends inside of this call, one object leaks until the process ends. */
     value *v = from_python(m, result);
     Py_DECREF(result);
     return v;

@@ -1,4 +1,4 @@
-/* What CPython knows of single characters, asked once a process. */
+/* CPython's classification of single characters, computed once in a process. */
 #include "base/python.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ typedef struct ranges {
     size_t count;
 } ranges;
 
-/* The table of a method, which is one of a few constants; `*fresh`: it has to be made. */
+/* The table of a method, which is one of a few constants; `*fresh`: it has to be filled. */
 static ranges *table_of(ranges *tables, const char *method, bool *fresh)
 {
     size_t i = 0;
@@ -64,7 +64,8 @@ static ranges *table_of(ranges *tables, const char *method, bool *fresh)
 static character_shift *open_range(ranges *to, uint32_t c)
 {
     if (to->count == MOST_RANGES)
-        Py_FatalError("a table of characters is too small"); /* no verdict must rest on it */
+        Py_FatalError("a table of characters is too small"); /* a verdict must not depend on an
+                                                                incomplete table */
     to->at[to->count] = (character_shift){ .from = c, .to = c };
     return &to->at[to->count++];
 }
@@ -91,7 +92,7 @@ size_t character_turned(uint32_t c, const char *method, uint32_t out[MOST_EXPAND
     return count;
 }
 
-/* Does a method change any of the characters of a block? Most have no case. */
+/* True if a method changes any character of a block. Most have no case. */
 static bool changes_block(uint32_t first, const char *method)
 {
     uint32_t chars[BLOCK];
@@ -105,8 +106,8 @@ static bool changes_block(uint32_t first, const char *method)
     return changes;
 }
 
-/* A character that becomes another one belongs to a range in which all even ones have one distance
- * to what they become, and all odd ones have one. */
+/* Characters that become another one are in ranges: in a range all even ones have the same distance
+ * to their result, and so have all odd ones. */
 static void add_shift(ranges *to, bool *begun, uint32_t c, int32_t by)
 {
     character_shift *last = *begun ? &to->at[to->count - 1] : NULL;
@@ -171,7 +172,7 @@ static bool is_cased(uint32_t c)
     return cased;
 }
 
-/* All of a block at once: each character has an "a" before and after it. */
+/* A whole block at once: each character has an "a" before and after it. */
 static void add_cased_block(ranges *to, uint32_t first)
 {
     uint32_t chars[2 * BLOCK + 1] = { 'a' };

@@ -62,7 +62,7 @@ static bool linearize(machine *m, value *class, const values *bases, int line)
     }
 }
 
-/* A base that a module has: it marks the class. */
+/* A base class from a module of the library: it sets a mark in the class. */
 static void take_library_base(machine *m, value *class, const char *name, int line)
 {
     if (is(name, "abc.ABC"))
@@ -126,7 +126,7 @@ static bool take_bases(machine *m, scope *s, value *class)
         value *base = eval(m, s, b);
         if (!base)
             return false;
-        if (library) /* those of the modules have no place in the order below */
+        if (library) /* base classes from modules are not in the order below */
             path_unsupported(m, n->line, "name the classes of modules last",
                              "this order of the bases of class %s", n->name);
         take_base(m, class, base, &bases, n->line);
@@ -146,7 +146,8 @@ static bool take_bases(machine *m, scope *s, value *class)
 
 /* -- mangled names ----------------------------------------------------------------------------- */
 
-/* A name with two underscores that Python gives the name of the class; NULL: there is none. */
+/* A name with two underscores that Python would extend by the name of the class; NULL: there is
+ * none. */
 static const char *mangled_in(const node *n);
 
 static const char *mangled_among(nodes list)
@@ -176,8 +177,8 @@ static const char *mangled_in(const node *n)
 
 /* -- decorators -------------------------------------------------------------------------------- */
 
-/* What a decorator is, before it is called. Those of modules are builtin functions; one that is
- * not known makes a value that cannot be used. */
+/* Evaluate a decorator, before it is called. Decorators of modules are builtin functions; an
+ * unknown one gives a value that cannot be used. */
 static value *eval_decorator(machine *m, scope *s, const node *d)
 {
     static const char *const same[] = { "typing.final", "typing.override",
@@ -192,7 +193,7 @@ static value *eval_decorator(machine *m, scope *s, const node *d)
         if (is(name, same[i]) && d->kind != N_CALL)
             v->builtin.name = "identity";
     if (is(name, "functools.wraps") && d->kind == N_CALL && d->x.count == 1 && !d->y.count) {
-        v->builtin.name = "identity"; /* but for names that are not modelled */
+        v->builtin.name = "identity"; /* except for names that are not modelled */
         return eval(m, s, d->x.at[0]) ? v : NULL;
     }
     if (is(name, "dataclasses.dataclass") || is(v->builtin.name, "identity") ||
@@ -349,7 +350,7 @@ static outcome run_body(machine *m, scope *s, value *class)
         return end;
     class->class.members = members;
     members->class = class;
-    /* A class that says what is equal says what its hash is, too, or has none. */
+    /* A class that defines __eq__ must define __hash__ as well, or its objects have no hash. */
     if (own_member(class, "__eq__") && !own_member(class, "__hash__") && !class->class.named)
         put_member(m, class, "__hash__", value_none(m));
     return class->class.named && !make_named(m, class) ? RAISED : DONE;
@@ -380,7 +381,7 @@ outcome run_class(machine *m, scope *s, const node *n)
 
 /* -- super() ----------------------------------------------------------------------------------- */
 
-/* super() without arguments: the class that the method is in, and its first argument. */
+/* super() without arguments: the class of the method, and its first argument. */
 static void find_super(machine *m, scope *s, value **after, value **self, int line)
 {
     const node *a = s->owner ? s->owner->a : NULL;

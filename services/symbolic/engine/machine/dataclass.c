@@ -1,4 +1,5 @@
-/* Dataclasses: their fields, what dataclass() generates, and the functions of the module. */
+/* Dataclasses: their fields, the methods that dataclass() generates, and the functions of the
+ * module. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -20,7 +21,7 @@ value *record_of(value *class)
 
 static const char field_class_name[] = "Field";
 
-/* What field() returned. */
+/* True for the result of field(). */
 static bool is_field(const value *v)
 {
     return v && v->kind == V_OBJECT && v->object.class->class.name == field_class_name;
@@ -68,7 +69,7 @@ static field field_of(machine *m, const char *name, value *made, bool keyword)
     return f;
 }
 
-/* Python refuses defaults that each object would share and could change. */
+/* Python refuses mutable defaults, which all objects would share. */
 static bool is_unhashable(value *v)
 {
     if (v->kind == V_OBJECT) {
@@ -101,7 +102,7 @@ static void add_own_field(machine *m, value *class, const node *n, bool keyword)
         else if (own_member(class, name))
             scope_unset(m, class->class.members, tree_name(m->tree, name));
     }
-    if (f.otherwise && is_unhashable(f.otherwise)) /* a ValueError */
+    if (f.otherwise && is_unhashable(f.otherwise)) /* Python raises a ValueError */
         path_unsupported(m, n->line, "use field(default_factory=…)",
                          "the default of the field %s, which all objects would share", name);
     set_field(m, class, f);
@@ -288,7 +289,7 @@ values object_declared(machine *m, const value *object, bool all, int line)
     return declared;
 }
 
-/* The argument for a field. NULL: none is given, or it is given twice (`raised`). */
+/* The argument for a field. NULL: it is not given, or given twice (`raised`). */
 static value *argument_for(machine *m, const field *f, arguments *given, size_t *used, int line)
 {
     value *v = NULL;
@@ -317,7 +318,7 @@ static value *init_dataclass(machine *m, value *object, value *class, arguments 
         return throw(m, "TypeError", line);
     for (size_t i = 0; i < class->class.field_count; i++) {
         const field *f = &class->class.fields[i];
-        bool set = f->init || class->class.slotted; /* else the class has it */
+        bool set = f->init || class->class.slotted; /* otherwise the class has the default */
         value *v = found[i] ? found[i] : set ? f->otherwise : NULL;
         if (!v && f->factory)
             v = call(m, f->factory, &(arguments){ 0 }, line);
@@ -340,7 +341,7 @@ static value *equal_or_ordered(machine *m, operator_kind op, value *l, value *r,
     tuples[0]->in.items = object_declared(m, l, false, line);
     tuples[1]->in.items = object_declared(m, r, false, line);
     for (size_t i = 0; op == OP_EQ && i < tuples[0]->in.items.count; i++) {
-        /* 3.13 does not look at identity there */
+        /* Python 3.13 does not compare by identity here */
         const value *one = tuples[0]->in.items.at[i];
         bool nan = one->kind == V_FLOAT &&
                    (one->known ? one->real != one->real : !value_is_quotient(one));
@@ -483,7 +484,7 @@ static value *replaced(machine *m, arguments *given, int line)
     return call(m, of->object.class, &with, line);
 }
 
-/* asdict() and astuple() go into dataclasses and containers, and copy all else. */
+/* asdict() and astuple() descend into dataclasses and containers, and copy everything else. */
 static value *unfolded(machine *m, value *v, bool pairs, int line);
 
 static bool unfold_all(machine *m, values *to, const values *from, bool pairs, int line)

@@ -1,8 +1,8 @@
 /*
  * Enums: the members of a class, and how one is found by its value or name.
  *
- * A member is an object that there is once. One of an IntEnum, StrEnum or `class C(str, Enum)` also
- * is an int or str, its `plain` value.
+ * A member is a unique object. A member of an IntEnum, StrEnum or `class C(str, Enum)` is also an
+ * int or str, its `plain` value.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool is_auto(machine *m, scope *s, const node *n)
     return name && is(name, "enum.auto");
 }
 
-/* auto(): one more than the last. Where that is not the greatest, versions of Python differ. */
+/* auto(): one more than the last value. If that is not the greatest, versions of Python differ. */
 static value *next_value(machine *m, const value *class, const char *name, int line)
 {
     const values *before = &class->class.enumerated;
@@ -43,7 +43,7 @@ static value *next_value(machine *m, const value *class, const char *name, int l
     return value_int(m, before->count ? last + 1 : 1);
 }
 
-/* The member of this value; NULL: there is none. All values are known. */
+/* The member with this value; NULL: there is none. All values are known. */
 static value *member_of(machine *m, const value *class, value *v, int line)
 {
     for (size_t i = 0; i < class->class.enumerated.count; i++) {
@@ -64,7 +64,7 @@ static value *make_member(machine *m, value *class, const char *name, value *v, 
         v->kind == V_DICT || v->kind == V_SET)
         path_unsupported(m, line, "use ints, strs or tuples", "this value of an Enum's member");
     value *known = member_of(m, class, v, line);
-    if (known) /* another name for it */
+    if (known) /* it is another name for the same member */
         return known;
     value *made = value_new(m, V_OBJECT);
     made->object.class = class;
@@ -107,7 +107,7 @@ static outcome run_member(machine *m, scope *members, value *class, const node *
         v->kind == V_OBJECT || v->kind == V_CLASS)
         path_unsupported(m, n->line, "write NAME = value", "the member %s of an Enum", name);
     make_member(m, class, name, v, n->line);
-    scope_set(m, members, name, v); /* while the class is made: its bare value */
+    scope_set(m, members, name, v); /* while the class is being made: its plain value */
     return DONE;
 }
 

@@ -1,14 +1,15 @@
-/* What the sides of a join change: noted, undone and joined. See path.h. */
+/* What the two sides of a join change: recorded, undone and joined. See path.h. */
 #include <string.h>
 
 #include "machine/machine.h"
 
-/* Something that was there before a speculation, and that one of its sides changes. */
+/* A value or scope from before a speculation that one of its sides changes. */
 typedef struct change {
     struct change *next;
     value *v; /* NULL: a scope */
     scope *s;
-    value before, after; /* the contents, with arrays of their own; `after`: of the first side */
+    /* Its contents, with arrays of their own; `after`: those of the first side. */
+    value before, after;
     scope names_before, names_after;
     bool second; /* only the second side changes it */
 } change;
@@ -126,7 +127,7 @@ static value *named(const scope *s, const char *name)
     return NULL;
 }
 
-/* One of two values, or none: which one is asked when the name is looked up. */
+/* One of two values, or none: which one is decided when the name is used. */
 static value *either_of(machine *m, Z3_ast condition, value *yes, value *no)
 {
     value *v = value_new(m, V_EITHER);
@@ -139,7 +140,8 @@ static value *either_of(machine *m, Z3_ast condition, value *yes, value *no)
 static bool join_names(machine *m, Z3_ast condition, const scope *yes, scope *no)
 {
     scope made = names_of(m, no);
-    for (size_t i = 0; i < yes->count; i++) /* in their order: those of the other side are there */
+    /* In their order: those of the other side are in it already. */
+    for (size_t i = 0; i < yes->count; i++)
         if (yes->values[i] && !named(&made, yes->names[i])) {
             size_t at = 0;
             while (at < made.count && made.names[at] != yes->names[i])
@@ -157,7 +159,7 @@ static bool join_names(machine *m, Z3_ast condition, const scope *yes, scope *no
         bool scalars = a && b && a->kind != V_EITHER && b->kind != V_EITHER;
         value *joined = scalars ? choose(m, condition, a, b) : NULL;
         if (!joined && !no->owner && !no->comprehension)
-            return false; /* a module's and a class's names are looked at by many */
+            return false; /* names of a module or a class are used in many places */
         made.values[i] = joined ? joined : either_of(m, condition, a, b);
     }
     *no = made;

@@ -1,5 +1,5 @@
-/* NamedTuples, as a class or by namedtuple(): objects that also are a tuple, their `plain` value.
- */
+/* NamedTuples, as a class or by namedtuple(): objects that are also a tuple, their `plain`
+ * value. */
 #include <string.h>
 
 #include "machine/class.h"

@@ -1,4 +1,4 @@
-/* Objects of classes of the code: making them, and their attributes; imports. */
+/* Objects of classes of the code: their creation and their attributes; imports. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,12 +63,13 @@ void object_set(machine *m, value *object, const char *name, value *v)
 
 /* -- making objects ---------------------------------------------------------------------------- */
 
-/* Exceptions of Python that look at their arguments: OSError(2, "…") is a FileNotFoundError. */
+/* Exceptions of Python whose class depends on their arguments: OSError(2, "…") is a
+ * FileNotFoundError. */
 static bool makes_more(const value *class, const arguments *given)
 {
     static const struct {
         const char *name;
-        size_t places; /* from which on it does */
+        size_t places; /* from so many arguments on */
     } special[] = { { "OSError", 2 },
                     { "SyntaxError", 2 },
                     { "UnicodeDecodeError", 0 },
@@ -126,7 +127,7 @@ value *make_object(machine *m, value *class, arguments *given, int line)
     return made;
 }
 
-/* What super() finds at the end: __init__ and __eq__ of object, __init__ of an exception. */
+/* The members that super() finds last: __init__ and __eq__ of object, __init__ of an exception. */
 value *call_root(machine *m, const char *name, arguments *given, int line)
 {
     value *self = given->places.count ? given->places.at[0] : NULL;
@@ -162,12 +163,12 @@ static value *bound(machine *m, value *self, const char *name, value *function)
     return method;
 }
 
-/* What a member of a class is for an object of it, or, without one, for the class itself. */
+/* A member of a class as seen from an object of it or, without one, from the class itself. */
 static value *bind_member(machine *m, value *found, value *self, value *class, const char *name,
                           int line)
 {
     switch (found->kind) {
-    case V_FUNCTION: /* what the library has, such as a partial, is no method of other classes */
+    case V_FUNCTION: /* a value of the library, such as a partial, is no method of other classes */
         if (found->function.node->line == 0 && class->class.node && class->class.node->line)
             return found;
         return self ? bound(m, self, name, found) : found;
@@ -209,8 +210,8 @@ static bool is_property(const value *member)
     return member && member->kind == V_WRAPPER && member->wrapper.as == AS_PROPERTY;
 }
 
-/* A class whose model is in Python: only the model itself, which has no lines, sees how it is made.
- */
+/* A class that is modelled in Python: only the model itself, which has no line numbers, may use its
+ * internals. */
 static bool is_private(const value *class, int line)
 {
     return line && class->class.node && !class->class.node->line;
@@ -247,7 +248,7 @@ static value *object_attribute(machine *m, value *v, const char *name, int line)
         static const char *const itself[] = { "split",      "rsplit",     "partition", "rpartition",
                                               "splitlines", "expandtabs", "translate" };
         for (size_t i = 0; i < sizeof itself / sizeof *itself; i++)
-            if (strcmp(name, itself[i]) == 0) /* the result may have the object itself in it */
+            if (strcmp(name, itself[i]) == 0) /* the result may contain the object itself */
                 path_unsupported(m, line, "take its value", "%s() of an Enum's member", name);
         return get_attribute(m, v->object.plain, name, line);
     }
@@ -270,7 +271,7 @@ static value *class_attribute(machine *m, value *v, const char *name, int line)
     return throw(m, "AttributeError", line);
 }
 
-/* A member of the classes after the one whose method asks. */
+/* A member of the classes after that of the current method. */
 static value *super_attribute(machine *m, value *v, const char *name, int line)
 {
     value *self = v->super.self, *class = self->kind == V_CLASS ? self : self->object.class;
@@ -322,7 +323,7 @@ bool attribute_set(machine *m, value *of, const char *name, value *v, int line)
         throw(m, "AttributeError", line);
         return false;
     }
-    if (class->class.enumeration && class->class.members->class) /* it is made */
+    if (class->class.enumeration && class->class.members->class) /* the class is complete */
         path_unsupported(m, line, "make another one", "an attribute that is set on a %s",
                          class->class.name);
     if (!is_property(member)) {
@@ -364,7 +365,7 @@ bool attribute_delete(machine *m, value *of, const char *name, int line)
 
 /* -- of any value ------------------------------------------------------------------------------ */
 
-/* Python itself knows the methods of its types. False: raised. */
+/* CPython is asked for the methods of its own types. False: raised. */
 static bool has_method(machine *m, const value *v, const char *name, int line)
 {
     const char *of = v->kind == V_SET && v->frozen ? "frozenset"
@@ -492,7 +493,8 @@ outcome run_import(machine *m, scope *s, const node *n)
                 snprintf(first, sizeof first, "%.*s", (int)(dot - alias->name), alias->name);
                 module->builtin.name = bound_to = tree_name(m->tree, first);
             }
-            library_member(m, module->builtin.name, ""); /* so that it is loaded with the rest */
+            /* So that it is loaded together with the rest. */
+            library_member(m, module->builtin.name, "");
             scope_set(m, s, bound_to, module);
             continue;
         }
@@ -511,7 +513,7 @@ outcome run_import(machine *m, scope *s, const node *n)
             v = library_member(m, module->builtin.name, alias->name);
         }
         if (!v && !m->raised) {
-            /* Only a use of it is not supported: annotations are not evaluated. */
+            /* Only its use is unsupported: annotations are not evaluated. */
             v = value_new(m, V_MODULE);
             v->builtin.name = arena_print(m->arena, "%s.%s", module->builtin.name, alias->name);
         }

@@ -7,7 +7,7 @@
 
 /* -- leaving a path ---------------------------------------------------------------------------- */
 
-/* A speculation that fails is not the end of the path: the path forks then instead. */
+/* A speculation that fails does not end the path: the path forks instead. */
 static bool ends_analysis(stop_kind kind)
 {
     return kind == STOP_DEADLINE || kind == STOP_CONTRADICTION;
@@ -99,13 +99,14 @@ static void set_model(machine *m, Z3_model model)
     m->path.model = model;
 }
 
-/* The conditions of speculations are told to the solver when it is first asked inside of them. */
+/* The conditions of speculations are passed to the solver when it is first asked inside of them. */
 static void tell_speculations(machine *m, speculation *s)
 {
     if (!s)
         return;
     tell_speculations(m, s->outer);
-    if (s->told && m->solver->scopes >= s->told) /* a speculation inside of it may have gone back */
+    /* An inner speculation may have reset the solver. */
+    if (s->told && m->solver->scopes >= s->told)
         return;
     solver_push(m->solver);
     solver_assert(m->solver, s->condition);
@@ -127,7 +128,7 @@ answer path_possible(machine *m, Z3_ast condition, Z3_model *model)
     return ask(m, condition, model);
 }
 
-/* What the model at hand says, without asking the solver. */
+/* The answer of the current model, without asking the solver. */
 static answer guess(machine *m, Z3_ast condition)
 {
     if (!m->path.model || m->path.speculating)
@@ -139,14 +140,14 @@ static answer guess(machine *m, Z3_ast condition)
                                               : ANSWER_UNKNOWN;
 }
 
-/* Turn the solver and the model to the side that was chosen. */
+/* Move the solver and the model to the chosen side. */
 static void go(machine *m, Z3_ast condition, bool choice)
 {
     solver_push(m->solver);
     solver_assert(m->solver, choice ? condition : Z3_mk_not(m->solver->z, condition));
 }
 
-/* What holds inside of all speculations, and `condition`. */
+/* The conditions of all speculations, and `condition`. */
 static Z3_ast within(machine *m, Z3_ast condition)
 {
     Z3_context z = m->solver->z;
@@ -280,7 +281,7 @@ void path_join_ends(machine *m, unsigned serial)
         leave(m, NULL);
 }
 
-/* What outlives the call must not be changed. */
+/* A value that outlives the call must not be changed. */
 static void check_lasting(machine *m, unsigned serial)
 {
     m->module_changed |= serial < m->loaded;
@@ -310,7 +311,7 @@ void path_change(machine *m, value *v)
 {
     path_reshape(m, v);
     check_lasting(m, v->serial);
-    v->version += v->kind == V_LIST && !v->of_class; /* a deque counts by itself */
+    v->version += v->kind == V_LIST && !v->of_class; /* a deque counts its changes itself */
 }
 
 void path_change_names(machine *m, scope *s, bool own)
@@ -326,8 +327,8 @@ void path_change_names(machine *m, scope *s, bool own)
 
 typedef enum sides_end {
     SIDES_JOINED,
-    SIDES_APART, /* what they made cannot be joined */
-    SIDES_LEFT,  /* one of them leaves the block, or does what cannot be joined: `*left` */
+    SIDES_APART, /* their results cannot be joined */
+    SIDES_LEFT, /* one of them leaves the block, or does something that cannot be joined: `*left` */
 } sides_end;
 
 /* `*left`: the condition of the side that failed. */
@@ -352,7 +353,7 @@ static sides_end run_sides(machine *m, Z3_ast condition, const side *sides, Z3_a
             journal_turn(m, &here);
             here.second = true;
             if (sides->run(m, sides->context, false)) {
-                end = SIDES_APART; /* unless it ends well, without a jump */
+                end = SIDES_APART; /* unless it ends normally, without a jump */
                 if ((!sides->meet || sides->meet(m, sides->context)) &&
                     journal_join(m, &here, condition))
                     end = SIDES_JOINED;
@@ -374,12 +375,12 @@ static sides_end run_sides(machine *m, Z3_ast condition, const side *sides, Z3_a
     return end;
 }
 
-/* A join inside of another one has failed: it may be that one side is not possible, and then the
- * other is taken. Otherwise the outermost one has to fork. */
+/* A join inside of another one has failed. If one side is impossible, the other one is taken.
+ * Otherwise the outermost join has to fork. */
 static bool path_apart(machine *m, sides_end end, Z3_ast left)
 {
     path *p = &m->path;
-    if (end == SIDES_APART) /* the caller asks which way */
+    if (end == SIDES_APART) /* the caller decides */
         return false;
     if (!p->hoist && p->speculating->joins && ask(m, left, NULL) != ANSWER_UNSAT)
         p->hoist = within(m, left);
@@ -402,10 +403,11 @@ bool path_join(machine *m, Z3_ast condition, const side *sides)
             return false;
         if (told->kind == MARK_JOINED) {
             if (run_sides(m, condition, sides, &left) != SIDES_JOINED)
-                path_bound(m, "a join that did not repeat"); /* cannot happen: runs are the same */
+                /* Cannot happen: runs are deterministic. */
+                path_bound(m, "a join that did not repeat");
             return true;
         }
-        p->unsure |= told->unsure; /* it was hoisted */
+        p->unsure |= told->unsure; /* the condition was hoisted */
         p->forks += told->kind == MARK_FORK;
     }
     for (int turn = 0;; turn++) {

@@ -1,20 +1,20 @@
 /*
  * Paths: the order in which the ways through a function are explored.
  *
- * A path is followed from the first statement to its end. Wherever a condition may be true and may
- * be false the path forks: one side is taken, the other is left on the trail. When the path has
- * ended, the last fork with a side left is turned, and the code is run again from its beginning;
- * the trail tells each decision up to there without asking the solver. When no fork has a side
- * left, every path was explored.
+ * A path is followed from the first statement to its end. Where a condition may be true or false
+ * the path forks: one side is taken, the other is left on the trail. When the path has ended, the
+ * last fork with a side left is turned, and the code is run again from its beginning; up to there
+ * the trail has each decision, so the solver is not asked. When no fork has a side left, every path
+ * was explored.
  *
  * Where the two sides of a condition meet again the path need not fork: both are run one after the
- * other (a speculation). What a side changes of the names, containers and objects that were there
- * before is noted and undone, so that the other side begins as the first one did (journal.c). Then
- * values that differ become `if-then-else` terms, and items that only one side has get a guard.
+ * other (a speculation). Changes of names, containers and objects that existed before are recorded
+ * and undone, so that the other side begins in the same state (journal.c). Then values that differ
+ * become `if-then-else` terms, and items that only one side has get a guard.
  *
- * A side that leaves the block cannot be joined: the path forks. Where that happens further in, on
- * a condition within the condition, the path forks on just that (`hoist`), and what is left is
- * tried again: `if a: … if b: return` is one path that returns and one that goes on.
+ * A side that leaves the block cannot be joined: the path forks. If a nested condition is the
+ * reason, the path forks only on that one (`hoist`), and the join is tried again: `if a: … if b:
+ * return` is one path that returns and one that goes on.
  */
 #ifndef SYMBOLIC_PATH_H
 #define SYMBOLIC_PATH_H
@@ -45,12 +45,12 @@ typedef struct stop {
 typedef struct mark {
     enum { MARK_FORK, MARK_FORCED, MARK_REQUIRED, MARK_JOINED, MARK_SPLIT } kind;
     bool choice;
-    bool left;   /* the other side is still to be explored */
+    bool left;   /* the other side was not explored yet */
     bool unsure; /* the solver could not tell whether the choice is possible */
     bool left_unsure;
-    unsigned scopes; /* of the solver, before it */
+    unsigned scopes; /* of the solver, before the fork */
     Z3_ast condition;
-    Z3_model other; /* a model of the side that is left; NULL: none */
+    Z3_model other; /* a model of the unexplored side; NULL: none */
 } mark;
 
 typedef struct speculation {
@@ -58,79 +58,84 @@ typedef struct speculation {
     struct speculation *outer;
     Z3_ast condition;
     unsigned serial, scopes;
-    unsigned told; /* the scope of the solver that has the condition; 0: none yet */
-    bool joins;    /* changes of what is older are noted; otherwise they end it */
-    bool second;   /* the other side is run */
+    unsigned told; /* the solver scope with its condition; 0: none yet */
+    bool joins;    /* changes of older values are recorded; otherwise they end the speculation */
+    bool second;   /* the second side runs */
     struct change *changes;
 } speculation;
 
 typedef struct path {
     mark *marks;
-    size_t count, room, at; /* `at`: how many the path has passed */
+    size_t count, room, at; /* `at`: how many decisions the path has passed */
     size_t forks;           /* … of those that forked */
-    Z3_model model;         /* of the condition so far; NULL: not known */
+    Z3_model model;         /* a model of the path condition so far; NULL: not known */
     speculation *speculating;
     Z3_ast
-        hoist; /* why a speculation failed: what to fork on before it is tried again; NULL: none */
+        /* Why a speculation failed: the condition to fork on before it is tried again; NULL:
+         * none. */
+        hoist;
     bool unsure;  /* a decision of this path is not certain to be possible */
-    stop guessed; /* the first guess of this path, as a reason to leave it */
+    stop guessed; /* the first guess of this path, as the reason to give it up */
     jmp_buf *ended;
     stop stop;
 } path;
 
-/* Which way? Known conditions are answered at once; `prefer` is the side that is taken first. */
+/* Decide a condition. Known conditions are decided at once; otherwise the side `prefer` is explored
+ * first. */
 bool path_decide(machine *m, Z3_ast condition, bool prefer);
-/* Does it hold on this path, for sure? It never forks. */
+/* True if it certainly holds on this path. It never forks. */
 bool path_sure(machine *m, Z3_ast condition);
-/* Go on only where the condition holds; the other side is not explored. Ends the path where it
- * cannot hold. */
+/* Continue only if the condition holds; the other side is not explored. Ends the path if it cannot
+ * hold. */
 void path_require(machine *m, Z3_ast condition);
 /* A fact about a fresh symbol. */
 void path_assume(machine *m, Z3_ast condition);
 
-/* Leave the path. They do not return. */
+/* Give up the path. These do not return. */
 _Noreturn void path_unsupported(machine *m, int line, const char *rewrite, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 _Noreturn void path_bound(machine *m, const char *what);
 _Noreturn void path_stop(machine *m, stop why);
 
-/* A symbol for what is not modelled exactly: any value of its sort, but the same one for the same
- * operands. A proof holds all the same, since it holds for each value; what is found must be
+/* A symbol for a value that is not modelled exactly: any value of its sort, but the same one for
+ * the same operands. A proof is still valid, since it holds for each value; but a finding must be
  * confirmed by real Python, and is unsupported otherwise (`guessed`). */
 Z3_ast path_guess(machine *m, Z3_sort sort, const char *what, const char *rewrite, Z3_ast l,
                   Z3_ast r);
-/* Real Python did not confirm what was found on this path: it ends here, if it rests on a guess. */
+/* Real Python did not confirm a finding of this path: the path ends here, if it depends on a
+ * guess. */
 void path_unconfirmed(machine *m);
 
-/* Can this condition hold here? Asked without a mark, so it must not decide what the code does. */
+/* Can this condition hold here? The answer is not on the trail, so it must not decide what the code
+ * does. */
 answer path_possible(machine *m, Z3_ast condition, Z3_model *model);
 
-/* Is the path still on its way to the fork that was turned last? */
+/* True while the path repeats the decisions before the fork that was turned last. */
 bool path_is_replaying(const machine *m);
 
-/* A container or scope that is about to be changed. One that is older than `lasting` would carry
- * something from a call to the next: that is unsupported. */
+/* A container or scope is about to be changed. If it is older than `lasting`, it would carry state
+ * from one call to the next, which is unsupported. */
 void path_touch(machine *m, unsigned serial);
 /* … that cannot be seen from outside, such as a cache: only a join must not do it. */
 void path_join_ends(machine *m, unsigned serial);
-/* The same for a list, dict, set, object or iterator, or for a scope: where sides are joined, what
- * it was is noted, and what both sides made of it is joined. */
+/* The same for a list, dict, set, object or iterator, or for a scope: in a join its state is
+ * recorded, and the states of both sides are joined. */
 void path_change(machine *m, value *v);
-void path_reshape(machine *m, value *v); /* only how it is kept changes, and nothing of its items */
+void path_reshape(machine *m, value *v); /* only its representation changes, and no item */
 void path_change_names(machine *m, scope *s, bool own); /* `own`: of the function that runs */
 
 /* -- what the sides of a join change (journal.c) ----------------------------------------------- */
 
-/* Note what it is like, if this speculation has not done so. */
+/* Record its state, if this speculation has not done so. */
 void journal_value(machine *m, speculation *in, value *v);
 void journal_names(machine *m, speculation *in, scope *s);
-/* After the first side: keep what it made, and go back to what was. */
+/* After the first side: keep its result, and restore the earlier state. */
 void journal_turn(machine *m, speculation *in);
-/* After the second side: join. False: there is something that cannot be. */
+/* After the second side: join. False: something cannot be joined. */
 bool journal_join(machine *m, speculation *in, Z3_ast condition);
-/* Was nothing else changed than the names of this scope? */
+/* True if only names of this scope were changed. */
 bool journal_has_only(const speculation *in, const scope *s);
-/* Go back to what was before both. */
+/* Restore the state before both sides. */
 void journal_undo(machine *m, speculation *in);
 
 /* The two sides of a condition, as a function that runs one of them. */
@@ -138,17 +143,17 @@ typedef struct side {
     void *context;
     /* Run one side; false: it cannot be joined. */
     bool (*run)(machine *m, void *context, bool condition);
-    /* After both: join what they gave. False: that cannot be. NULL: they give nothing. */
+    /* After both: join their results. False: impossible. NULL: they have no results. */
     bool (*meet)(machine *m, void *context);
 } side;
 
-/* Run both sides of a condition that is not known. False: nothing was changed by either, and the
- * caller has to decide. */
+/* Run both sides of an unknown condition. False: neither has changed anything, and the caller has
+ * to decide. */
 bool path_join(machine *m, Z3_ast condition, const side *sides);
 
 /* Turn the last fork that has a side left. False: there is none. */
 bool path_next(machine *m);
-size_t path_left(const machine *m); /* sides that are left */
+size_t path_left(const machine *m); /* the number of unexplored sides */
 /* A model of the path's condition. NULL: the solver has none. The caller releases it. */
 Z3_model path_model(machine *m);
 void path_clear(machine *m);

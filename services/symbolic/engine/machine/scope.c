@@ -46,7 +46,7 @@ static bool any_binds(nodes list, const char *name)
     return false;
 }
 
-/* Does anything in here, but for functions inside of it, bind the name? */
+/* True if anything in here, except for nested functions, binds the name. */
 static bool binds(const node *n, const char *name)
 {
     switch (n->kind) {
@@ -80,7 +80,7 @@ static bool binds(const node *n, const char *name)
         if (n->name == name)
             return true;
         break;
-    case N_COMPREHENSION: /* its own names are its own; a `:=` in it is not */
+    case N_COMPREHENSION: /* its names are local; a `:=` in it is not */
         return (n->b && binds(n->b, name)) || any_binds(n->x, name);
     default:
         break;
@@ -156,8 +156,8 @@ void scope_declare(machine *m, scope *s, nodes body)
 
 /* -- looking up and binding -------------------------------------------------------------------- */
 
-/* The value at a place: where a join left one of two, the path forks on which. Inside of another
- * join the answer holds for one side only, so it is not kept. */
+/* The value at a place: if a join left one of two values, the path forks. Inside of another join
+ * the decision holds for one side only, so it is not stored. */
 static value *bound_value(machine *m, scope *s, long place)
 {
     value *v = s->values[place];
@@ -224,7 +224,7 @@ static void put(machine *m, scope *s, const char *name, value *v)
     s->values[s->count++] = v;
 }
 
-/* Is a name that `nonlocal` declares further in one of this function's? */
+/* True if a name that an inner `nonlocal` declares belongs to this function. */
 static bool owns(machine *m, const scope *s, const char *name)
 {
     if (!s->owner || is_listed(s->globals, s->global_count, name) ||
@@ -233,7 +233,7 @@ static bool owns(machine *m, const scope *s, const char *name)
     return place_of(s, name) >= 0 || scope_binds(m, s->owner, name);
 }
 
-/* The scope that an assignment in this one binds a name in. */
+/* The scope in which an assignment in this one binds a name. */
 static scope *scope_for(machine *m, scope *s, const char *name)
 {
     scope *to = s;

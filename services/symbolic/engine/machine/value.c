@@ -59,7 +59,7 @@ value *value_str(machine *m, const uint32_t *chars, size_t count)
     return v;
 }
 
-/* The code point at *at, which goes past it. What is no UTF-8 stands for itself. */
+/* Decode the code point at *at, and advance it. A byte that is not UTF-8 stands for itself. */
 static uint32_t decode(const char **at)
 {
     const unsigned char *p = (const unsigned char *)*at;
@@ -98,7 +98,7 @@ value *value_constant(machine *m, const constant *k)
     case C_INT: {
         if (k->small)
             return value_int(m, k->number);
-        /* Digits of base 16, as Z3 reads no other than of base 10. */
+        /* Digits of base 16 are converted one by one, since Z3 reads only base 10. */
         Z3_ast term = m->solver->zero;
         Z3_context z = m->solver->z;
         for (const char *at = k->text + 2; *at; at++) {

@@ -1,11 +1,11 @@
 /*
- * Values of the interpreter: what Python's objects are while a path is followed.
+ * Values of the interpreter: the representation of Python's objects on a path.
  *
  * A bool, int, float or str is either known, and computed with as Python does, or a term of the
  * solver's theory: Bool, Int (unbounded), Float64, String. Containers have a known shape with
- * values in it, but for a list that is a parameter: that one has a term as its length and an array
- * as its items until the code asks for more than single items, and for a container that a join has
- * given items which are there on a condition: slots (theories/slots.c).
+ * values in it, with two exceptions. A list that is a parameter has a term as its length and an
+ * array as its items until the code needs more than single items. A container after a join may have
+ * items that exist only under a condition: slots (theories/slots.c).
  */
 #ifndef SYMBOLIC_VALUE_H
 #define SYMBOLIC_VALUE_H
@@ -35,27 +35,27 @@ typedef enum value_kind {
     V_CLASS,    /* defined in the code, and every exception */
     V_OBJECT,   /* an instance of one, exceptions included */
     V_MODULE,   /* imported, by its name */
-    V_ITERATOR, /* items still to come: a generator expression, zip, enumerate, … */
+    V_ITERATOR, /* lazily produced items: a generator expression, zip, enumerate, … */
     V_VIEW,     /* keys(), values() or items() of a dict */
-    V_HUGE,     /* a parameter with more items than are followed: it has a length, `term` */
+    V_HUGE,     /* a parameter with more items than are explored: it has only a length, `term` */
     V_DATE,     /* of the module datetime: see dates.c */
     V_DELTA,    /* a timedelta */
     V_WRAPPER,  /* in a class: a property, static method or class method */
-    V_SUPER,    /* super(): the members of the classes after one of them */
+    V_SUPER,    /* super(): the members of the classes after a class */
     V_NOT_IMPLEMENTED,
-    V_EITHER, /* in a scope alone: a name that a join left with one of two values */
+    V_EITHER, /* only in a scope: a name with one of two values after a join */
 } value_kind;
 
 typedef struct value value;
 typedef struct scope scope;
 
-/* How far an iteration over something is. All zero: it has not begun. */
+/* The state of an iteration. All zero: it has not begun. */
 typedef struct cursor {
-    size_t turn, count; /* `count`: the keys of a dict or set when it began */
-    unsigned undecided; /* turns for which the path forked */
+    size_t turn, count; /* `count`: the number of keys of a dict or set when it began */
+    unsigned undecided; /* iterations for which the path forked */
     unsigned version;   /* of a dict or set when it began */
     bool begun;
-    bool ended; /* it stays at its end, even if more items are added */
+    bool ended; /* it has ended, and stays ended even if items are added */
 } cursor;
 
 typedef struct values {
@@ -67,13 +67,13 @@ typedef struct values {
 typedef struct field {
     const char *name;
     value *otherwise; /* its default; NULL: none */
-    value *factory;   /* what makes the default; NULL: nothing */
+    value *factory;   /* a function that makes the default; NULL: none */
     bool init, compared, shown, keyword;
 } field;
 
-/* An item that is there if its guard holds. */
+/* An item that exists if its guard holds. */
 typedef struct slot {
-    Z3_ast guard; /* NULL: it is there */
+    Z3_ast guard; /* NULL: it always exists */
     value *item, *other;
 } slot;
 
@@ -86,17 +86,17 @@ struct value {
     value_kind kind;
     bool known;       /* a scalar whose value is in the union, not in `term` */
     bool frozen;      /* a frozenset, a frozen dataclass */
-    unsigned serial;  /* when it was made: see path_touch() */
-    unsigned version; /* a dict or set: how often keys were added or removed; a list: changes */
-    /* A list, dict or set whose items are there on conditions, in the order of these slots. `in` is
-     * of no use then: its count is so great that code which is not aware of slots fails. */
+    unsigned serial;  /* the order of creation: see path_touch() */
+    unsigned version; /* a dict or set: counts added and removed keys; a list: changes */
+    /* A list, dict or set whose items exist under conditions, in the order of these slots. `in` is
+     * not used then: its count is so large that code which does not handle slots fails. */
     slots *slots;
-    Z3_ast term; /* a scalar that is not known; an int too big for `number`, too */
+    Z3_ast term; /* of a scalar that is not known, or of an int that is too big for `number` */
     /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
      * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
     Z3_ast above, below;
-    bool flipped; /* … of which the divisor may have been negative: it may be -0.0 */
-    /* A dict or list that is more: a Counter, a defaultdict and its factory, a deque and its
+    bool flipped; /* … whose divisor may have been negative: the result may be -0.0 */
+    /* A subclass of dict or list: a Counter, a defaultdict and its factory, a deque and its
      * maxlen. */
     value *of_class, *factory;
     union {
@@ -106,7 +106,7 @@ struct value {
         struct {
             const uint32_t *chars;
             size_t count;
-            /* Not known, but its length is: `count` code points. */
+            /* Unknown, but of known length: `count` code points. */
             const Z3_ast *codes;
             /* Not known, and not needed so far: the sum of two strs, or repr() of `left`, or
              * ascii() of it (theories/text_quoted.c). */
@@ -120,11 +120,11 @@ struct value {
             values items;  /* of a dict: its keys */
             values others; /* of a dict: its values */
         } in;
-        struct { /* what gives its items one by one, and only once */
+        struct { /* an iterator: returns each item once */
             enum {
                 BY_ITEMS,
                 BY_SOURCE,   /* those of its one source */
-                BY_REVERSED, /* those of a list from the end, as they are when they are asked for */
+                BY_REVERSED, /* those of a list from the end, read when they are needed */
                 BY_GENERATOR,
                 BY_FUNCTION, /* what a function with `yield` gives */
                 BY_MAP,
@@ -133,23 +133,23 @@ struct value {
                 BY_ENUMERATE,
                 BY_OBJECT /* of the library: what its method __next__ gives */
             } how;
-            values sources;  /* what it takes from; BY_ITEMS: the items themselves */
+            values sources;  /* the iterables that it reads; BY_ITEMS: the items themselves */
             cursor *cursors; /* one for each of these, unless BY_ITEMS */
             size_t turn;
             bool ended;
             const node *node;            /* BY_GENERATOR: the expression, */
             scope *scope;                /* … where its names are */
-            struct generator *generator; /* BY_FUNCTION: how far it is */
-            value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number;
-                              * BY_REVERSED: the first place; BY_OBJECT: the object */
+            struct generator *generator; /* BY_FUNCTION: its state */
+            value *function; /* BY_MAP, BY_FILTER: the function; BY_ENUMERATE: the first number;
+                                BY_REVERSED: the first index; BY_OBJECT: the object */
         } iterator;
-        struct { /* a list that is a parameter, while `length` is there */
+        struct { /* a list that is a parameter, while `length` is set */
             values items;
             values others;
             Z3_ast length, array;
             value_kind of;
         } lazy;
-        struct { /* by the condition `term`; NULL: not bound */
+        struct { /* chosen by the condition `term`; NULL: not bound */
             value *yes, *no;
         } either;
         struct {
@@ -163,7 +163,7 @@ struct value {
             /* NULL: they were not needed so far, and `ordinal` is there. */
             value *year, *month, *day;
             value *ordinal;    /* NULL: it was not needed so far */
-            const char *words; /* of a parameter: how the code names the class */
+            const char *words; /* of a parameter: the name of the class in the code */
         } date;
         struct {
             value *days, *us;  /* 0 <= us < a day */
@@ -174,23 +174,24 @@ struct value {
             scope *scope;     /* where it was defined */
             values defaults;
             values keyword_defaults;
-            bool abstract; /* decorated so: see class_is_abstract() */
+            bool abstract; /* it has the decorator abstractmethod: see class_is_abstract() */
             value *cache;  /* lru_cache: results by arguments, as a dict; NULL: it has none */
             size_t most_kept;
         } function;
         struct {
             const char *name;
-            value *self; /* a method: of which value */
+            value *self; /* of a method: the value that it is bound to */
             value *call; /* … a function of the code */
         } builtin;
         struct {
             const char *name;
-            values mro; /* itself and those that it inherits from; empty: itself alone */
+            values mro; /* the class itself and its bases; empty: itself alone */
             scope *members;
             value_kind
-                container; /* what its objects are kept in: a dict, a list; V_NONE: neither */
+                /* The container of its objects' items: a dict, a list; V_NONE: neither. */
+                container;
             const node *node;
-            field *fields; /* of a dataclass or NamedTuple, those that it inherits included */
+            field *fields; /* of a dataclass or NamedTuple, including inherited ones */
             size_t field_count;
             values enumerated; /* of an Enum: its members */
             value_kind like;   /* … which are also of this type; V_NONE: they are not */
@@ -199,28 +200,30 @@ struct value {
             bool slotted;  /* a dataclass with slots */
             bool abc;      /* inherits from abc.ABC */
             bool protocol; /* … from typing.Protocol */
-            bool inner;    /* defined in a function or class, whose name is part of its own */
+            bool inner;    /* defined in a function or class, whose name is a part of its own */
         } class;
         struct {
             enum { AS_STATIC, AS_CLASS, AS_PROPERTY } as;
             value *get, *set, *delete;
         } wrapper;
         struct {
-            value *after, *self; /* the class whose method asks, and of which object or class */
+            value *after, *self; /* the class of the current method, and the object or class that it
+                                    was called for */
         } super;
         struct {
             value *class;
             values names, fields; /* attributes: names as str */
-            value *plain;         /* the int or str that an Enum's member also is, a tuple */
-            values arguments;     /* of an exception */
-            bool opaque;          /* … raised by Python itself: its message is not modelled */
+            /* The int, str or tuple that an object also is, such as an Enum's member. */
+            value *plain;
+            values arguments; /* of an exception */
+            bool opaque;      /* … raised by Python itself: its message is not modelled */
             int line;
         } object;
     };
 };
 
 struct scope {
-    scope *up; /* where names are looked for next: a function around this one */
+    scope *up; /* the enclosing function, where names are searched next */
     const char **names;
     value **values; /* NULL: not bound yet */
     size_t count, room;
@@ -253,9 +256,9 @@ value *value_of_int(machine *m, Z3_ast term);
 value *value_of_float(machine *m, Z3_ast term);
 value *value_of_str(machine *m, Z3_ast term);
 value *value_of(machine *m, value_kind kind, Z3_ast term);
-/* A str of these code points, each of which surely is one. */
+/* A str of these code points, each of which must be valid. */
 value *value_letters(machine *m, const Z3_ast *codes, size_t count);
-/* The code points of a str; NULL: not even its length is known. It ends the path if a character is
+/* The code points of a str; NULL: its length is not known. It ends the path if a character is
  * beyond those of the solvers. */
 const Z3_ast *value_codes(machine *m, const value *v);
 /* The term of a bool, int, float or str. */
@@ -274,13 +277,13 @@ bool value_is_integral(const value *v); /* bool or int */
 bool value_is_scalar(const value *v);   /* … or str */
 /* A bool or int as a C number, if it is known and fits. */
 bool value_whole(const value *v, int64_t *number);
-/* Is it known through and through? */
+/* True if it and everything in it is known. */
 bool value_is_concrete(machine *m, const value *v);
 
 value *value_sequence(machine *m, value_kind kind, size_t room);
 void values_add(machine *m, values *to, value *v);
 bool value_is_lazy(const value *v);
-/* A copy whose containers are its own. */
+/* A copy with containers of its own. */
 value *value_copy(machine *m, const value *v);
 
 /* "int", "list", the name of a class. */
