@@ -1,4 +1,4 @@
-/* How a function is called, in words: for real Python, and for a person. */
+/* A call of the function as text: for real Python, and for a person. */
 #include <string.h>
 
 #include "explore/explore.h"
@@ -23,7 +23,7 @@ const char *arguments_of(const analysis *a, const char *const *words, arena *to)
 
 /* -- what is in a tuple or dict ---------------------------------------------------------------- */
 
-/* The words are on one line. */
+/* The text is on one line. */
 static const char *part_of(arena *to, const char *words, const node *n)
 {
     return arena_copy(to, words + n->column, (size_t)(n->end_column - n->column));
@@ -52,7 +52,7 @@ bool rest_items(analysis *a, const char *words, rest_item **out, size_t *count)
 
 /* -- for a person ------------------------------------------------------------------------------ */
 
-/* Can a keyword be written as `name=`? The words are those of a str. */
+/* True if a keyword can be written as `name=`. The text is that of a str. */
 static bool is_name(const char *words)
 {
     static const char *const taken[] = {

@@ -10,7 +10,7 @@ typedef struct writing {
     machine *m;
     Z3_context z;
     text *out;
-    bool failed; /* a term that has no form in Python */
+    bool failed; /* a term cannot be written in Python */
     bool bytes;  /* its strings are bytes */
     int depth;
 } writing;
@@ -99,8 +99,8 @@ static void write_choice(writing *w, Z3_app app, int outer)
     open_if(w, outer, IN_TERNARY, ")");
 }
 
-/* Terms that are written as an operator between operands. Those of floats have a way of rounding
- * in front of the operands. */
+/* Terms that are written as an operator between operands. Terms of floats have a rounding mode
+ * before the operands. */
 static const struct {
     Z3_decl_kind kind;
     const char *sign;
@@ -127,7 +127,8 @@ static const struct {
     { Z3_OP_SEQ_CONCAT, " + ", IN_SUM, 0 },
     { Z3_OP_SUB, " - ", IN_SUM, 0 },
     { Z3_OP_MUL, " * ", IN_PRODUCT, 0 },
-    { Z3_OP_IDIV, " // ", IN_PRODUCT, 0 }, /* the divisor is positive wherever this is built */
+    /* The divisor is positive in all terms that the engine builds. */
+    { Z3_OP_IDIV, " // ", IN_PRODUCT, 0 },
     { Z3_OP_MOD, " % ", IN_PRODUCT, 0 },
     { Z3_OP_FPA_ADD, " + ", IN_SUM, 1 },
     { Z3_OP_FPA_SUB, " - ", IN_SUM, 1 },
@@ -135,7 +136,7 @@ static const struct {
     { Z3_OP_FPA_DIV, " / ", IN_PRODUCT, 1 },
 };
 
-/* The code point of a string of one character: of bytes that is an item. */
+/* The code point of a string of one character: of bytes, that is an item. */
 static void write_code(writing *w, Z3_app app)
 {
     Z3_ast of = Z3_get_app_arg(w->z, app, 0);
@@ -279,7 +280,8 @@ static void write_term(writing *w, Z3_ast term, int outer)
     w->depth--;
 }
 
-/* Which strings are in there: of bytes, 1, and others, 2? A depth that is too much is both. */
+/* Which strings the term contains: 1 of bytes, 2 others, 3 both. A term that is too deep counts as
+ * both. */
 static int strings_in(Z3_context z, Z3_ast term, int depth)
 {
     if (Z3_get_ast_kind(z, term) != Z3_APP_AST || depth > MOST_DEPTH)

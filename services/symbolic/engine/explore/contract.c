@@ -60,7 +60,7 @@ static bool is_number(const node *n)
     return n->kind == N_CONSTANT || (n->kind == N_UNARYOP && n->a->kind == N_CONSTANT);
 }
 
-/* A parameter, and what is said of it: of each item, if it is `*args` or `**kwargs`. */
+/* A parameter, and a condition on it: on each item, if it is `*args` or `**kwargs`. */
 typedef struct subject {
     const node *p;
     const char *name, *before, *after;
@@ -105,7 +105,7 @@ static bool add_annotated(tree *t, const node *function, const subject *of, cons
     return good;
 }
 
-/* What a name stands for that is bound once, as in `Age = Annotated[int, range(150)]`. */
+/* The meaning of a name that is bound once, as in `Age = Annotated[int, range(150)]`. */
 static const node *meant_by(const tree *t, const node *n)
 {
     for (int i = 0; i < 8 && n && n->kind == N_NAME; i++)

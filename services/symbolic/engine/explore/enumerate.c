@@ -16,7 +16,8 @@ static bounds bounds_of(const analysis *a, const char *name, bool asserts)
         const node *n = body.at[i];
         if (i == 0 && n->kind == N_EXPR && n->a->kind == N_CONSTANT)
             continue;
-        /* One that could raise something else would be a finding for inputs beyond the bounds. */
+        /* A condition that could raise something else would be a finding for inputs beyond the
+         * bounds. */
         if (n->kind != N_ASSERT || !is_plain_condition(n->a))
             break;
         bounds_narrow(n->a, name, &within);
@@ -44,7 +45,7 @@ bool find_domains(analysis *a, const question *q, size_t *total)
 
 /* -- the calls --------------------------------------------------------------------------------- */
 
-/* What the driver is to go through: [from, to] of ints, and tuples of the words of Python. */
+/* The inputs for the driver: [from, to] of ints, and tuples of Python literals. */
 static const char *sources_of(const analysis *a, arena *to)
 {
     text out = { .a = to };
@@ -110,7 +111,7 @@ bool call_inputs(analysis *a, const question *q, const char *sources, int64_t un
     contract_words(a, to, &c);
     if (q->noting)
         c.post = "()";
-    /* It is interrupted when its time is over: what it has found is told before. */
+    /* It is interrupted when its time is over: it reports its findings before. */
     c.every = arena_print(
         to, "(%s, %s, %s, %s, %.3f, %d, %s, %s)", sources,
         python_list(to, a->contract.raises, a->contract.raises_count, true),
@@ -125,7 +126,7 @@ bool call_inputs(analysis *a, const question *q, const char *sources, int64_t un
 
 void call_all(analysis *a, const question *q, size_t total)
 {
-    /* The paths need a part of the time, if this does not get to its end. */
+    /* The paths need a part of the time, in case that this does not finish. */
     int64_t until = clock_ns() + (a->deadline_ns - clock_ns()) / 2;
     a->every.rows = NULL;
     a->every.ran = call_inputs(a, q, sources_of(a, &a->tree_arena), until) &&
@@ -139,7 +140,7 @@ bool enumerate_proves(const analysis *a)
     return a->every.ran && a->every.found_count == 0;
 }
 
-/* The words of each argument. */
+/* The literal of each argument. */
 static void words_of(analysis *a, size_t index, const char **words)
 {
     for (size_t i = a->parameter_count; i-- > 0;) {
@@ -160,7 +161,7 @@ void enumerate_witness(analysis *a, size_t found, witness *out)
     *out = (witness){ .enumerated = true, .replayed = a->every.each[found] };
     words_of(a, a->every.found[found], out->words);
     for (size_t i = 0; i < a->parameter_count; i++)
-        if (!strstr(out->words[i], "nan")) /* which is not equal to itself */
+        if (!strstr(out->words[i], "nan")) /* NaN is not equal to itself */
             text_print(&condition, "%s%s == %s", condition.length ? " and " : "",
                        a->parameters[i].name, out->words[i]);
     out->call = call_shown(a, out->words, to);

@@ -1,4 +1,4 @@
-/* See explore.h. */
+/* Exploration of all paths: see explore.h. */
 #include <string.h>
 #include <time.h>
 
@@ -23,7 +23,7 @@ static const node *function_named(const tree *t, const char *name)
     for (size_t i = 0; i < t->module->x.count; i++) {
         const node *n = t->module->x.at[i];
         if (n->kind == N_FUNCTION && strcmp(n->name, name) == 0)
-            found = n; /* the last definition counts */
+            found = n; /* the last definition of a name counts */
     }
     return found;
 }
@@ -37,7 +37,7 @@ static bool find_function(analysis *a, const char *name, const node **out, fault
     return *out != NULL;
 }
 
-/* What a module imports at its top must be there. */
+/* The imports at the top of a module must exist. */
 static bool check_imports(analysis *a, fault *wrong)
 {
     nodes body = a->tree.module->x;
@@ -91,7 +91,7 @@ void analysis_close(analysis *a)
 
 /* -- the module -------------------------------------------------------------------------------- */
 
-/* What a statement would have bound is a value that must not be used. */
+/* Bind the names of a skipped statement to a value that must not be used. */
 static bool poison(machine *m, const node *n)
 {
     nodes targets = n->x;
@@ -116,7 +116,7 @@ static bool poison(machine *m, const node *n)
     return true;
 }
 
-/* A statement of the module that is not supported matters only if what it binds is used. */
+/* An unsupported statement of the module matters only if the names that it binds are used. */
 static outcome run_guarded(machine *m, const node *n)
 {
     speculation here = { .serial = m->serial,
@@ -194,8 +194,8 @@ static bool has_huge(const analysis *a)
     return false;
 }
 
-/* A path that was left because of something that is not modelled, or a bound: whether a call that
- * leads there is a finding, real Python can tell. It proves nothing else. */
+/* For a path that was given up because of an unsupported construct or a limit: real Python can tell
+ * whether a call that leads there is a finding. This proves nothing else. */
 static void salvage(analysis *a)
 {
     enum { MOST_SALVAGED = 4 };
@@ -233,7 +233,7 @@ static void note_stop(analysis *a)
     if (why->kind == STOP_NONE || why->kind == STOP_INFEASIBLE)
         return;
     a->stopped++;
-    /* What the caller can change is told first, a deadline last. */
+    /* Reasons that the caller can change come first, a deadline last. */
     if (a->first_stop.kind == STOP_NONE || why->kind < a->first_stop.kind)
         a->first_stop = *why;
 }
@@ -248,18 +248,18 @@ int64_t processor_ns(void)
 static void explore_round(analysis *a)
 {
     /* With joins terms grow, and a few paths with small terms may be faster: a part of the time is
-     * left for these. */
+     * reserved for these. */
     int64_t left = a->deadline_ns - clock_ns();
     solver_begin(a->solver, a->m.no_joins ? a->deadline_ns : a->deadline_ns - left / 2);
     a->m.solver = a->solver;
-    int64_t found_at = 0; /* … on the processor, which a busy machine gives to others */
+    int64_t found_at = 0; /* … in processor time, since other processes may use the processors */
     for (;;) {
         one_path(a);
         note_stop(a);
         stop_kind why = a->m.path.stop.kind;
         if (why == STOP_DEADLINE || why == STOP_CONTRADICTION || a->done)
             break;
-        /* The verdict is certain; a little longer for others of its kind. */
+        /* The verdict is certain; search a little longer for similar findings. */
         int64_t enough = a->found_ns + 200000000;
         if (a->found_ns && !found_at)
             found_at = processor_ns();
@@ -267,7 +267,7 @@ static void explore_round(analysis *a)
             a->done = true;
         else if (a->found_ns && a->solver->deadline_ns < enough)
             a->solver->deadline_ns = enough < a->last_ns ? enough : a->last_ns;
-        /* A finding at once: the solver may get stuck from now on. */
+        /* Report a finding at once: the solver may get stuck from now on. */
         if (a->tell && (clock_ns() - a->told_ns > 500000000 || a->found_ns > a->told_ns)) {
             a->told_ns = clock_ns();
             a->tell(a);
@@ -283,7 +283,7 @@ static void explore_round(analysis *a)
     solver_end(a->solver);
 }
 
-/* Loops and containers are followed a little way first: most findings are there. */
+/* Loops and containers are explored with small limits first: most findings are there. */
 static void explore_rounds(analysis *a)
 {
     static const struct {
@@ -300,7 +300,8 @@ static void explore_rounds(analysis *a)
         bool again = why == STOP_DEADLINE ||
                      (a->m.joined && (why == STOP_UNSUPPORTED || a->unsure > 0));
         if (again && !a->m.no_joins && !a->found_ns && !a->done && !solver_interrupted()) {
-            /* Once more, with forks in place of joins: a construct may take each value alone. */
+            /* Explore once more, with forks instead of joins: a construct may support each value
+             * alone. */
             a->m.no_joins = true;
             i--;
             continue;
@@ -323,7 +324,7 @@ void explore(analysis *a, path_function *by, path_function *by_salvage, double s
     if (limited)
         a->deadline_ns = clock_ns() + (int64_t)(seconds * 1e9);
     explore_rounds(a);
-    /* A question that had no answer may be that of a path which there is not. */
+    /* A question without an answer may belong to a path that is impossible. */
     a->late = limited && (clock_ns() >= a->deadline_ns || a->first_stop.kind == STOP_DEADLINE ||
                           a->solver->undecided);
     a->deadline_ns = deadline;
@@ -334,7 +335,7 @@ bool explore_settles(const analysis *a)
     return a->found_ns || a->done || a->contradicted || (a->exhausted && a->unanswered == 0);
 }
 
-/* What was left out of the module may still end it. */
+/* A skipped statement of the module may raise an exception in real Python. */
 static fault load_fault(analysis *a)
 {
     replay_result got;
@@ -452,8 +453,8 @@ bool bounds_are_plain(analysis *a)
     return true;
 }
 
-/* A precondition may look into a container before another one bounds its length. What is longer
- * does not satisfy both, so it is left out first. */
+/* A precondition may read a container before another one limits its length. Longer containers do
+ * not satisfy both, so they are excluded first. */
 static void require_length(analysis *a, const char *name, const value *v)
 {
     machine *m = &a->m;
@@ -471,7 +472,7 @@ void path_inputs(analysis *a)
 {
     machine *m = &a->m;
     m->line = a->function->line;
-    m->lasting = m->serial; /* a precondition is no part of the call */
+    m->lasting = m->serial; /* a precondition is not part of the call */
     for (size_t i = 0; i < a->parameter_count; i++)
         values_add(m, &a->inputs, input_make(m, a->parameters[i].type, a->parameters[i].name));
     for (size_t i = 0; i < a->parameter_count; i++)

@@ -2,8 +2,8 @@
  * Exploration: all paths of a function, for one of the tools.
  *
  * A tool is a function that is called for each path with the module loaded. It returns when the
- * path has ended, and counts what it found. Whether every path was exhausted, and if not why, is
- * known at the end.
+ * path has ended, and counts its findings. At the end it is known whether all paths were explored,
+ * and if not, why.
  */
 #ifndef SYMBOLIC_EXPLORE_H
 #define SYMBOLIC_EXPLORE_H
@@ -21,14 +21,14 @@ typedef struct contract {
     size_t pre_count, post_count, raises_count;
 } contract;
 
-/* What came of calling all inputs (enumerate.h). */
+/* The results of calling all inputs (enumerate.h). */
 typedef struct every_input {
-    bool ran; /* to its end, or until there were enough findings */
+    bool ran; /* to the end, or until there were enough findings */
     domain domains[MOST_PARAMETERS];
-    size_t calls, held; /* inputs that were called; those that satisfy the preconditions */
+    size_t calls, held; /* inputs that were called; those of them that satisfy the preconditions */
     size_t found[MOST_FOUND], found_count;
-    replay_result each[MOST_FOUND]; /* what came of each finding */
-    /* In place of all: inputs of a pool, a row of words each; NULL: none were called. */
+    replay_result each[MOST_FOUND]; /* the result of each finding */
+    /* Instead of all inputs: those of a pool, a row of literals each; NULL: none were called. */
     const char ***rows;
 } every_input;
 
@@ -43,40 +43,41 @@ struct analysis {
     const char *code;
     size_t code_length;
     int64_t began_ns, deadline_ns;
-    int64_t last_ns; /* the deadline, if that of an exploration is earlier */
+    int64_t last_ns; /* the deadline of this exploration, if that is earlier */
 
     /* The function, or the two of a comparison. */
     const node *function, *other;
     contract contract;
     parameter parameters[MOST_PARAMETERS];
     size_t parameter_count;
-    const char *assumed; /* what was taken for parameters, where the code does not say it */
-    bool guessed;        /* … of which other types may be tried */
+    const char *assumed; /* the assumed types of parameters without an annotation */
+    bool guessed;        /* … for which other types may be tried */
     const char *exception_type;
 
     every_input every;
 
-    /* Of the path: its inputs as they were made. */
+    /* The inputs of the path, as they were created. */
     values inputs;
 
     /* What was found. */
     path_function *path;
-    path_function *salvage; /* a path that was left: a call that leads there may tell, too */
-    path_function *tell;    /* called now and then with what is known so far; NULL: not wanted */
+    /* For a path that was given up: a call that leads there may be a finding, too. */
+    path_function *salvage;
+    path_function *tell; /* called now and then with what is known so far; NULL: not wanted */
     int64_t told_ns;
-    bool late; /* its time was over, so that more of it may tell more */
+    bool late; /* the time was over: with more time it may find more */
     size_t salvaged;
     size_t type_errors; /* paths that ended with a TypeError or AttributeError */
     bool done;          /* the tool needs no more paths */
-    size_t paths, good; /* explored; of those, without a finding */
-    size_t unsure;      /* ended without a witness that the solver could give */
-    size_t unanswered;  /* witnesses whose call in real Python gave no answer */
+    size_t paths, good; /* explored paths; those of them without a finding */
+    size_t unsure;      /* ended without a witness from the solver */
+    size_t unanswered;  /* witnesses whose call in real Python did not finish */
     const char *unanswered_why;
-    /* Real Python did not do what a path says: the model is wrong, and no path counts. Private:
-     * "f(3): the engine expected …; real Python …". NULL: that did not happen. */
+    /* Real Python contradicts a path: the model is wrong, and no path counts. Private text: "f(3):
+     * the engine expected …; real Python …". NULL: no contradiction. */
     const char *contradicted;
     const char *contradicted_call;
-    size_t stopped; /* left before their end */
+    size_t stopped; /* paths that were given up */
     size_t left;    /* sides that were not explored */
     stop first_stop;
     bool exhausted;
@@ -90,65 +91,66 @@ void analysis_close(analysis *a);
 
 /* Explore all paths with the function `path`, within these seconds and the time of the analysis. */
 void explore(analysis *a, path_function *path, path_function *salvage, double seconds);
-/* The time of the processor that this thread has used. */
+/* The processor time of this thread. */
 int64_t processor_ns(void);
-/* Nothing more is to be found out by paths. */
+/* True if exploring paths cannot find out more. */
 bool explore_settles(const analysis *a);
 
-/* Why not everything was exhausted: an error type and a message; `type` is NULL if it was. */
+/* Why not all paths were explored: an error type and a message; `type` is NULL if they were. */
 fault explore_fault(analysis *a);
-/* Which preconditions would leave less to explore: "; try this: …" (advice.c). */
+/* Preconditions that would leave less to explore: "; try this: …" (advice.c). */
 const char *explore_advice(analysis *a);
-/* The fraction of the paths that are known. */
+/* The fraction of the paths that were explored. */
 double explore_coverage(const analysis *a);
 
 /* -- within a path ----------------------------------------------------------------------------- */
 
-/* Are the names by which a precondition bounds a parameter (bounds_narrow()) Python's own? */
+/* True if the names in a precondition that bounds a parameter (bounds_narrow()) are Python's
+ * own. */
 bool bounds_are_plain(analysis *a);
-/* Fresh inputs, which are kept in `inputs`; then the preconditions are required. */
+/* Create fresh inputs in `inputs`, then require the preconditions. */
 void path_inputs(analysis *a);
-/* Call a function with copies of the inputs: what it returned, or NULL and `raised`. `*after` has
- * the arguments as the call left them. */
+/* Call a function with copies of the inputs: its result, or NULL and `raised`. `*after` has the
+ * arguments after the call. */
 value *path_call(analysis *a, const node *function, values *after);
-/* Is this postcondition true? A bool value, NULL: raised. */
+/* The truth of a postcondition: a bool value; NULL: raised. */
 value *path_post(analysis *a, const node *post, values *after, value *result);
 
-/* A call that leads here, and what real Python makes of it. */
+/* A call that follows this path, and its result in real Python. */
 typedef struct witness {
     values arguments; /* concrete */
     const char *call; /* "f(1, b=2)" */
     const char *condition;
     replay_result replayed;
-    /* An input that was called before: the words of each argument. */
+    /* An input that was called before: the literal of each argument. */
     bool enumerated;
     const char *words[MOST_PARAMETERS];
 } witness;
 
-/* False: the solver gives no model that can be written down. */
+/* False: the solver gives no model that can be written as literals. */
 bool path_witness(analysis *a, witness *out);
-/* Real Python did not confirm the witness of a path that ends as `expected` (private words) says.
- * What rests on a guess ends here; a replay without an answer is no more than that; anything else
- * contradicts the model. */
+/* Real Python did not confirm the witness of a path that ends as `expected` (private text) says. If
+ * the path depends on a guess, it ends here; if the replay did not finish, it is only not
+ * confirmed; otherwise it contradicts the model. */
 void path_refuted(analysis *a, const witness *w, const char *expected);
-/* Does a call that has ended as `first` says end in the same way with other hashes of strs? */
+/* True if a call that has ended like `first` ends in the same way with another hash seed. */
 bool ends_alike(analysis *a, const replay_call *call, const replay_result *first);
 void path_contradicted(analysis *a, const char *call, const char *expected, const char *did);
-/* How the path ended, in private words: what was raised, or `otherwise`. */
+/* How the path ended, as private text: the exception, or `otherwise`. */
 const char *path_ending(analysis *a, const value *raised, const char *otherwise);
 
-/* The words of a call with these arguments, for a replay: `arguments`, `names` and `pre` are set,
- * and
- * `*shown` is the call as a person would write it. False: it has none. */
+/* The text of a call with these arguments, for a replay: `arguments`, `names` and `pre` are set,
+ * and `*shown` is the call for a person. False: it cannot be written. */
 bool call_words(analysis *a, const values *given, replay_call *out, const char **shown);
 /* -- calls in words (calling.c) -----------------------------------------------------------------
  */
 
-/* "((1, *(2, 3)), {'k': 2})" for a replay, by the words of each argument; NULL: "%s" for each. */
+/* "((1, *(2, 3)), {'k': 2})" for a replay, from the literal of each argument; NULL: "%s" for
+ * each. */
 const char *arguments_of(const analysis *a, const char *const *words, arena *to);
-/* "f(1, 2, 3, k=2)", as a person would write it. */
+/* "f(1, 2, 3, k=2)", for a person. */
 const char *call_shown(analysis *a, const char *const *words, arena *to);
-/* What the words of a `*args` or `**kwargs` have in them: of a dict `keys` are expressions, else
+/* The items in the literal of a `*args` or `**kwargs`: for a dict `keys` are expressions, else
  * NULL. False: not known. */
 typedef struct rest_item {
     const node *key;
@@ -156,11 +158,11 @@ typedef struct rest_item {
 } rest_item;
 bool rest_items(analysis *a, const char *words, rest_item **out, size_t *count);
 
-/* A tuple as Python writes it; its items are texts, or words of Python. */
+/* A tuple in Python's syntax; its items are texts, or Python expressions. */
 const char *python_list(arena *to, const char *const *items, size_t count, bool quote);
 /* Set `names`, `pre` and `post` of a call. */
 void contract_words(const analysis *a, arena *to, replay_call *out);
-/* … without a replay, in a model of the caller. */
+/* … without a replay, from a model of the caller. */
 bool model_arguments(analysis *a, Z3_model model, values *out);
 
 /* The condition of the path in Python's syntax (condition.c). */

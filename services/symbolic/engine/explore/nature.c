@@ -1,4 +1,4 @@
-/* See nature.h. */
+/* What code may depend on, and what it may leave behind: see nature.h. */
 #include <string.h>
 
 #include "explore/nature.h"
@@ -45,7 +45,7 @@ static bool is_of_the_process(const node *n)
             (n->b->kind == N_CALL && n->b->a->kind == N_ATTRIBUTE && is_named(n->b->a, views)));
 }
 
-/* Can a call leave something behind? Two functions that do so are not compared. */
+/* True if a call can leave something behind. Two functions that do so are not compared. */
 static bool leaves_something(const node *n)
 {
     bool stores = n->kind == N_ASSIGN || n->kind == N_AUGASSIGN || n->kind == N_ANNASSIGN;
@@ -57,7 +57,7 @@ static bool leaves_something(const node *n)
             !(target->a->kind == N_NAME && strcmp(target->a->name, "self") == 0));
 }
 
-/* A value of the module that can be changed. */
+/* True for a mutable value of the module. */
 static bool is_changeable(const node *n)
 {
     return n->kind == N_LIST || n->kind == N_DICT || n->kind == N_SET || n->kind == N_CALL ||
@@ -65,7 +65,7 @@ static bool is_changeable(const node *n)
            n->kind == N_GENERATOR;
 }
 
-/* What these statements bind, when they are run, can be changed afterwards. */
+/* True if a name that these statements bind has a mutable value. */
 static bool binds_changeable(nodes body)
 {
     for (size_t i = 0; i < body.count; i++) {

@@ -1,4 +1,5 @@
-/* Which inputs are called, when the paths are explored, and for how long: see enumerate.h. */
+/* Decides which inputs are called, when the paths are explored, and for how long: see
+ * enumerate.h. */
 #include <string.h>
 
 #include "explore/enumerate.h"
@@ -23,7 +24,7 @@ static void add_row(rows *r, const unsigned char *row)
         memcpy(r->at[r->count++], row, r->width);
 }
 
-/* Each with each. */
+/* All combinations. */
 static void add_product(rows *r, size_t total)
 {
     for (size_t n = 0; n < total; n++) {
@@ -35,7 +36,7 @@ static void add_product(rows *r, size_t total)
     }
 }
 
-/* Each value of each parameter, beside the same value of all others. */
+/* Each value of each parameter, with one fixed value of all others. */
 static void add_singles(rows *r, size_t base)
 {
     for (size_t n = 0; n < MOST_POOL; n++)
@@ -89,7 +90,7 @@ static const char *rows_of(analysis *a, const pool *pools, arena *to)
     return out.data;
 }
 
-/* Constants of the code, those of the contract first. */
+/* Collect constants of the code, those of the contract first. */
 static void find_hints(analysis *a, hints *near)
 {
     for (size_t i = 0; i < a->contract.pre_count; i++)
@@ -102,7 +103,8 @@ static void find_hints(analysis *a, hints *near)
     hints_of(&a->tree, a->tree.module, near);
 }
 
-/* A finding that may rest on the order of a set counts if it is there with other hashes, too. */
+/* A finding that may depend on the order of a set counts only if it also occurs with another hash
+ * seed. */
 static void drop_unstable(analysis *a)
 {
     every_input *e = &a->every;
@@ -117,7 +119,7 @@ static void drop_unstable(analysis *a)
 
 static void try_pool(analysis *a, const question *q)
 {
-    const int64_t most = 500000000; /* ns: an input for which the code never ends takes it all */
+    const int64_t most = 500000000; /* ns: an input for which the code never ends uses all of it */
     const int64_t least = 10000000;
     pool pools[MOST_PARAMETERS];
     hints near = { 0 };
@@ -141,8 +143,8 @@ static void try_pool(analysis *a, const question *q)
 
 /* -- paths ------------------------------------------------------------------------------------- */
 
-/* Explore the paths for so many seconds of the processor: on a busy machine that takes longer, and
- * what is found must not depend on it. */
+/* Explore the paths for so many seconds of processor time: on a busy machine that takes longer, and
+ * the findings must not depend on it. */
 static void explore_a_while(analysis *a, const question *q, path_function *salvage, double seconds,
                             double most)
 {
@@ -162,7 +164,7 @@ void search_pool_late(void)
     pool_is_late = true;
 }
 
-/* Nothing that could be told is left to be found. */
+/* True if there is nothing left to find. */
 static bool is_settled(const analysis *a)
 {
     return a->every.ran || a->found_ns || a->done || a->contradicted || a->exhausted ||
@@ -175,8 +177,8 @@ void search_pool(analysis *a, const question *q)
         try_pool(a, q);
 }
 
-/* With the pool before the paths, but for a glance at them: what they settle at once needs no
- * process of CPython. */
+/* Call the pool before the paths, after a short exploration: what that settles needs no process of
+ * CPython. */
 static void search_pool_first(analysis *a, const question *q, bool small, size_t total)
 {
     const double all = 1e6, first = 0.25, glance = 0.004;
@@ -201,7 +203,7 @@ static void search_pool_first(analysis *a, const question *q, bool small, size_t
     explore(a, q->path, q->salvage, all);
 }
 
-/* With the paths first, for a short time. */
+/* Explore the paths first, for a short time. */
 static void search_paths_first(analysis *a, const question *q, bool small, size_t total)
 {
     const double all = 1e6, first = 0.25, at_once = 0.1;
@@ -227,7 +229,7 @@ static void search_paths_first(analysis *a, const question *q, bool small, size_
 
 void search(analysis *a, const question *q)
 {
-    enum { FEW = 256 }; /* inputs that take less time than a process does to start */
+    enum { FEW = 256 }; /* so many calls take less time than starting a process */
     const double all = 1e6, beside = 0.5;
     size_t total;
     bool small = find_domains(a, q, &total);

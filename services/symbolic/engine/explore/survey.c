@@ -1,4 +1,4 @@
-/* See survey.h. */
+/* Which branches and lines are reached: see survey.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bool collect(survey *s, const node *n, bool statement)
                 n->kind == N_HANDLER || n->kind == N_MATCH_CASE || n->kind == N_WITH;
     bool try = n->kind == N_TRY, with = n->kind == N_WITH;
     if ((n->kind == N_FUNCTION || n->kind == N_CLASS || n->kind == N_LAMBDA) && statement)
-        return true; /* another function */
+        return true; /* it is another function */
     return (!n->a || collect(s, n->a, false)) && (!n->b || collect(s, n->b, false)) &&
            (!n->c || collect(s, n->c, false)) && collect_all(s, n->x, body) &&
            collect_all(s, n->y, body && !with) && collect_all(s, n->z, try) &&
@@ -77,8 +77,8 @@ void survey_line(machine *m, int line)
     survey *s = m->survey;
     if (!s || line <= 0 || line >= s->line_count || (s->lines[line] & 3) != 1)
         return;
-    /* Inside of a join both sides are run, whether they are possible or not; and the solver may not
-     * have known whether this path is. */
+    /* In a join both sides run, whether they are possible or not; and the solver may not know
+     * whether this path is possible. */
     answer possible = ANSWER_SAT;
     if (m->path.guessed.kind != STOP_NONE)
         possible = ANSWER_UNKNOWN;
@@ -97,8 +97,8 @@ static const char *place_in(const tree *t, int line, int column)
     return at ? at + column : t->source + t->length;
 }
 
-/* The code with `if c:` as `if _mishap_note(0, (c)):`, and a function that calls the one of
- * interest and gives what was noted: bit 2 * i + 1 for a condition that was true, bit 2 * i for a
+/* The code with `if c:` replaced by `if _mishap_note(0, (c)):`, and a function that calls the one
+ * of interest and returns the record: bit 2 * i + 1 for a condition that was true, bit 2 * i for a
  * false one. */
 static const char *noting(survey *s)
 {
@@ -106,7 +106,7 @@ static const char *noting(survey *s)
     text out = { .a = &s->a->tree_arena };
     const char *at = t->source;
     text_say(&out, "");
-    for (size_t i = 0; i < s->count; i++) { /* which are in the order of the source */
+    for (size_t i = 0; i < s->count; i++) { /* in the order of the source */
         const node *test = s->branches[i].n->a;
         const char *from = place_in(t, test->line, test->column);
         const char *to = place_in(t, test->end_line, test->end_column);
@@ -136,9 +136,8 @@ static const char *noting(survey *s)
     return out.data;
 }
 
-/* Which conditions does this call pass in real Python, and how? NULL: it does not say, or, if
- * `*refused`, a precondition does not hold there. `until`: it may end as soon as this bit is noted.
- */
+/* Which conditions this call evaluates in real Python, and how. NULL: no answer or, if `*refused`,
+ * a precondition does not hold there. `until`: it may stop as soon as this bit is set. */
 static const char *noted(survey *s, const values *given, int until, bool *refused)
 {
     analysis *a = s->a;
@@ -172,7 +171,8 @@ void survey_take(survey *s, const char *bits, const char *words)
             }
 }
 
-/* An example is told if real Python goes that way. It may go other ways that have none yet. */
+/* An example is reported if real Python takes that branch. It may also take other branches without
+ * an example. */
 static bool confirm(survey *s, const values *given, const char *words, size_t wanted)
 {
     bool refused = false;

@@ -1,5 +1,5 @@
-/* Witnesses: a call that leads to the end of a path, what real Python makes of it, and what it
- * means if that is not what the path says. */
+/* Witnesses: a call that follows a path to its end, its result in real Python, and the conclusion
+ * if that differs from the path. */
 #include <string.h>
 
 #include "explore/nature.h"
@@ -82,7 +82,7 @@ bool ends_alike(analysis *a, const replay_call *call, const replay_result *first
     return true;
 }
 
-/* Each keyword of a `**kwargs` that is not known is a letter; NULL: there is none. */
+/* Prefer a letter for each unknown keyword of a `**kwargs`; NULL: there is none. */
 static Z3_ast name_wishes(analysis *a, Z3_ast others)
 {
     machine *m = &a->m;
@@ -131,10 +131,10 @@ bool path_witness(analysis *a, witness *out)
     c.other = a->other ? a->other->name : NULL;
     if (!call_words(a, &out->arguments, &c, &out->call))
         return false;
-    /* The path has ended, so the call will, too; one that was left may not. */
+    /* The path has ended, so the call will end, too; if the path was given up, it may not. */
     int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
     replay(&a->tree_arena, &c, most_ns < a->last_ns ? most_ns : a->last_ns, &out->replayed);
-    /* What is not modelled may be the order of a set. */
+    /* The unsupported construct may be the order of a set. */
     if (m->path.stop.kind != STOP_NONE && out->replayed.ran && out->replayed.pre &&
         rests_on_process(a) && !ends_alike(a, &c, &out->replayed))
         out->replayed = (replay_result){ .post = -1, .message = "it is not the same each time" };

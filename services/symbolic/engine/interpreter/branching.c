@@ -6,8 +6,8 @@
 
 /* -- what may be joined ------------------------------------------------------------------------ */
 
-/* Is it worth a try to join? What surely leaves the block, or defines something, cannot be.
- * `leaves`: what only may leave it is within. */
+/* True if a join is worth a try. A body that certainly leaves the block, or defines something,
+ * cannot be joined. `leaves`: it contains a statement that may leave it. */
 static bool may_join(nodes body, bool leaves)
 {
     for (size_t i = 0; i < body.count; i++) {
@@ -40,7 +40,7 @@ static bool may_join(nodes body, bool leaves)
     return true;
 }
 
-/* Does a statement of this kind end one of the sides, or a side within? */
+/* True if a statement of this kind ends one of the sides, or a nested side. */
 static bool has_end(nodes body, node_kind kind)
 {
     for (size_t i = 0; i < body.count; i++) {
@@ -61,7 +61,7 @@ static bool any_calls(nodes list, const char *name)
     return false;
 }
 
-/* Is the name in there? */
+/* True if the name is called in there. */
 static bool calls(const node *n, const char *name)
 {
     return ((n->kind == N_NAME || n->kind == N_ATTRIBUTE) && n->name == name) ||
@@ -84,12 +84,13 @@ typedef struct branches {
     scope *s;
     const node *n;
     Z3_ast condition;
-    nodes rest;   /* what follows it, if the sides meet at the end of that */
-    outcome meet; /* DONE: they meet after it */
+    nodes rest;   /* the statements that follow, if the sides are joined after those */
+    outcome meet; /* DONE: they are joined right after it */
     value *results[2], *joined;
 } branches;
 
-/* A side and what follows it as one list: an `if` at its end has the same place to meet. */
+/* A side and the statements that follow, as one list: an `if` at its end is joined at the same
+ * place. */
 static nodes followed(machine *m, nodes first, nodes rest)
 {
     const node **all = arena_take(m->arena, (first.count + rest.count + 1) * sizeof *all);
@@ -159,7 +160,7 @@ outcome run_until(machine *m, scope *s, nodes body, outcome meet)
     for (size_t i = 0; i < body.count; i++) {
         const node *n = body.at[i];
         step(m);
-        if (n->line) /* else it is code of the library: that of the caller stays */
+        if (n->line) /* otherwise it is code of the library: the line of the caller stays */
             m->line = n->line;
         survey_line(m, n->line);
         bool all = false;

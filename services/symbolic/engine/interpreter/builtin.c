@@ -1,4 +1,4 @@
-/* Functions and types of Python's own. */
+/* Python's built-in functions and types. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -84,7 +84,7 @@ static value *to_int(machine *m, arguments *given, int line)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));
     if (given->places.count == 2 && value_is_integral(given->places.at[1]) &&
-        !is_base(m, given, &base, line)) /* which Python looks at first */
+        !is_base(m, given, &base, line)) /* Python checks this first */
         return NULL;
     return throw(m, "TypeError", line);
 }
@@ -121,7 +121,7 @@ static value *rounded(machine *m, arguments *given, int line)
         return NULL;
     value *v = given->places.at[0], *digits = given->places.count == 2 ? given->places.at[1] : NULL;
     int64_t places;
-    /* Python would compute the power of ten. */
+    /* Python would compute the power of ten, which may be huge. */
     if (digits && value_is_integral(v) && digits->kind == V_INT && value_is_concrete(m, digits) &&
         (value_whole(digits, &places) ? places < -MOST_ROUNDED : is_below_zero(m, digits)))
         path_bound(m, "the size of an int");
@@ -264,7 +264,7 @@ bool is_builtin_name(const char *name)
     return false;
 }
 
-/* What print() writes is of no account, but the methods of objects that it calls are. */
+/* The output of print() does not matter, but the methods of objects that it calls do. */
 static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
 {
     m->digits_assumed |= v->kind == V_INT && !v->known;
@@ -288,7 +288,7 @@ static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
     return true;
 }
 
-/* print() is taken to succeed, so it must have options that it succeeds with. */
+/* print() is assumed to succeed, so its options must be valid. */
 static void check_print_options(machine *m, arguments *given, int line)
 {
     const value *words[] = { keyword_argument(given, "sep"), keyword_argument(given, "end") };
@@ -302,8 +302,8 @@ static void check_print_options(machine *m, arguments *given, int line)
         path_unsupported(m, line, "leave them out", "these options of print()");
 }
 
-/* issubclass() of classes of the code and exceptions alone; a class says nothing of its own here.
- */
+/* issubclass() only of classes of the code and of exceptions; a class must not define its own
+ * check. */
 static bool is_plain_class(const value *v)
 {
     return v->kind == V_CLASS && !v->class.protocol && !v->class.abc;

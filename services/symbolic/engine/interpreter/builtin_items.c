@@ -1,9 +1,9 @@
-/* Functions of Python's own that go over items: min, sum, list, zip, iter and the like. */
+/* Built-in functions that iterate over items: min, sum, list, zip, iter and the like. */
 #include <string.h>
 
 #include "machine/class.h"
 
-/* A set whose items come out the same in whichever order they are taken: ints and strs. */
+/* A set whose result does not depend on the order of its items: ints and strs. */
 static bool is_ordered_set(const value *v)
 {
     for (size_t i = 0; v->kind == V_SET && i < v->in.items.count; i++)
@@ -12,8 +12,8 @@ static bool is_ordered_set(const value *v)
     return v->kind == V_SET;
 }
 
-/* Items that are taken one by one: what is called for one of them may change where the others come
- * from, and an exception leaves the rest where it is. */
+/* Items are taken one by one: a function that is called for one of them may change the source of
+ * the others, and an exception leaves the rest unread. */
 typedef struct taking {
     value *of; /* NULL: from `items` */
     cursor at;
@@ -79,7 +79,7 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
     return best_key && !m->raised ? best : NULL;
 }
 
-/* The sum of ints that are there on conditions; NULL: they are not ints. */
+/* The sum of ints that exist under conditions; NULL: they are not ints. */
 static value *total_of_slots(machine *m, const value *of, value *sum, int line)
 {
     slots items = slots_over(m, of, true);
@@ -123,7 +123,7 @@ static value *total(machine *m, arguments *given, int line)
             sum = binary(m, OP_ADD, sum, item, line);
             continue;
         }
-        value *list = value_new(m, V_LIST); /* from 3.12 on Python adds floats with a correction */
+        value *list = value_new(m, V_LIST); /* from 3.12 on, Python adds floats with a correction */
         do
             values_add(m, &list->in.items, item);
         while ((item = take(m, &from, line)));
@@ -138,7 +138,7 @@ static value *total(machine *m, arguments *given, int line)
     return m->raised ? NULL : sum;
 }
 
-/* Methods of theirs say what is true. */
+/* Their truth is computed by their own methods. */
 static bool has_objects(const value *of)
 {
     const value *in = of->kind == V_VIEW ? of->view.dict : of;
@@ -177,7 +177,7 @@ static value *quantified(machine *m, arguments *given, bool all, int line)
     if (of->slots || slots_owner(of))
         settle(m, of->slots ? of : slots_owner(of));
     if (of->kind != V_ITERATOR && of->kind != V_OBJECT &&
-        !has_objects(of)) { /* nothing can happen in between: one term */
+        !has_objects(of)) { /* no side effect is possible in between: one term */
         values items;
         if (!items_of(m, of, true, &items, line))
             return NULL;
@@ -247,7 +247,7 @@ static value *collected(machine *m, arguments *given, const char *name, int line
     return made;
 }
 
-/* Pairs one by one: where they come from may look at the dict that they go to. */
+/* Add pairs one by one: their source may read the dict that they go to. */
 static bool add_pairs(machine *m, value *dict, value *of, int line)
 {
     cursor at = { 0 };

@@ -1,5 +1,5 @@
-/* Methods of bytes, and bytes() itself. Those that look for parts are the methods of the str that
- * has the same code points (theories/bytes.c). */
+/* Methods of bytes, and bytes() itself. Methods that search use those of the str with the same code
+ * points (theories/bytes.c). */
 #include <string.h>
 
 #include "machine/class.h"
@@ -31,7 +31,7 @@ static Z3_ast between(machine *m, Z3_ast code, int from, int to)
 
 /* -- known ones -------------------------------------------------------------------------------- */
 
-/* Computed by Python on known bytes. What can make a huge result is left out. */
+/* Computed by Python on known bytes. Methods that can make a huge result are left out. */
 static const char *const pure[] = {
     "upper",        "lower",        "strip",   "lstrip",  "rstrip",     "title",      "capitalize",
     "swapcase",     "isdigit",      "isalpha", "isalnum", "isspace",    "isupper",    "islower",
@@ -42,7 +42,7 @@ static const char *const pure[] = {
 
 /* -- as methods of a str ----------------------------------------------------------------------- */
 
-/* An argument that is bytes, as its str; a byte is an int. NULL: raised. */
+/* An argument that is bytes, as its str; a single byte is an int. NULL: raised. */
 static value *part_of(machine *m, value *v, bool byte, int line)
 {
     if (v->kind == V_BYTES)
@@ -143,7 +143,7 @@ static value *cased(machine *m, value *self, bool upper)
     return value_bytes(m, value_letters(m, made, view->str.count));
 }
 
-/* isdigit() and its kin: is each byte within one of these ranges, and is there one? */
+/* isdigit() and the like: is each byte within one of these ranges, and is there at least one? */
 static value *classified(machine *m, value *self, const char *name)
 {
     static const struct {
@@ -226,7 +226,7 @@ value *bytes_method(machine *m, value *self, const char *name, arguments *given,
 
 /* -- bytes() ----------------------------------------------------------------------------------- */
 
-/* Of an int: so many zeros. */
+/* bytes(n): n zeros. */
 static value *zeros(machine *m, value *count, int line)
 {
     int64_t size;
@@ -243,7 +243,7 @@ static value *zeros(machine *m, value *count, int line)
     return value_bytes(m, value_str(m, chars, (size_t)size));
 }
 
-/* Of ints one by one, each of which is looked at before the next is asked for. */
+/* bytes(iterable): each int is checked before the next one is read. */
 static value *collected(machine *m, value *of, int line)
 {
     value *item, *hint = of;

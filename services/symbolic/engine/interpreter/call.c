@@ -1,4 +1,4 @@
-/* Calls: arguments, functions of the code, and what else can be called. */
+/* Calls: arguments, functions of the code, and other callable values. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -11,7 +11,7 @@ value *make_function(machine *m, scope *s, const node *n)
     made->function.node = n;
     made->function.scope = s == m->globals ? NULL : s;
     const node *given = n->a;
-    if (n->kind == N_FUNCTION && n->z.count) /* they are values that the body may use */
+    if (n->kind == N_FUNCTION && n->z.count) /* annotations are values that the body may use */
         path_unsupported(m, n->line, "leave them out", "type parameters");
     for (size_t i = 0; i < given->v.count; i++) {
         value *v = eval(m, s, given->v.at[i]);
@@ -38,7 +38,7 @@ value *make_function(machine *m, scope *s, const node *n)
     return good ? made : NULL;
 }
 
-/* A name that is not known is one of a `**kwargs` that is a parameter of the analysis. */
+/* An unknown name is one of a `**kwargs` that is a parameter of the analysis. */
 static bool is_named(machine *m, value *given, const char *name)
 {
     return given->known ? value_says(given, name)
@@ -129,9 +129,10 @@ static value *call_plainly(machine *m, value *function, arguments *given, int li
     if (n->kind == N_LAMBDA && has_yield(n->b))
         path_unsupported(m, n->line, "define a function", "a yield in a lambda");
     int at = m->line;
-    if (!n->line && line) /* the library: what it raises has this line */
+    if (!n->line && line) /* of the library: its exceptions get this line */
         m->line = line;
-    value *handling = m->handling; /* a bare `raise` in here raises what the caller handles */
+    /* A bare `raise` in here raises the exception that the caller handles. */
+    value *handling = m->handling;
     m->calls++;
     value *result;
     if (n->kind == N_LAMBDA) {
@@ -152,7 +153,7 @@ static value *call_function(machine *m, value *function, arguments *given, int l
                                     : call_plainly(m, function, given, line);
 }
 
-/* Most of what is built in takes only containers whose items are known to be there. */
+/* Most built-in functions accept only containers whose items certainly exist. */
 static void settle_arguments(machine *m, const value *callee, arguments *given)
 {
     static const char *const aware[] = { "len",        "bool",   "isinstance", "type",   "any",
@@ -172,7 +173,7 @@ static void settle_arguments(machine *m, const value *callee, arguments *given)
 
 /* -- anything ---------------------------------------------------------------------------------- */
 
-/* A method of str that is called as a function. */
+/* A method of str, called as a function. */
 static value *call_unbound(machine *m, const char *name, const arguments *given, int line)
 {
     arguments rest = { .names = given->names, .keywords = given->keywords };
@@ -183,7 +184,7 @@ static value *call_unbound(machine *m, const char *name, const arguments *given,
     return call_str_method(m, given->places.at[0], name, &rest, line);
 }
 
-/* Functions that take an object as the int or str that it also is. */
+/* Functions that use an object as the int or str that it also is. */
 static void take_plainly(const char *name, arguments *given)
 {
     static const char *const plainly[] = { "int", "float", "round", "divmod", "pow",      "range",
@@ -261,7 +262,8 @@ value *call_with(machine *m, value *callee, value *argument, int line)
     return call(m, callee, &given, line);
 }
 
-/* Keywords are bound to the parameters of a function of the code, whether they are known or not. */
+/* Keywords are bound to the parameters of a function of the code, even if their names are
+ * unknown. */
 static bool takes_any_names(const value *callee)
 {
     if (callee->kind == V_METHOD && callee->builtin.call)
@@ -280,7 +282,8 @@ static bool add_keywords(machine *m, const value *callee, arguments *given, valu
     settle(m, dict);
     for (size_t i = 0; i < dict->in.items.count; i++) {
         value *name = dict->in.items.at[i];
-        if (name->kind != V_STR && (!last || callee->kind != V_FUNCTION)) /* another may be first */
+        /* Another error may come first. */
+        if (name->kind != V_STR && (!last || callee->kind != V_FUNCTION))
             path_unsupported(m, line, "use names as keys", "** with keys that are no strs");
         if (name->kind != V_STR)
             return throw(m, "TypeError", line) != NULL;
@@ -292,7 +295,7 @@ static bool add_keywords(machine *m, const value *callee, arguments *given, valu
     return true;
 }
 
-/* What is built in and keeps nothing of an iterator that it is given. */
+/* Built-in functions that read an iterator to its end and keep nothing of it. */
 static bool takes_all(const value *callee)
 {
     static const char *const names[] = { "all", "any", "frozenset", "list", "set", "sum", "tuple" };
@@ -311,7 +314,7 @@ value *eval_call(machine *m, scope *s, const node *n)
         return eval_super(m, s, n);
     if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 && n->x.count == 1 &&
         n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
-        /* The only thing that is known of a parameter that is too big. */
+        /* The only thing that is known of a parameter that is too big is its length. */
         value *huge = scope_get(m, s, n->x.at[0]->name);
         if (!huge || huge->kind == V_HUGE)
             return huge ? length_of(m, huge, n->line) : NULL;

@@ -4,12 +4,13 @@
 static bool comprehend(machine *m, scope *s, const node *n, size_t at, value *made);
 static bool comprehend_if(machine *m, scope *s, const node *n, size_t at, size_t from, value *made);
 
-/* What is added if a condition holds: the clause `at` from its condition `from` on. */
+/* The element that is added if a condition holds: the clause `at` from its condition `from` on. */
 typedef struct addition {
     scope *s;
     const node *n;
     size_t at, from;
-    value *made, *item; /* `item`: what the clause binds first; NULL: it is bound */
+    /* `item`: the value that the clause binds first; NULL: it is bound already. */
+    value *made, *item;
 } addition;
 
 static bool run_addition(machine *m, void *context, bool condition)
@@ -60,7 +61,7 @@ static bool comprehend_slots(machine *m, scope *s, const node *n, size_t at, val
     return true;
 }
 
-/* The clause `at` over what its items come from. */
+/* The clause `at`, over its iterable. */
 static bool comprehend_over(machine *m, scope *s, const node *n, size_t at, value *of, value *made)
 {
     const node *clause = n->x.at[at];

@@ -1,4 +1,4 @@
-/* Exceptions: Python's own classes, made when they are needed, and raising. */
+/* Exceptions: Python's own classes, created when they are needed, and raising. */
 #include <string.h>
 
 #include "machine/machine.h"

@@ -1,21 +1,20 @@
-/* Expressions. Conditions that are not known are joined where both ways give a value of one kind.
- */
+/* Expressions. Unknown conditions are joined if both sides give values of one kind. */
 #include <string.h>
 
 #include "machine/class.h"
 
 /* -- joins of expressions ---------------------------------------------------------------------- */
 
-/* What is evaluated on each side of a condition; NULL: nothing, and the side's value is `given`. */
+/* The expressions on the sides of a condition; NULL: none, and the value of the side is `given`. */
 typedef struct choice {
     scope *s;
-    const node *nodes[2]; /* by the condition: false, true */
+    const node *nodes[2]; /* indexed by the condition: false, true */
     value *given[2];
     value *results[2];
-    const node *compare; /* a chain of comparisons that goes on at `from` with `left` */
+    const node *compare; /* a chain of comparisons that continues at `from` with `left` */
     size_t from;
     value *left;
-    bool truth; /* only the truth of the values is wanted */
+    bool truth; /* only the truth of the values is needed */
     value *joined;
     Z3_ast condition;
 } choice;
@@ -44,7 +43,7 @@ static bool meet_choice(machine *m, void *context)
     return c->joined != NULL;
 }
 
-/* Both ways in one value; NULL: it forks, and the path has taken one way (`*way`). */
+/* Both sides in one value; NULL: the path has forked, and has taken one side (`*way`). */
 static value *join_choice(machine *m, choice *c, bool *way)
 {
     side sides = { c, run_choice, meet_choice };
@@ -197,7 +196,7 @@ static value *eval_dict(machine *m, scope *s, const node *n)
         if (key) {
             if (set_key(m, made, key, v, n->line))
                 continue;
-            /* Python would first have evaluated what follows. */
+            /* Python would first have evaluated the following expressions. */
             if (i + 1 < n->y.count)
                 path_unsupported(m, n->line, "use keys that can be hashed",
                                  "a dict with a key that cannot be hashed");
@@ -216,7 +215,7 @@ static value *eval_dict(machine *m, scope *s, const node *n)
 
 /* -- assignment -------------------------------------------------------------------------------- */
 
-/* Python asks for one item more than there are targets, and for no other. */
+/* Python reads one item more than there are targets, and no further one. */
 static bool few_items(machine *m, value *v, size_t count, values *out, int line)
 {
     *out = (values){ 0 };

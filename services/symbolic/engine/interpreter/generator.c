@@ -1,5 +1,5 @@
 /*
- * Generator functions: what `yield` stops at and goes on from.
+ * Generator functions: how a function stops at `yield`, and how it is resumed.
  *
  * A statement without a yield inside is run as any other. One with a yield becomes a frame on a
  * stack of the generator's own: a block, a loop, a try. So nothing of it is on the stack of the
@@ -21,10 +21,10 @@ typedef struct frame {
     const node *n;
     nodes body; /* F_BLOCK: its statements, of which `at` is the next */
     size_t at;
-    value *of; /* F_FOR, F_FROM: what gives the items */
+    value *of; /* F_FOR, F_FROM: the iterable */
     cursor cursor;
     unsigned undecided;
-    value *outer; /* F_HANDLER: what was handled before */
+    value *outer; /* F_HANDLER: the exception that was handled before */
 } frame;
 
 struct generator {
@@ -32,8 +32,8 @@ struct generator {
     frame frames[MOST_FRAMES];
     size_t count;
     value *handling; /* the exception that one of its handlers handles */
-    value *around;   /* … that the code handles which asked for an item */
-    value *returned; /* by its `return` */
+    value *around;   /* … and the exception that the code handles which asks for an item */
+    value *returned; /* the value of its `return` */
     bool running;
 };
 
@@ -84,7 +84,7 @@ static void push_block(machine *m, struct generator *g, nodes body)
     push(m, g, (frame){ .kind = F_BLOCK, .body = body });
 }
 
-/* The exception on its way reaches a `try`: is there a handler? RAISED: there is none. */
+/* An exception reaches a `try`: enter its handler. RAISED: there is none. */
 static outcome enter_handler(machine *m, struct generator *g, const node *n)
 {
     value *raised = m->raised, *outer = m->handling;
@@ -112,7 +112,7 @@ static void leave_handler(machine *m, struct generator *g, const frame *f)
     m->handling = f->outer ? f->outer : g->around;
 }
 
-/* A statement ended other than by coming to its end: which frames does it leave? */
+/* A statement did not end normally: leave the frames that it leaves. */
 static outcome unwind(machine *m, struct generator *g, outcome end)
 {
     while (g->count) {
@@ -139,7 +139,7 @@ static bool catches_exit(machine *m, const value *class)
     return class->kind != V_CLASS || is_subclass(exception_class(m, "GeneratorExit"), class);
 }
 
-/* Python closes a generator that is dropped by an exception at its yield. */
+/* Python closes a dropped generator by an exception at its yield. */
 static void check_try(machine *m, scope *s, const node *n)
 {
     if (n->w.count)
@@ -156,7 +156,7 @@ static void check_try(machine *m, scope *s, const node *n)
     }
 }
 
-/* `y = yield x` and the like: `*out` is what is given out; NULL and DONE: go on. */
+/* `y = yield x` and the like: `*out` is the item; NULL and DONE: go on. */
 static outcome begin_yield(machine *m, struct generator *g, const node *n, const node *yield,
                            value **out)
 {
@@ -297,7 +297,7 @@ static outcome advance(machine *m, struct generator *g, value **out)
     case F_FOR:
     case F_WHILE:
         return next_turn(m, g, f);
-    case F_TRY: { /* its body came to its end */
+    case F_TRY: { /* its body has ended */
         nodes otherwise = f->n->z;
         g->count--;
         push_block(m, g, otherwise);
@@ -347,7 +347,7 @@ value *generator_next(machine *m, value *of, int line)
     if (g->running)
         return throw(m, "ValueError", line);
     if (!g->count) {
-        g->returned = NULL; /* which is told once */
+        g->returned = NULL; /* returned only once */
         return NULL;
     }
     if (m->calls >= MOST_CALLS)
@@ -364,7 +364,7 @@ value *generator_next(machine *m, value *of, int line)
     g->handling = m->handling != outer ? m->handling : NULL;
     m->handling = outer;
     m->line = at;
-    /* StopIteration in a generator is an error of it (PEP 479). */
+    /* StopIteration in a generator becomes a RuntimeError (PEP 479). */
     if (!item && m->raised &&
         is_subclass(m->raised->object.class, exception_class(m, "StopIteration")))
         throw(m, "RuntimeError", line);

@@ -33,7 +33,7 @@ bool is_iterable(machine *m, const value *v, int line)
     return false;
 }
 
-/* What the method __iter__ of an object returned: an iterator. */
+/* Check the result of the method __iter__ of an object: it must be an iterator. */
 static bool is_iterator(machine *m, const value *v, int line)
 {
     if (v->kind == V_ITERATOR || special_of(v, "__next__"))
@@ -94,7 +94,7 @@ static bool is_deque(const value *of)
     return of->kind == V_LIST && of->of_class;
 }
 
-/* What a dict or set is like when an iteration over it begins. */
+/* Record the state of a dict or set when an iteration over it begins. */
 static void begin(const value *of, cursor *at)
 {
     const value *keys = keys_of(of);
@@ -103,7 +103,7 @@ static void begin(const value *of, cursor *at)
     at->version = keys ? keys->version : of->version;
 }
 
-/* Items one by one come from what has them for sure. */
+/* Iteration needs items that certainly exist. */
 static void settle_source(machine *m, value *of)
 {
     value *from = of->kind == V_VIEW ? of->view.dict : of;
@@ -124,7 +124,7 @@ value *iterator_from(machine *m, int how, values sources)
     return v;
 }
 
-/* Is there one more? If that is not known the path forks, first to the end of the loop. */
+/* Is there one more item? If that is not known the path forks, first to the end of the loop. */
 static bool goes_on(machine *m, Z3_ast condition, unsigned *undecided)
 {
     if (*undecided >= m->most_turns)
@@ -140,7 +140,7 @@ static value *range_next(machine *m, value *of, cursor *c, int line)
     if (!value_whole(of->range.step, &step))
         step = range_step(m, of, line);
     if (value_whole(of->range.from, &from) && value_whole(of->range.to, &to)) {
-        __int128 at = from + (__int128)turn * step; /* which may leave 64 bits on its way to `to` */
+        __int128 at = from + (__int128)turn * step; /* it may exceed 64 bits on its way to `to` */
         return (step > 0 ? at < to : at > to) ? value_int(m, (int64_t)at) : NULL;
     }
     Z3_ast factors[] = { Z3_mk_int64(z, turn, m->solver->ints),
@@ -174,8 +174,8 @@ static value *text_next(machine *m, value *of, cursor *c)
     return letters_at(m, of, at);
 }
 
-/* reversed() of a list keeps a place in it and no copy: it gives what is there now, and ends where
- * the list no longer reaches. */
+/* reversed() of a list keeps an index and no copy: it returns the current items, and ends where the
+ * list has become shorter. */
 static value *backwards(machine *m, value *of, int line)
 {
     Z3_context z = m->solver->z;
@@ -203,7 +203,7 @@ static value *backwards(machine *m, value *of, int line)
     return inside ? item_get(m, list, place, line) : NULL;
 }
 
-/* StopIteration in a generator is an error of it (PEP 479). */
+/* StopIteration in a generator becomes a RuntimeError (PEP 479). */
 static value *generator_raised(machine *m, value *of, int line)
 {
     of->iterator.ended = true;
@@ -251,7 +251,7 @@ static value *zipped(machine *m, value *of, int line)
     return of->iterator.sources.count ? tuple : NULL;
 }
 
-/* What map() and filter() call may raise StopIteration: that is their end, too. */
+/* A function that map() or filter() calls may raise StopIteration: that ends them, too. */
 static value *called(machine *m, value *function, value *item, int line)
 {
     value *result = call_with(m, function, item, line);
@@ -336,7 +336,7 @@ static value *viewed(machine *m, const value *of, size_t turn)
     return pair;
 }
 
-/* A dict or set that changes while it is iterated over. False: raised. */
+/* Check that a dict or set is not changed during an iteration. False: raised. */
 static bool is_unchanged(machine *m, const value *of, cursor *at, int line)
 {
     const value *keys = keys_of(of);
@@ -440,7 +440,7 @@ bool list_items(machine *m, value *v, values *out, int line)
     return iterable(m, &from, line) && has_length_hint(m, v, line) && drain(m, from, out, line);
 }
 
-/* Python asks an object for its length before it makes a list of it: a TypeError is no matter. */
+/* Python asks an object for its length before it makes a list of it: a TypeError is ignored. */
 static bool hinted(machine *m, value *v, int line)
 {
     int64_t few;
@@ -494,7 +494,7 @@ bool extend(machine *m, value *list, value *with, int line)
     settle(m, list);
     path_change(m, list);
     values more;
-    if (with->kind != V_ITERATOR && with->kind != V_OBJECT) { /* which may be the list itself */
+    if (with->kind != V_ITERATOR && with->kind != V_OBJECT) { /* `with` may be the list itself */
         if (!items_of(m, with, false, &more, line))
             return false;
         for (size_t i = 0; i < more.count; i++)
@@ -519,7 +519,7 @@ static bool plain(const values *items)
     return true;
 }
 
-/* A network of exchanges: the path need not fork on the order of plain values. */
+/* A sorting network: the path need not fork on the order of plain values. */
 static void sort_plain(machine *m, values *items, bool reverse, int line)
 {
     for (size_t end = items->count; end > 1; end--)
@@ -528,7 +528,7 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
             value *wrong = compare(m, reverse ? OP_LT : OP_GT, two[0], two[1], line);
             value *less = wrong->known ? NULL : choose(m, wrong->term, two[1], two[0]);
             value *more = less ? choose(m, wrong->term, two[0], two[1]) : NULL;
-            if (!more) { /* it is known, or strs of two lengths have no common value */
+            if (!more) { /* it is known, or strs of different lengths have no common value */
                 bool turn = decide_truth(m, wrong, false);
                 less = two[turn];
                 more = two[!turn];
@@ -538,8 +538,7 @@ static void sort_plain(machine *m, values *items, bool reverse, int line)
         }
 }
 
-/* Only with a total order is the result the same however it is sorted. A list may contain itself.
- */
+/* Only with a total order is the result independent of the algorithm. A list may contain itself. */
 static bool has_order(machine *m, value *v, int depth)
 {
     settle_source(m, v);
@@ -589,7 +588,7 @@ value *sorted(machine *m, values items, value *key, bool reverse, bool *comparin
         values_add(m, &keys, k);
     }
     *comparing = true;
-    /* By insertion, which is stable. `reverse` keeps the order of equal items, too. */
+    /* Insertion sort, which is stable. `reverse` keeps the order of equal items, too. */
     for (size_t i = 1; i < items.count; i++)
         for (size_t j = i; j > 0; j--) {
             value *less = reverse ? compare(m, OP_LT, keys.at[j - 1], keys.at[j], line)

@@ -1,7 +1,7 @@
 /*
- * Containers that are more than a dict or a list: Counter, defaultdict, OrderedDict and deque of
- * the module collections. Such a value is a dict or list whose `of_class` is the class; what that
- * class defines in library/collections.py comes first, and all else is what a dict does.
+ * Subclasses of dict and list: Counter, defaultdict, OrderedDict and deque of the module
+ * collections. Such a value is a dict or list whose `of_class` is the class; members that the class
+ * defines in library/collections.py come first, and all others are those of a dict or list.
  */
 #include <string.h>
 
@@ -96,7 +96,7 @@ bool kin_compare(machine *m, operator_kind op, value *l, value *r, value **resul
         return true;
     }
     if (l->of_class == r->of_class || l->kind != V_LIST)
-        return false; /* as dicts are compared, or deques among themselves */
+        return false; /* compared as dicts, or as deques */
     *result = op == OP_EQ ? value_bool(m, false) : throw(m, "TypeError", line);
     return true;
 }
@@ -172,7 +172,7 @@ static const char *const deque_methods[] = { "append",  "appendleft", "clear",  
                                              "extend",  "extendleft", "index",   "insert", "pop",
                                              "popleft", "remove",     "reverse", "rotate", NULL };
 
-/* NULL: what a dict has, or `raised`. */
+/* NULL: the attribute of a dict, or `raised`. */
 value *kin_attribute(machine *m, value *v, const char *name, int line)
 {
     const char *own = strcmp(value_type(v), "defaultdict") == 0 ? "default_factory"
@@ -202,7 +202,7 @@ static void drop(value *of, bool first)
     items->count--;
 }
 
-/* One item at one of the two ends; a deque that is full loses one at the other. */
+/* Add one item at one of the two ends; a full deque loses one at the other. */
 static void push(machine *m, value *of, value *item, bool left)
 {
     int64_t most;
@@ -269,7 +269,7 @@ value *deque_method(machine *m, value *self, const char *name, arguments *given,
     static const struct {
         const char *name;
         size_t least, most;
-        bool changes; /* which iterators notice */
+        bool changes; /* iterators notice the change */
     } all[] = { { "append", 1, 1, false }, { "appendleft", 1, 1, false },
                 { "extend", 1, 1, false }, { "extendleft", 1, 1, false },
                 { "rotate", 0, 1, false }, { "copy", 0, 0, false },

@@ -1,4 +1,4 @@
-/* See library.h. */
+/* Modules that are modelled in Python: see library.h. */
 #include <string.h>
 
 #include "interpreter/library.h"
@@ -7,7 +7,7 @@ enum { MOST_MODULES = 16 };
 
 /* -- what the library can do that Python code cannot ------------------------------------------- */
 
-/* Their names, and for which module they are ("": for each). */
+/* Names that are supported, and their module ("": any). */
 static const struct {
     const char *name, *module;
 } intrinsics[] = { { "refuse", "" },
@@ -125,7 +125,7 @@ value *call_library(machine *m, const char *name, arguments *given, int line)
 
 /* -- modules ----------------------------------------------------------------------------------- */
 
-/* The tree of a module, which is kept as long as the process; NULL: it has no model. */
+/* The tree of a module, which is kept for the life of the process; NULL: it has no model. */
 static tree *parsed(const char *module)
 {
     static struct {
@@ -198,7 +198,7 @@ value *library_member(machine *m, const char *module, const char *name)
 /* -- lru_cache and cache ------------------------------------------------------------------------
  */
 
-/* What a decorator is, if it is one of ours; NULL: it is another one. */
+/* The name of a decorator for caching; NULL: it is another one. */
 static const char *cache_named(machine *m, scope *s, const node *d)
 {
     value *v = NULL;
@@ -248,7 +248,7 @@ void decorate_function(machine *m, scope *s, const node *n, value *function)
     function->function.cache = value_new(m, V_DICT);
 }
 
-/* A result that several callers may share without one of them seeing what another does to it. */
+/* True if several callers may share a result: none can change it. */
 static bool is_shareable(const value *v)
 {
     for (size_t i = 0; v->kind == V_TUPLE && i < v->in.items.count; i++)
@@ -257,8 +257,8 @@ static bool is_shareable(const value *v)
     return value_is_scalar(v) || v->kind == V_NONE || v->kind == V_TUPLE;
 }
 
-/* An int or str alone is the key, all else is a tuple: f(1) and f(1.0) are two, f(1, 2) and f(1.0,
- * 2) are one. */
+/* A single int or str is the key itself, anything else is a tuple: so f(1) and f(1.0) are two
+ * entries, f(1, 2) and f(1.0, 2) are one. */
 value *call_cached(machine *m, value *function, arguments *given, int line, cached_call *otherwise)
 {
     value *cache = function->function.cache;

@@ -3,9 +3,9 @@
  * interpreter runs as it runs the code of the caller. A module is parsed once in a process and
  * loaded in each path that imports it.
  *
- * Its nodes have the line 0, so an exception that is raised in there, and a construct that is not
- * supported, has the line of the caller; lines and branches of it are not counted. What the code of
- * the caller binds is not seen in there, since names of two trees never are the same.
+ * Its nodes have the line 0: an exception that is raised there, and an unsupported construct, has
+ * the line of the caller, and its lines and branches are not counted. It cannot see names of the
+ * caller's code, since names of two trees are never the same.
  */
 #ifndef SYMBOLIC_LIBRARY_H
 #define SYMBOLIC_LIBRARY_H

@@ -44,7 +44,7 @@ static int matches_sequence(machine *m, matching *c, const node *p, value *v)
     bool has_star = starred < p->x.count;
     if (has_star ? count + 1 < p->x.count : count != p->x.count)
         return 0;
-    /* All items are taken before the first one is compared, which may change the list. */
+    /* All items are read before the first comparison, which may change the list. */
     values taken = { 0 };
     for (size_t i = 0; i < count; i++)
         values_add(m, &taken, v->in.items.at[i]);
@@ -107,7 +107,7 @@ static int matches_mapping(machine *m, matching *c, const node *p, value *v)
     return all_match(m, c, p->y, &found);
 }
 
-/* The names of the attributes that a class pattern takes by place; false: it is none. */
+/* The attributes of positional patterns of a class; false: it has none. */
 static bool place_names(machine *m, value *class, size_t count, const char **names, int line)
 {
     const value *record = class->kind == V_CLASS ? record_of(class) : NULL;
@@ -122,7 +122,7 @@ static bool place_names(machine *m, value *class, size_t count, const char **nam
     return record;
 }
 
-/* An attribute of what is matched: 0: it has none; -1: raised. */
+/* An attribute of the matched value: 0: it has none; -1: raised. */
 static int take_attribute(machine *m, value *v, const char *name, values *found, int line)
 {
     if (v->kind != V_OBJECT)
@@ -147,7 +147,7 @@ static bool takes_itself(const value *class)
     return false;
 }
 
-/* All attributes are asked for before the first one is matched. */
+/* All attributes are read before the first one is matched. */
 static int matches_class(machine *m, matching *c, const node *p, value *v)
 {
     enum { MOST_PLACES = 64 };

@@ -16,7 +16,7 @@ static bool is(const char *name, const char *method)
     return strcmp(name, method) == 0;
 }
 
-/* The first item equal to this one: its place; -1: none; -2: raised. */
+/* The index of the first item equal to this one; -1: none; -2: raised. */
 static long place_of(machine *m, const value *of, value *item, int line)
 {
     const values *items = &of->in.items;
@@ -83,7 +83,7 @@ static value *insert(machine *m, value *list, value *at, value *item, int line)
     path_change(m, list);
     int64_t first, stride;
     size_t count;
-    /* As list[at:at] has it. */
+    /* As in list[at:at]. */
     if (!slice_bounds(m, (int64_t)list->in.items.count, at, value_none(m), value_none(m), line,
                       &first, &stride, &count))
         return NULL;
@@ -113,7 +113,7 @@ static value *pop(machine *m, value *list, arguments *given, int line)
     return item && item_delete(m, list, index, line) ? item : NULL;
 }
 
-/* While it is sorted Python leaves the list empty, which the key function can see. */
+/* While Python sorts a list, the list is empty, which the key function can see. */
 static value *sort(machine *m, value *list, value *key, bool reverse, int line)
 {
     settle(m, list);
@@ -290,8 +290,8 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
 
 /* -- sets -------------------------------------------------------------------------------------- */
 
-/* Are all of these items in the set (`wanted`), or none of them? The first one that is not as
- * wanted decides: an iterator keeps those after it. */
+/* Are all of these items in the set (`wanted`), or none of them? The first exception to that
+ * decides: an iterator keeps the items after it. */
 static value *has_items(machine *m, value *set, value *of, bool wanted, int line)
 {
     values items = { 0 };
@@ -303,7 +303,7 @@ static value *has_items(machine *m, value *set, value *of, bool wanted, int line
     for (size_t i = 0; i < items.count; i++) {
         value *one = contains(m, set, items.at[i], line);
         if (!one && i > 0 && decide_truth(m, result, true) == 0) {
-            m->raised = NULL; /* Python did not come that far */
+            m->raised = NULL; /* Python would not have come that far */
             return result;
         }
         if (!one)
@@ -368,7 +368,8 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         values items = { 0 };
         cursor at = { 0 };
         value *item;
-        bool one_by_one = first->kind != V_SET; /* they may come from a look at this very set */
+        /* The items may come from a view of this very set. */
+        bool one_by_one = first->kind != V_SET;
         if (!is_iterable(m, first, line) ||
             (!one_by_one && !items_of(m, first, true, &items, line)))
             return NULL;

@@ -1,4 +1,4 @@
-/* Statements; an `if`, and where its sides meet again, is in branching.c. */
+/* Statements; branching.c has `if`, and where its sides are joined. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -170,7 +170,7 @@ static outcome run_raise(machine *m, scope *s, const node *n)
     return RAISED;
 }
 
-/* The asserts that a function begins with, after its docstring. */
+/* True for an assert at the beginning of a function, after its docstring. */
 static bool is_precondition(const machine *m, const node *n)
 {
     if (!m->contract_of || m->calls != 1)
@@ -227,7 +227,7 @@ outcome run_one(machine *m, scope *s, const node *n)
         v = n->c ? eval(m, s, n->c) : NULL;
         if (n->c && (!v || !assign(m, s, n->a, v)))
             return RAISED;
-        /* Within a function it is not evaluated. */
+        /* Not evaluated within a function. */
         return s->owner || annotation_exists(m, s, n->b) ? DONE : RAISED;
     case N_AUGASSIGN:
         return run_augmented(m, s, n);

@@ -1,6 +1,6 @@
 /*
- * Strs and ints laid out: padding, bin() and its kin, format specifications. The path forks on how
- * many digits an int has; then each digit is a term.
+ * The layout of strs and ints: padding, bin() and the like, format specifications. The path forks
+ * on the number of digits of an int; then each digit is a term.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static value *repeated(machine *m, uint32_t c, int64_t count)
 /* -- padding -------------------------------------------------------------------------------------
  */
 
-/* How wide the text is to be; false: raised. */
+/* The requested width of the text; false: raised. */
 static bool is_width(machine *m, value *v, size_t length, int64_t *width, int line)
 {
     if (!value_is_integral(v)) {
@@ -170,7 +170,7 @@ value *text_layout(machine *m, value *self, const char *name, arguments *given, 
 /* -- digits --------------------------------------------------------------------------------------
  */
 
-/* The digits of an int that is not negative; the path forks on how many there are. */
+/* The digits of an int that is not negative; the path forks on their number. */
 static value *digits_of(machine *m, Z3_ast size, int base, bool capitals)
 {
     Z3_context z = m->solver->z;
@@ -195,7 +195,7 @@ static value *digits_of(machine *m, Z3_ast size, int base, bool capitals)
     return value_letters(m, codes, count);
 }
 
-/* The sign and the size of an int: the path forks on it. */
+/* The sign and the absolute value of an int: the path forks on the sign. */
 static bool is_minus(machine *m, const value *v, Z3_ast *size)
 {
     Z3_context z = m->solver->z;
@@ -241,7 +241,7 @@ static int64_t read_number(const value *spec, size_t *at)
     return n;
 }
 
-/* Python itself has found nothing wrong with it. */
+/* Python has checked the specification before. */
 static layout read_layout(const value *spec)
 {
     const uint32_t *c = spec->str.chars;
@@ -275,7 +275,7 @@ static layout read_layout(const value *spec)
     }
     if (at < count)
         l.type = (char)c[at++];
-    l.other = l.other || at < count; /* Python 3.14 has more of it */
+    l.other = l.other || at < count; /* Python 3.14 has further options */
     return l;
 }
 
@@ -348,7 +348,7 @@ static value *int_laid_out(machine *m, value *v, const layout *l, int line)
     bool minus = is_minus(m, v, &size);
     for (int64_t i = 0; i < l->width; i++)
         narrow = Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ narrow, number(m, 10) });
-    /* As wide as it must be: any number of digits will do. */
+    /* It needs no padding, so the number of digits does not matter. */
     if (base == 10 && !l->group && !path_decide(m, Z3_mk_lt(m->solver->z, size, narrow), true))
         return plus(m, minus ? value_ascii(m, "") : sign_of(m, l, false),
                     text_of(m, value_of_int(m, value_int_term(m, v)), false, line));
@@ -356,7 +356,7 @@ static value *int_laid_out(machine *m, value *v, const layout *l, int line)
     return aligned(m, l, '>', sign_of(m, l, minus), grouped(m, digits, l));
 }
 
-/* Is there anything wrong with a specification for such a value? False: raised. */
+/* Check a specification for such a value. False: raised. */
 static bool is_good_layout(machine *m, value *example, value *spec, int line)
 {
     values given = { (value *[]){ example, spec }, 2, 2 };
@@ -375,7 +375,8 @@ value *text_format(machine *m, value *v, value *spec, int line)
         return throw(m, "TypeError", line);
     if (!example)
         path_unsupported(m, line, "use plain {x}", "a format of a %s", value_type(v));
-    for (size_t i = 0, digits = 0; i < spec->str.count; i++) { /* no more than is tried at once */
+    /* Not longer than what is tried at once. */
+    for (size_t i = 0, digits = 0; i < spec->str.count; i++) {
         digits = spec->str.chars[i] >= '0' && spec->str.chars[i] <= '9' ? digits + 1 : 0;
         if (digits > 4)
             path_bound(m, "the size of a str");
@@ -387,7 +388,7 @@ value *text_format(machine *m, value *v, value *spec, int line)
         path_unsupported(m, line, "use a plain format", "# or z in a format, or a big width");
     if (is_text) {
         v = text_settled(m, v);
-        l.align = l.align == '=' ? '<' : l.align; /* that is the 0 before the width */
+        l.align = l.align == '=' ? '<' : l.align; /* the 0 before the width */
         if (l.precision >= 0 && (size_t)l.precision < v->str.count)
             v = letters_part(m, v, 0, (size_t)l.precision);
         return aligned(m, &l, '<', value_ascii(m, ""), v);

@@ -1,4 +1,5 @@
-/* Methods of strs: of known ones all that Python has, of others those that a term is exact for. */
+/* Methods of strs: for known strs all that Python has, for others those that a term models
+ * exactly. */
 #include <string.h>
 
 #include "machine/machine.h"
@@ -8,7 +9,7 @@ static bool is(const char *name, const char *method)
     return strcmp(name, method) == 0;
 }
 
-/* Those that are computed by Python on known strs. What can make a huge str is left out. */
+/* Computed by Python on known strs. Methods that can make a huge str are left out. */
 static const char *const pure[] = {
     "upper",        "lower",      "strip",       "lstrip",   "rstrip",       "title",
     "capitalize",   "swapcase",   "casefold",    "isdigit",  "isalpha",      "isalnum",
@@ -94,8 +95,8 @@ static value *removed(machine *m, value *self, value *part, bool end, int line)
 /* -- occurrences one by one ---------------------------------------------------------------------
  */
 
-/* Cut a str at the next occurrence of a part: what is before and after it. False: there is none.
- * The path forks on it. */
+/* Cut a str at the next occurrence of a part into the text before and after it. False: there is
+ * none. The path forks. */
 static bool cut(machine *m, value *rest, value *part, unsigned *turns, value **before,
                 value **after)
 {
@@ -112,7 +113,7 @@ static bool cut(machine *m, value *rest, value *part, unsigned *turns, value **b
     return true;
 }
 
-/* The pieces between the occurrences of a part, which is not empty; at most `most` cuts. */
+/* The pieces between the occurrences of a non-empty part; at most `most` cuts. */
 static values pieces(machine *m, value *self, value *part, int64_t most)
 {
     values found = { 0 };
@@ -126,7 +127,7 @@ static values pieces(machine *m, value *self, value *part, int64_t most)
     return found;
 }
 
-/* split() without a separator: words between blanks. */
+/* split() without a separator: words between white space. */
 static value *words_of(machine *m, value *self, int line)
 {
     values chars;
@@ -146,7 +147,7 @@ static value *words_of(machine *m, value *self, int line)
     return made;
 }
 
-/* strip(), lstrip() and rstrip(), of blanks or of the characters of a str. */
+/* strip(), lstrip() and rstrip(), of white space or of the characters of a str. */
 static value *stripped(machine *m, value *self, value *which, bool left, bool right, int line)
 {
     values chars;
@@ -167,7 +168,8 @@ static value *stripped(machine *m, value *self, value *which, bool left, bool ri
     return made;
 }
 
-/* The most cuts or replacements; a negative one is no limit. False: raised, or it is not known. */
+/* The maximal number of cuts or replacements; a negative one means no limit. False: raised, or not
+ * known. */
 static bool is_limit(machine *m, value *v, int64_t *most, int line)
 {
     if (!value_is_integral(v) || !is_index(m, v, line))
@@ -178,7 +180,7 @@ static bool is_limit(machine *m, value *v, int64_t *most, int line)
     return few && value_whole(few, most);
 }
 
-/* Methods that look for occurrences of their first argument. NULL without `raised`: it is none. */
+/* Methods that search for their first argument. NULL without `raised`: it is none. */
 static value *by_occurrence(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *part = given->places.at[0], *last = given->places.at[given->places.count - 1];
@@ -192,7 +194,7 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
     if (given->places.count < needed || given->places.count > needed + 1)
         return throw(m, "TypeError", line);
     bool limited = given->places.count > needed;
-    if (limited && split && !is_limit(m, last, &most, line)) /* it comes first */
+    if (limited && split && !is_limit(m, last, &most, line)) /* Python checks it first */
         return NULL;
     if (part->kind != V_STR || (replace && given->places.at[1]->kind != V_STR))
         return split && part->kind == V_NONE ? NULL : throw(m, "TypeError", line);
@@ -225,8 +227,8 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
     return made;
 }
 
-/* Which methods are asked of characters one by one: always, or if there surely are at most so many.
- * The others have a term in the theory of strings, too, and need no bound. */
+/* Methods that work on single characters: always, or if there certainly are at most so many. The
+ * others also have a term in the theory of strings, and need no bound. */
 static const struct {
     const char *name;
     int most; /* 0: always */

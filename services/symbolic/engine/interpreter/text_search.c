@@ -1,6 +1,7 @@
 /*
- * Methods of strs that look for a part, where the characters are known as code points. What can be
- * said in one term is (find, count, startswith); what cuts the str forks on each place.
+ * Methods of strs that search for a part, if the characters are given as code points. Where
+ * possible the result is one term (find, count, startswith); methods that cut the str fork at each
+ * place.
  */
 #include <string.h>
 
@@ -19,7 +20,7 @@ static Z3_ast number(machine *m, int64_t n)
 /* -- bounds --------------------------------------------------------------------------------------
  */
 
-/* A bound of find() and its kin: 0 … length, or length + 1 for all that is beyond. -1: raised. */
+/* A bound of find() and the like: 0 … length, or length + 1 for everything beyond. -1: raised. */
 static int64_t bound_of(machine *m, value *v, int64_t otherwise, int64_t length, int line)
 {
     Z3_context z = m->solver->z;
@@ -45,7 +46,7 @@ static int64_t bound_of(machine *m, value *v, int64_t otherwise, int64_t length,
 
 typedef struct stretch {
     int64_t from, to;
-    bool none; /* not even an empty part is in it */
+    bool none; /* not even an empty part is found */
 } stretch;
 
 static bool stretch_of(machine *m, const arguments *given, size_t length, stretch *out, int line)
@@ -118,7 +119,7 @@ static value *begins(machine *m, const value *self, const value *part, const str
 /* -- cut in pieces -------------------------------------------------------------------------------
  */
 
-/* Does the path have the part at this place? */
+/* True if the part is at this place, on this path. */
 static bool is_at(machine *m, const value *self, size_t at, const value *part)
 {
     return at + part->str.count <= self->str.count &&
@@ -142,7 +143,7 @@ static void turn_around(values *items)
     }
 }
 
-/* The pieces between the occurrences of a part, which is not empty; at most `most` cuts. */
+/* The pieces between the occurrences of a non-empty part; at most `most` cuts. */
 static values pieces(machine *m, const value *self, const value *part, int64_t most, bool last)
 {
     values found = { 0 };
@@ -176,7 +177,7 @@ static bool is_blank(machine *m, const value *self, size_t at)
     return path_decide(m, letter_is(m, value_codes(m, self)[at], "isspace"), false);
 }
 
-/* split() and rsplit() without a separator: words between blanks. */
+/* split() and rsplit() without a separator: words between white space. */
 static values words(machine *m, const value *self, int64_t most, bool last)
 {
     values found = { 0 };
@@ -280,13 +281,13 @@ static bool has_codes(const value *v)
     return v->kind == V_STR && (v->known || v->str.codes);
 }
 
-/* A part of which the length is not known: the path forks on it. */
+/* A part of unknown length: the path forks on its length. */
 static value *part_of(machine *m, value *v)
 {
     return v->kind == V_STR ? text_settled(m, v) : v;
 }
 
-/* A part that has no bound is left to the theory of strings. */
+/* A part without a bound is left to the theory of strings. */
 static bool is_endless(machine *m, const arguments *given)
 {
     value *part = given->places.count ? given->places.at[0] : NULL;
@@ -321,7 +322,7 @@ static value *by_term(machine *m, value *self, const char *name, arguments *give
                                : found_at(m, self, part, &in, name, line);
 }
 
-/* The most cuts or replacements; a negative one is no limit. False: raised. */
+/* The maximal number of cuts or replacements; a negative one means no limit. False: raised. */
 static bool is_limit(machine *m, value *v, int64_t *most, size_t size, int line)
 {
     Z3_context z = m->solver->z;
@@ -340,7 +341,7 @@ static bool is_limit(machine *m, value *v, int64_t *most, size_t size, int line)
     for (*most = 0; *most <= (int64_t)size; ++*most)
         if (path_decide(m, Z3_mk_eq(z, term, number(m, *most)), true))
             return true;
-    *most = -1; /* more than there can be */
+    *most = -1; /* more than possible */
     return true;
 }
 
@@ -355,7 +356,7 @@ static value *split(machine *m, value *self, arguments *given, bool last, int li
     value *part = places > 0 ? given->places.at[0] : named;
     limit = places > 1 ? given->places.at[1] : limit;
     int64_t most = -1;
-    if (limit && !is_limit(m, limit, &most, self->str.count, line)) /* it comes first */
+    if (limit && !is_limit(m, limit, &most, self->str.count, line)) /* Python checks it first */
         return NULL;
     value *made = value_new(m, V_LIST);
     if (!part || part->kind == V_NONE) {

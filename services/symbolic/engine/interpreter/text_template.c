@@ -1,4 +1,4 @@
-/* str.format() and % with a template that is known. What is not plain in it is refused. */
+/* str.format() and % with a known template. Fields that are not simple are refused. */
 #include <string.h>
 
 #include "machine/machine.h"
@@ -31,7 +31,7 @@ static bool is_digit(uint32_t c)
 /* -- str.format() --------------------------------------------------------------------------------
  */
 
-/* The argument that a field names; NULL: raised. */
+/* The argument of a field; NULL: raised. */
 static value *argument_of(template *t, size_t from, size_t to, arguments *given, size_t *next)
 {
     size_t place = 0;
@@ -120,7 +120,7 @@ value *text_from_template(machine *m, value *self, arguments *given, int line)
 /* -- % -------------------------------------------------------------------------------------------
  */
 
-/* A number of digits; -1: there is none. */
+/* A number in digits; -1: none. */
 static int read_size(template *t)
 {
     int n = -1;
@@ -132,7 +132,7 @@ static int read_size(template *t)
     return n;
 }
 
-/* One conversion, after its %; the same as a specification of format(). */
+/* One conversion after its %, as a specification of format(). */
 static value *converted(template *t, value *v)
 {
     machine *m = t->m;
@@ -199,7 +199,7 @@ value *text_percent(machine *m, value *self, value *with, int line)
             continue;
         }
         if (used == given->count) {
-            size_t end = t.at; /* a conversion that has no end is a ValueError */
+            size_t end = t.at; /* an incomplete conversion is a ValueError */
             while (end < t.count && !(t.c[end] >= 'a' && t.c[end] <= 'z'))
                 end++;
             if (end == t.count)

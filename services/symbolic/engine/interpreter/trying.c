@@ -1,7 +1,7 @@
 /* try, except, else, finally. */
 #include "machine/machine.h"
 
-/* Does this handler handle the exception? -1: its type raised another one. */
+/* True if this handler handles the exception. -1: evaluating its type raised another one. */
 static int handles(machine *m, scope *s, const node *handler, value *raised)
 {
     if (!handler->a)
@@ -26,7 +26,7 @@ static int handles(machine *m, scope *s, const node *handler, value *raised)
 int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out)
 {
     for (size_t i = 0; i < n->y.count; i++) {
-        survey_line(m, n->y.at[i]->line); /* it runs, whether it handles this one or not */
+        survey_line(m, n->y.at[i]->line); /* its line is run, whether it handles this one or not */
         int is = handles(m, s, n->y.at[i], raised);
         *out = n->y.at[i];
         if (is != 0)
@@ -65,7 +65,7 @@ outcome run_try(machine *m, scope *s, const node *n)
         end = run(m, s, n->z);
     if (n->w.count == 0)
         return end;
-    /* What is on its way waits for `finally`, which may replace it. */
+    /* A pending exception or return waits for `finally`, which may replace it. */
     value *raised = m->raised, *returned = m->returned, *outer = m->handling;
     m->raised = NULL;
     if (end == RAISED)

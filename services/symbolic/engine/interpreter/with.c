@@ -1,8 +1,8 @@
 /* The `with` statement: managers of classes that the code or the library defines. */
 #include "machine/class.h"
 
-/* What sys.exc_info() says of an exception. A traceback can be passed on, and no more: any use of
- * it is not supported. */
+/* The result of sys.exc_info() for an exception. A traceback can only be passed on: any other use
+ * is not supported. */
 static values error_of(machine *m, value *raised)
 {
     values given = { 0 };
@@ -14,7 +14,7 @@ static values error_of(machine *m, value *raised)
     return given;
 }
 
-/* The exception that ended the body: does the manager suppress it? */
+/* An exception ended the body: does the manager suppress it? */
 static outcome leave_raised(machine *m, value *manager, value *leave, int line)
 {
     value *raised = m->raised, *outer = m->handling;
@@ -48,7 +48,7 @@ static outcome run_from(machine *m, scope *s, const node *n, size_t at)
     value *entered = call_special(m, manager, enter, NULL, n->line);
     if (!entered)
         return RAISED;
-    /* The assignment belongs to the body: what it raises is handed to __exit__. */
+    /* The assignment belongs to the body: its exceptions are passed to __exit__. */
     outcome end = item->b && !assign(m, s, item->b, entered) ? RAISED : run_from(m, s, n, at + 1);
     if (n->line)
         m->line = n->line;
