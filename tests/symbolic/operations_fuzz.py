@@ -170,7 +170,7 @@ class Program:
         got = self.outcomes[words]
         try:
             return is_value(place, got[1]) if got[0] == "returned" else None
-        except (RecursionError, AttributeError):  # of an object without an attribute
+        except (RecursionError, AttributeError, MemoryError):  # of an object without an attribute; of a text that has no room
             return None
 
     def region(self, picker):
