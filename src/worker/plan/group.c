@@ -61,8 +61,11 @@ static mishap *add(mishap_worker_groups *groups, mishap_worker_group group)
     if (find(groups, &group) < groups->count)
         return NULL;
     if (groups->count == MISHAP_WORKER_GROUPS)
-        return mishap_raise(NOT_CONFIGURED, "There are more than %d services.",
-                            MISHAP_WORKER_GROUPS - 2);
+        return mishap_raise(NOT_CONFIGURED,
+                            "The operations need more than %d groups of processes: one for each "
+                            "service, another one for its calls that are apart, and two for "
+                            "operations without a service.",
+                            MISHAP_WORKER_GROUPS);
     groups->groups[groups->count++] = group;
     return NULL;
 }

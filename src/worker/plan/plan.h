@@ -37,7 +37,8 @@ typedef struct mishap_worker_groups {
     mishap_worker_group groups[MISHAP_WORKER_GROUPS];
 } mishap_worker_groups;
 
-/* The groups of a program, the same in each of its processes. NOT_CONFIGURED: too many services. */
+/* The groups of a program, the same in each of its processes. NOT_CONFIGURED: its services need too
+ * many. */
 mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *groups);
 
 /* The index of the group of an operation, and of a call, which may be apart. */
