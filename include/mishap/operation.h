@@ -227,72 +227,98 @@ typedef struct mishap_trial {
  * service. A function that is NULL is not called.
  */
 typedef struct mishap_service {
-    const char *name; /* "todo" */
-    const char *summary;
-    mishap *(*open)(const mishap_setup *setup, void **state);
-    void (*close)(void *state);
-    const char *(*identity)(void *state); /* the identity of the opened state, such as a random
-                             number that is stored in a database. A running server reopens only a
-                             store with the same identity, so that its data is never in two places.
-                             NULL: no identity */
-    const char *dialect; /* the format of its errors for an agent: tool-result, condition-report or
-                            artifact; NULL: tool-result */
-    const struct mishap_foreign *worker; /* the foreign program that runs its calls
-                                            (mishap/worker.h); NULL: none */
-    bool alone; /* the state is kept in memory: a server runs the operations of this service in one
-                   process, one at a time, and the state is lost if a call terminates this process.
-                   false: a server opens the service in several processes */
-    bool threads; /* its handlers leave threads behind on purpose, which go on after the call. If
-                   one of them crashes, the call that runs in the process by then fails. false: a
-                   process in which a handler has left a thread takes no further call, and the log
-                   says which handler it was. Threads that open() starts are never counted */
-    bool warm;    /* a server opens the service in a process of each loop half a second after it
-                     has started, and again if that process ends: open() prepares what would make the
-                     first call slow, and keeps no data. false: the first call waits until the process
-                     has started and the service is open */
-    const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): codes that each of its
-                                         operations may raise, in addition to those that the
-                                         operation declares */
-    const mishap_param *settings; /* settings for the operator, declared like parameters: a setting
-                   `folder` of the service `lisp` is the flag --lisp-folder (or --folder, if no
-                   other flag of the command and no other service has that name), the variable
-                   NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
-                   file that --config names; the first of these that is given is used, else
-                   `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment`
-                   are only for parameters. NULL: no settings */
-    mishap *(*prepare)(const mishap_setup *setup); /* reads the settings that shape the declaration
-                   of its foreign program. It may change that declaration and everything it points
-                   to, which are not const then. It is called before the program is started and, in
-                   a server, before other processes are. It can be called again, with the same
-                   settings. Its failures are treated like those of open(). It may also set or clear
-                   `.settlement` of its service, which is not const then. NULL: nothing to read */
-    void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
-                   It is called once, when the server starts, before it listens, and the result
-                   holds until the server ends: so /health never waits. NULL: nothing to write */
-    const char *http_dialect; /* the format of its errors over HTTP: http-api, tool-result,
-                   artifact, problem, json-api or google-rpc; NULL: http-api. It is the format of
-                   every failure of a request whose path is below the fixed part of one of its
-                   routes: of `POST /books/:id` below /books. This includes unknown paths, wrong
-                   methods, missing keys and bodies that are too large. A client can ask for another
-                   format with Accept. The HTTP status is the one of the code */
-    bool names_callers; /* its operations act for the caller, also if there are no API keys. The
-                         *                    caller can then name itself: with the header X-Caller
-                         * over HTTP, with --caller on the command line and of `mcp`. A name is like
-                         * that of a key. A server accepts it only on a loopback address, from this
-                         * machine, and while no key exists; a command accepts it while no key
-                         * exists. Otherwise a caller is who its key says, and another name is
-                         * refused */
-    const mishap_settlement *settlement; /* how it settles the changes of calls: a server then runs
-                   its operations in one process, in batches, and none of them may be `.quick`.
-                   NULL: each handler does that for itself */
-    void (*amend)(const struct mishap_operation *operation, mishap *failure); /* is called for each
-                   failure of one of its operations before a caller gets it, also for those that no
-                   handler knows of: wrong arguments, a timeout, a process that died. It may add to
-                   the failure (mishap_tell, mishap_type, mishap_suggest); it must not free it. It
-                   can be called twice for a failure, on any thread and in the process that serves:
-                   it must be quick. NULL: nothing to add */
-    const mishap_trial *trial; /* how to find out whether it works; NULL: that it can be opened is
-                                  enough */
+    /* -- every boundary ------------------------------------------------------------------------ */
+
+    const char *name;                                         /* "todo" */
+    const char *summary;                                      /* a few words; may be NULL */
+    mishap *(*open)(const mishap_setup *setup, void **state); /* see above */
+    void (*close)(void *state);                               /* closes what open() has set */
+
+    /* The identity of the opened state, such as a random number that is stored in a database. A
+     * running server reopens only a store with the same identity, so that its data is never in two
+     * places. NULL: no identity. */
+    const char *(*identity)(void *state);
+
+    /* MISHAP_RAISES(UNAVAILABLE): codes that each of its operations may raise, in addition to those
+     * that the operation declares. */
+    const mishap_code *const *raises;
+
+    /* Settings for the operator, declared like parameters: a setting `folder` of the service `lisp`
+     * is the flag --lisp-folder (or --folder, if no other flag of the command and no other service
+     * has that name), the variable NAME_LISP_FOLDER of the program NAME, and the member
+     * {"lisp":{"folder":…}} of the file that --config names; the first of these that is given is
+     * used, else `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment` are
+     * only for parameters. NULL: no settings. */
+    const mishap_param *settings;
+
+    /* Reads the settings that shape the declaration of its foreign program. It may change that
+     * declaration and everything it points to, which are not const then. It is called before the
+     * program is started and, in a server, before other processes are. It can be called again, with
+     * the same settings. Its failures are treated like those of open(). It may also set or clear
+     * `.settlement` of its service, which is not const then. NULL: nothing to read. */
+    mishap *(*prepare)(const mishap_setup *setup);
+
+    /* Is called for each failure of one of its operations before a caller gets it, also for those
+     * that no handler knows of: wrong arguments, a timeout, a process that died. It may add to the
+     * failure (mishap_tell, mishap_type, mishap_suggest); it must not free it. It can be called
+     * twice for a failure, on any thread and in the process that serves: it must be quick. NULL:
+     * nothing to add. */
+    void (*amend)(const struct mishap_operation *operation, mishap *failure);
+
+    /* Its operations act for the caller, also if there are no API keys. The caller can then name
+     * itself: with the header X-Caller over HTTP, with --caller on the command line and of `mcp`. A
+     * name is like that of a key. A server accepts it only on a loopback address, from this
+     * machine, and while no key exists; a command accepts it while no key exists. Otherwise a
+     * caller is who its key says, and another name is refused. */
+    bool names_callers;
+
+    /* The foreign program that runs its calls (mishap/worker.h); NULL: none. */
+    const struct mishap_foreign *worker;
+
+    /* -- HTTP ---------------------------------------------------------------------------------- */
+
+    /* The format of its errors over HTTP: http-api, tool-result, artifact, problem, json-api or
+     * google-rpc; NULL: http-api. It is the format of every failure of a request whose path is
+     * below the fixed part of one of its routes: of `POST /books/:id` below /books. This includes
+     * unknown paths, wrong methods, missing keys and bodies that are too large. A client can ask
+     * for another format with Accept. The HTTP status is the one of the code. */
+    const char *http_dialect;
+
+    /* -- MCP ----------------------------------------------------------------------------------- */
+
+    /* The format of its errors for an agent: tool-result, condition-report or artifact; NULL:
+     * tool-result. */
+    const char *dialect;
+
+    /* -- a server ------------------------------------------------------------------------------ */
+
+    /* The state is kept in memory: a server runs the operations of this service in one process, one
+     * at a time, and the state is lost if a call terminates this process. false: a server opens the
+     * service in several processes. */
+    bool alone;
+
+    /* Its handlers leave threads behind on purpose, which go on after the call. If one of them
+     * crashes, the call that runs in the process by then fails. false: a process in which a handler
+     * has left a thread takes no further call, and the log says which handler it was. Threads that
+     * open() starts are never counted. */
+    bool threads;
+
+    /* A server opens the service in a process of each loop half a second after it has started, and
+     * again if that process ends: open() prepares what would make the first call slow, and keeps no
+     * data. false: the first call waits until the process has started and the service is open. */
+    bool warm;
+
+    /* How it settles the changes of calls: a server then runs its operations in one process, in
+     * batches, except for calls that are apart. None of its operations may be `.quick`. NULL: each
+     * handler does that for itself. */
+    const mishap_settlement *settlement;
+
+    /* Writes its part of /health. It is called once, when the server starts, before it listens, and
+     * the result holds until the server ends: so /health never waits. NULL: nothing to write. */
+    void (*health)(const mishap_setup *setup, mishap_health *health);
+
+    /* How to find out whether it works; NULL: that it can be opened is enough. */
+    const mishap_trial *trial;
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -311,47 +337,80 @@ typedef struct mishap_example {
 } mishap_example;
 
 typedef struct mishap_operation {
-    const char *name;    /* "users.create": on a command line `users create` */
-    const char *summary; /* a few words, without a full stop */
-    const mishap_param *params;
-    mishap *(*run)(mishap_call *call);
+    /* -- every boundary ------------------------------------------------------------------------ */
 
-    const char *route; /* "POST /users", for HTTP. `:id` is a segment that is the value of
-                          the parameter `id`; `{path...}` or `:path...`, at the end, is one or more
-                          segments with the slashes between them */
-    const mishap_code *const *raises; /* MISHAP_RAISES(NOT_FOUND, …): in addition to the codes of
-                                         its service and its program, and to those that any
-                                         operation may raise */
-    mishap_danger danger;
-    int timeout_ms;                 /* 0: the program's default */
-    const char *description;        /* some paragraphs for the manual; may be NULL */
-    const mishap_example *examples; /* the list ends with { 0 } */
-    const char *group;              /* a heading for lists of commands; may be NULL */
+    const char *name;                  /* "users.create": on a command line `users create` */
+    const char *summary;               /* a few words, without a full stop */
+    const mishap_param *params;        /* the list ends with { 0 }; NULL: none */
+    mishap *(*run)(mishap_call *call); /* the handler */
+    const mishap_param *answers;       /* the members of its answer; NULL: not declared */
 
-    const char *tool; /* the name of the MCP tool: "create_user"; NULL: `users_create`, or no tool
-                         if the operation is a prompt; "": no tool, but a resource alone */
-    const char *resource; /* the URI of the MCP resource: "todo://todos/{id}", where {id} is a
-                             parameter; NULL: no resource */
-    const char *prompt; /* the name of the MCP prompt, whose arguments are the parameters; NULL: no
-                           prompt */
-    bool local; /* only for the command line: it reads local files or is about the program itself */
+    /* MISHAP_RAISES(NOT_FOUND, …): in addition to the codes of its service and its program, and to
+     * those that any operation may raise. */
+    const mishap_code *const *raises;
+    mishap_danger danger;          /* what it may do to data */
+    int timeout_ms;                /* 0: the program's default */
     const mishap_service *service; /* the service that it belongs to; may be NULL */
-    const mishap_param *answers;   /* the members of its answer; NULL: not declared */
-    int status;                    /* HTTP status of success: 200, 201, 202 or 204; 0: 200 */
-    bool quick; /* the handler takes microseconds and never blocks: a server runs it directly in the
-                   server process */
-    bool stateless; /* for an operation without a service: it keeps no state between calls, so a
-                       server may run several calls at once, in several processes */
-    bool chaos;     /* it fails on purpose, for drills: a server has it only with --chaos */
-    const char *answers_type;   /* the media type that it answers with, by mishap_answer_bytes() or
-                                   mishap_stream(): "image/png"; NULL: JSON */
-    const char *takes;          /* the media types of a body that it takes as bytes (mishap_body()),
-                                   separated by commas: "text/csv, application/pdf"; a star
-                                   stands for any type or subtype; NULL: only JSON */
-    const char *const *headers; /* the request headers that its handler reads with mishap_header();
-                                   the list ends with NULL. Other headers are not kept */
-    bool resident; /* it runs until it is told to stop, handles signals and timeouts itself, and
-                      owns standard output: no containment, no timeout */
+
+    /* Some paragraphs for the help, the manual, agents and the description of the HTTP API; may be
+     * NULL. */
+    const char *description;
+
+    /* The media types of a body that it takes as bytes (mishap_body()), separated by commas:
+     * "text/csv, application/pdf"; a star stands for any type or subtype; NULL: only JSON. */
+    const char *takes;
+
+    /* The media type that it answers with, by mishap_answer_bytes() or mishap_stream():
+     * "image/png"; NULL: JSON. */
+    const char *answers_type;
+
+    /* -- the command line ---------------------------------------------------------------------- */
+
+    const char *group;              /* a heading for lists of commands; may be NULL */
+    const mishap_example *examples; /* the list ends with { 0 }; NULL: none */
+
+    /* Only for the command line: it reads local files or is about the program itself. */
+    bool local;
+
+    /* It runs until it is told to stop, handles signals and timeouts itself, and owns standard
+     * output: no containment, no timeout. */
+    bool resident;
+
+    /* -- HTTP ---------------------------------------------------------------------------------- */
+
+    /* "POST /users". `:id` is a segment that is the value of the parameter `id`; `{path...}` or
+     * `:path...`, at the end, is one or more segments with the slashes between them; NULL: no
+     * route. */
+    const char *route;
+    int status; /* HTTP status of success: 200, 201, 202 or 204; 0: 200 */
+
+    /* The request headers that its handler reads with mishap_header(); the list ends with NULL.
+     * Other headers are not kept. */
+    const char *const *headers;
+
+    /* -- MCP ----------------------------------------------------------------------------------- */
+
+    /* The name of the MCP tool: "create_user"; NULL: `users_create`, or no tool if the operation is
+     * a prompt; "": no tool, but a resource alone. */
+    const char *tool;
+
+    /* The URI of the MCP resource: "todo://todos/{id}", where {id} is a parameter; NULL: no
+     * resource. */
+    const char *resource;
+
+    /* The name of the MCP prompt, whose arguments are the parameters; NULL: no prompt. */
+    const char *prompt;
+
+    /* -- a server ------------------------------------------------------------------------------ */
+
+    /* The handler takes microseconds and never blocks: a server runs it directly in the server
+     * process. */
+    bool quick;
+
+    /* For an operation without a service: it keeps no state between calls, so a server may run
+     * several calls at once, in several processes. */
+    bool stateless;
+    bool chaos; /* it fails on purpose, for drills: a server has it only with --chaos */
 } mishap_operation;
 
 /* The codes that an operation, a service or a program declares: up to twelve bare names. The table
