@@ -8,9 +8,9 @@
  *     }
  *
  * `directory users create --name Ada` runs the operation users.create. If an operation has a route,
- * `directory serve` starts an HTTP server with it; `directory mcp` serves all operations that are
- * not `.local` as tools for agents. A program that needs only commands calls mishap_cli_main()
- * (mishap/cli.h) and links no server.
+ * `directory serve` starts an HTTP server with it; `directory mcp` serves its operations to agents,
+ * as tools, resources and prompts (mishap/mcp.h). A program that needs only commands calls
+ * mishap_cli_main() (mishap/cli.h) and links no server.
  */
 #ifndef MISHAP_MAIN_H
 #define MISHAP_MAIN_H

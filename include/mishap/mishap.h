@@ -163,9 +163,9 @@ mishap_raise_at(const mishap_code *code, mishap_place place, const char *format,
  *
  *     return mishap_raise_errno(errno, "The file %s cannot be read.", name);
  *
- * ENOENT is NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES and EPERM NOT_AUTHORIZED, ETIMEDOUT TIMEOUT;
- * temporary errors (EAGAIN, EBUSY, ENOSPC, a refused or lost connection …) are UNAVAILABLE; all
- * others are INTERNAL_ERROR, whose message is private.
+ * ENOENT and ENOTDIR are NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES, EPERM and EROFS NOT_AUTHORIZED,
+ * ETIMEDOUT TIMEOUT; temporary errors (EAGAIN, EBUSY, ENOSPC, a refused or lost connection …) are
+ * UNAVAILABLE; all others are INTERNAL_ERROR, whose message is private.
  */
 #define mishap_raise_errno(error, ...) mishap_raise_errno_at((error), MISHAP_HERE, __VA_ARGS__)
 __attribute__((format(printf, 3, 4), warn_unused_result)) mishap *

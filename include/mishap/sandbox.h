@@ -59,9 +59,9 @@ typedef struct mishap_sandbox_profile {
     uint64_t cpu_seconds;     /* of all threads; then the system ends it: with SIGXCPU, which has no
                                  effect in a PID namespace, and a second later with SIGKILL */
     uint64_t files;           /* open descriptors. 0: 64 */
-    uint64_t file_bytes;      /* that it writes into one file. 0: as temporary_bytes */
-    uint64_t threads;         /* at once. 0: 64 */
-    unsigned shares;          /* what it takes of its user's: MISHAP_SHARES_… */
+    uint64_t file_bytes; /* that it writes into one file. 0: temporary_bytes, but 1 MB at least */
+    uint64_t threads;    /* at once. 0: 64 */
+    unsigned shares;     /* what it takes of its user's: MISHAP_SHARES_… */
 } mishap_sandbox_profile;
 
 /* The layers, as a mask. */

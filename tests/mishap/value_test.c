@@ -121,8 +121,11 @@ static void an_errno_has_its_code_and_its_name(void **state)
         const char *name;
     } rows[] = {
         { ENOENT, MISHAP_CODE_NOT_FOUND, "ENOENT" },
+        { ENOTDIR, MISHAP_CODE_NOT_FOUND, "ENOTDIR" },
         { EEXIST, MISHAP_CODE_ALREADY_EXISTS, "EEXIST" },
         { EACCES, MISHAP_CODE_NOT_AUTHORIZED, "EACCES" },
+        { EPERM, MISHAP_CODE_NOT_AUTHORIZED, "EPERM" },
+        { EROFS, MISHAP_CODE_NOT_AUTHORIZED, "EROFS" },
         { ETIMEDOUT, MISHAP_CODE_TIMEOUT, "ETIMEDOUT" },
         { ENOSPC, MISHAP_CODE_UNAVAILABLE, "ENOSPC" },
         { EBADF, MISHAP_CODE_INTERNAL_ERROR, "EBADF" },
