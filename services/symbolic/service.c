@@ -163,7 +163,7 @@ static const mishap_trial trial = { symbolic_operations,
                                     "\"function_name\":\"next_one\",\"timeout_seconds\":10}",
                                     "status", "\"verified\"" };
 
-static void health(const mishap_setup *setup, mishap_health *out)
+static void tell_health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
     mishap_health_member(out, "engine", symbolic_program() ? "found" : "missing");
@@ -179,7 +179,7 @@ const mishap_service symbolic_service = {
     .close = close_service,
     .dialect = "tool-result",
     .http_dialect = "tool-result",
-    .health = health,
+    .health = tell_health,
     .trial = &trial,
     .amend = amend,
 };

@@ -12,7 +12,7 @@
 enum { SOCKET = 3, PACKET = 65536, MOST_MESSAGE = 8 << 20 };
 
 /* End this process, which cannot go on: the words are for the operator. */
-static _Noreturn void leave(int status, const char *words)
+static _Noreturn void leave_process(int status, const char *words)
 {
     if (write(STDERR_FILENO, words, strlen(words)) < 0)
         _exit(status); /* and there is no other way to report it */
@@ -27,7 +27,7 @@ static void send_packet(char kind, const char *bytes, size_t length)
     packet[0] = kind;
     memcpy(packet + 1, bytes, length);
     if (write(SOCKET, packet, length + 1) < 0)
-        leave(MISHAP_EXIT_CUT_OFF, "mishap-symbolic: the socket cannot be written to\n");
+        leave_process(MISHAP_EXIT_CUT_OFF, "mishap-symbolic: the socket cannot be written to\n");
 }
 
 static void send_message(const char *words, size_t length)
@@ -48,7 +48,7 @@ static void send_document(yyjson_mut_doc *doc)
     size_t length;
     char *words = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &length);
     if (!words) /* the call would wait for an answer for ever */
-        leave(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a message\n");
+        leave_process(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a message\n");
     send_message(words, length);
     free(words);
     yyjson_mut_doc_free(doc);
@@ -63,19 +63,20 @@ static const char *next_message(size_t *length)
     for (;;) {
         ssize_t got = read(SOCKET, packet, sizeof packet);
         if (got < 0)
-            leave(MISHAP_EXIT_CUT_OFF, "mishap-symbolic: the socket cannot be read\n");
+            leave_process(MISHAP_EXIT_CUT_OFF, "mishap-symbolic: the socket cannot be read\n");
         if (got == 0)
             _exit(0);
         if (packet[0] == '=' || packet[0] == '<')
             used = 0;
         size_t more = (size_t)got - 1;
         if (used + more > MOST_MESSAGE)
-            leave(MISHAP_EXIT_BROKEN, "mishap-symbolic: a message to it is too long\n");
+            leave_process(MISHAP_EXIT_BROKEN, "mishap-symbolic: a message to it is too long\n");
         if (used + more + 1 > room) {
             room = 2 * (used + more) + 4096;
             message = realloc(message, room);
             if (!message)
-                leave(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a message\n");
+                leave_process(MISHAP_EXIT_REFUSED,
+                              "mishap-symbolic: there is no memory for a message\n");
         }
         memcpy(message + used, packet + 1, more);
         used += more;
@@ -188,7 +189,7 @@ static void tell_operator(yyjson_mut_doc *private, int64_t id)
 
 /* -- replays ----------------------------------------------------------------------------------- */
 
-static void ask(const replay_call *call, int64_t deadline_ns)
+static void ask_replay(const replay_call *call, int64_t deadline_ns)
 {
     char *literals = replay_literals(call);
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -201,7 +202,7 @@ static void ask(const replay_call *call, int64_t deadline_ns)
     yyjson_mut_obj_add_int(doc, asked, "seed", call->seed);
     if (!literals ||
         !yyjson_mut_obj_add_val(doc, asked, "arguments", yyjson_mut_raw(doc, literals)))
-        leave(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a replay\n");
+        leave_process(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a replay\n");
     send_document(doc);
     free(literals);
 }
@@ -211,14 +212,14 @@ static void ask(const replay_call *call, int64_t deadline_ns)
 void replay_asked(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out)
 {
     size_t length;
-    ask(call, deadline_ns);
+    ask_replay(call, deadline_ns);
     const char *words = next_message(&length);
     yyjson_doc *doc = yyjson_read(words, length, 0);
     yyjson_val *root = yyjson_doc_get_root(doc), *given = yyjson_obj_get(root, "arguments");
     const char *operation = string_of(root, "operation");
     const char *result = string_of(given, "result"), *why = string_of(given, "why");
     if (!operation || strcmp(operation, "engine.replayed") != 0)
-        leave(MISHAP_EXIT_BROKEN, "mishap-symbolic: a replay was not answered\n");
+        leave_process(MISHAP_EXIT_BROKEN, "mishap-symbolic: a replay was not answered\n");
     current = yyjson_get_sint(yyjson_obj_get(root, "id"));
     if (result)
         replay_read(a, result, out);
@@ -254,7 +255,7 @@ static void handle(solver *s, const char *words, size_t length)
     yyjson_val *given = yyjson_obj_get(root, "arguments");
     const char *operation = string_of(root, "operation");
     if (!doc || !operation)
-        leave(MISHAP_EXIT_BROKEN, "mishap-symbolic: a message to it cannot be read\n");
+        leave_process(MISHAP_EXIT_BROKEN, "mishap-symbolic: a message to it cannot be read\n");
     yyjson_val *code = yyjson_obj_get(given, "code");
     yyjson_val *reach = yyjson_obj_get(given, "symbolic_reachability");
     const char *first = string_of(given, "function_name");

@@ -222,7 +222,7 @@ static bool still_answers(solver *s)
     return good;
 }
 
-static answer ask(solver *s, Z3_solver of, int limit_ms, Z3_model *model)
+static answer ask_z3(solver *s, Z3_solver of, int limit_ms, Z3_model *model)
 {
     if (limit_ms <= 0)
         return ANSWER_UNKNOWN;
@@ -248,7 +248,7 @@ static answer ask_afresh(solver *s, Z3_ast_vector assertions, int limit_ms, Z3_m
     leave_signals(s, other);
     for (unsigned i = 0; i < Z3_ast_vector_size(s->z, assertions); i++)
         Z3_solver_assert(s->z, other, Z3_ast_vector_get(s->z, assertions, i));
-    answer found = ask(s, other, limit_ms, model);
+    answer found = ask_z3(s, other, limit_ms, model);
     Z3_solver_dec_ref(s->z, other);
     return found;
 }
@@ -273,7 +273,7 @@ static answer decide(solver *s, Z3_model *model)
     if (s->floats_used && !s->strings)
         found = ask_second(s, assertions, left_ms(s, s->check_ms), model);
     if (found == ANSWER_UNKNOWN || (found == ANSWER_SAT && model && !*model)) {
-        answer again = ask(s, s->s, left_ms(s, s->check_ms), model);
+        answer again = ask_z3(s, s->s, left_ms(s, s->check_ms), model);
         if (again == ANSWER_UNSAT && found == ANSWER_SAT)
             s->contradiction = true;
         if (again != ANSWER_UNKNOWN)
@@ -304,7 +304,7 @@ static answer decide(solver *s, Z3_model *model)
 
 static answer ask_plain(solver *s, Z3_solver of, Z3_model *model)
 {
-    return ask(s, of, left_ms(s, s->check_ms), model);
+    return ask_z3(s, of, left_ms(s, s->check_ms), model);
 }
 
 answer solver_check(solver *s, Z3_ast condition, Z3_model *model)

@@ -77,7 +77,7 @@ typedef struct surveying {
 static surveying *current; /* of the analysis that runs: it is one at a time */
 
 /* Inputs of the pool went ways that none before them did. */
-static void take(analysis *a)
+static void take_ways(analysis *a)
 {
     for (size_t i = 0; i < a->every.found_count; i++) {
         witness w;
@@ -87,14 +87,14 @@ static void take(analysis *a)
     }
 }
 
-static void tell(analysis *a)
+static void tell_branches(analysis *a)
 {
     yyjson_mut_doc *doc = so_far_begin();
     add_branches(doc, a, current->s, PARTIAL);
     so_far_end(doc);
 }
 
-static void attempt(analysis *a, void *context)
+static void attempt_branches(analysis *a, void *context)
 {
     surveying *c = current = context;
     c->fits = survey_open(c->s, a, a->function);
@@ -102,8 +102,8 @@ static void attempt(analysis *a, void *context)
     if (!c->fits || !c->r->request->reachability)
         return;
     if (c->s->noting && c->s->count)
-        search_pool(a, &(question){ .noting = c->s->noting, .take = take });
-    a->tell = tell;
+        search_pool(a, &(question){ .noting = c->s->noting, .take = take_ways });
+    a->tell = tell_branches;
     a->told_ns = clock_ns();
     explore(a, branch_path, NULL, c->r->request->seconds);
 }
@@ -116,8 +116,8 @@ void tool_branches(reply *r)
     surveying c = { r, &s, false };
     fault wrong;
     bool asked = r->request->reachability;
-    bool opened = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &c,
-                               &wrong);
+    bool opened = with_guesses(r, &a, r->request->function, NULL, r->request->seconds,
+                               attempt_branches, &c, &wrong);
     bool ran = opened;
     if (ran && !c.fits) {
         wrong = (fault){ "ValueError", "The function has more than 256 conditions", 0 };

@@ -138,7 +138,7 @@ static void check_salvage(analysis *a)
 }
 
 /* Findings among inputs that were called, if the paths have none. */
-static void take(analysis *a)
+static void take_findings(analysis *a)
 {
     checking *c = current;
     bool none = c->count == 0;
@@ -154,7 +154,7 @@ static void take(analysis *a)
     }
 }
 
-static void tell(analysis *a)
+static void tell_findings(analysis *a)
 {
     yyjson_mut_doc *doc = so_far_begin();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
@@ -165,7 +165,7 @@ static void tell(analysis *a)
     so_far_end(doc);
 }
 
-static void attempt(analysis *a, void *context)
+static void attempt_check(analysis *a, void *context)
 {
     checking *c = context;
     c->found = yyjson_mut_arr(c->r->doc);
@@ -175,8 +175,8 @@ static void attempt(analysis *a, void *context)
     search(a, &(question){ .asserts = true,
                            .path = check_path,
                            .salvage = check_salvage,
-                           .take = take,
-                           .tell = tell });
+                           .take = take_findings,
+                           .tell = tell_findings });
 }
 
 void tool_check(reply *r)
@@ -185,8 +185,8 @@ void tool_check(reply *r)
     int64_t began = clock_ns();
     checking c = { .r = r, .found = yyjson_mut_arr(r->doc) };
     fault wrong;
-    bool opened = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &c,
-                               &wrong);
+    bool opened = with_guesses(r, &a, r->request->function, NULL, r->request->seconds,
+                               attempt_check, &c, &wrong);
     bool ran = opened;
     if (!opened) {
         reply_fault(r, "error", &wrong);

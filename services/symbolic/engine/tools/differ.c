@@ -101,7 +101,7 @@ static void compare_path(analysis *a)
 }
 
 /* A finding among inputs that were called, if the paths have none. */
-static void take(analysis *a)
+static void take_difference(analysis *a)
 {
     witness w;
     if (current->found || a->every.found_count == 0)
@@ -114,19 +114,22 @@ static void take(analysis *a)
     }
 }
 
-static void tell(analysis *a)
+static void tell_difference(analysis *a)
 {
     yyjson_mut_doc *doc = so_far_begin();
     yyjson_mut_obj_add_uint(doc, yyjson_mut_doc_get_root(doc), "paths_compared", a->paths);
     so_far_end(doc);
 }
 
-static void attempt(analysis *a, void *context)
+static void attempt_difference(analysis *a, void *context)
 {
     current = context;
     current->found = NULL;
     current->by_paths = true;
-    search(a, &(question){ .path = compare_path, .salvage = salvage, .take = take, .tell = tell });
+    search(a, &(question){ .path = compare_path,
+                           .salvage = salvage,
+                           .take = take_difference,
+                           .tell = tell_difference });
 }
 
 static size_t parameter_count(const node *function)
@@ -143,7 +146,7 @@ void tool_compare(reply *r)
     const char *confidence = "none";
     fault wrong;
     bool ran = with_guesses(r, &a, r->request->function, r->request->other ? r->request->other : "",
-                            r->request->seconds, attempt, &d, &wrong);
+                            r->request->seconds, attempt_difference, &d, &wrong);
     if (!ran) {
         reply_fault(r, "error", &wrong);
     } else if (d.found) {

@@ -86,7 +86,7 @@ static void find_salvage(analysis *a)
 }
 
 /* Findings among inputs that were called, if the paths have none. */
-static void take(analysis *a)
+static void take_findings(analysis *a)
 {
     finding *f = current;
     bool none = f->count == 0 && !f->unknown;
@@ -102,7 +102,7 @@ static void take(analysis *a)
     }
 }
 
-static void tell(analysis *a)
+static void tell_paths(analysis *a)
 {
     yyjson_mut_doc *doc = so_far_begin();
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
@@ -112,7 +112,7 @@ static void tell(analysis *a)
     so_far_end(doc);
 }
 
-static void attempt(analysis *a, void *context)
+static void attempt_find(analysis *a, void *context)
 {
     finding *f = context;
     f->found = yyjson_mut_arr(f->r->doc);
@@ -122,8 +122,8 @@ static void attempt(analysis *a, void *context)
     search(a, &(question){ .exception = f->type,
                            .path = find_path,
                            .salvage = find_salvage,
-                           .take = take,
-                           .tell = tell });
+                           .take = take_findings,
+                           .tell = tell_paths });
     if (strcmp(f->type, "TypeError") == 0 || strcmp(f->type, "AttributeError") == 0)
         a->type_errors = 0; /* it is what is looked for */
 }
@@ -136,8 +136,8 @@ void tool_find(reply *r)
                   .found = yyjson_mut_arr(r->doc),
                   .type = r->request->exception_type ? r->request->exception_type : "" };
     fault wrong;
-    bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &f,
-                            &wrong);
+    bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt_find,
+                            &f, &wrong);
     if (ran && f.unknown)
         wrong = (fault){ "ValueError",
                          arena_print(&a.tree_arena, "Unknown exception type: '%.100s'", f.type),

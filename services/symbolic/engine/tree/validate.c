@@ -22,7 +22,7 @@ typedef struct check {
     size_t statement;    /* of the module: its index */
 } check;
 
-static bool refuse(check *c, int line, const char *words, const char *name)
+static bool refuse_node(check *c, int line, const char *words, const char *name)
 {
     *c->wrong = (fault){ "ValidationError", arena_print(c->t->arena, "%s: %s", words, name), line };
     return false;
@@ -48,13 +48,13 @@ static const char *module_of(const check *c, const char *name)
 static bool check_attribute(check *c, const char *name, int line)
 {
     if (listed(validate_blocked_attributes, name))
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     /* An AttributeError has the module that lacks a name. */
     if (c->module_count && strcmp(name, "obj") == 0)
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     if (listed(validate_blocked_indirect, name) ||
         (is_dunder(name) && !listed(validate_allowed_dunders, name)))
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     return true;
 }
 
@@ -62,7 +62,7 @@ static bool check_attribute(check *c, const char *name, int line)
 static bool check_named(check *c, const char *name, int line)
 {
     if (strcmp(name, "format") == 0)
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     return check_attribute(c, name, line);
 }
 
@@ -71,9 +71,9 @@ static bool check_bound(check *c, const char *name, int line)
 {
     if (strcmp(name, "__builtins__") == 0 ||
         (is_dunder(name) && !listed(validate_allowed_dunders, name)))
-        return refuse(c, line, "Blocked name", name);
+        return refuse_node(c, line, "Blocked name", name);
     if (listed(validate_blocked_indirect, name))
-        return refuse(c, line, "Blocked name", name);
+        return refuse_node(c, line, "Blocked name", name);
     return true;
 }
 
@@ -82,7 +82,7 @@ static bool check_name(check *c, const char *name, bool called, int line)
 {
     if (listed(validate_blocked_builtins, name) &&
         !(c->t->module && is_shadowed(c->t->module, c->inside, c->statement, name)))
-        return refuse(c, line, called ? "Blocked function call" : "Blocked builtin", name);
+        return refuse_node(c, line, called ? "Blocked function call" : "Blocked builtin", name);
     return check_bound(c, name, line);
 }
 
@@ -92,11 +92,11 @@ static bool check_member(check *c, const char *module, const char *name, int lin
     bool inner = listed(validate_allowed_modules, name) && strcmp(module, name) != 0 &&
                  !(strcmp(module, "collections") == 0 && strcmp(name, "abc") == 0);
     if (inner)
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     if (listed(validate_blocked_modules, name))
-        return refuse(c, line, "Blocked module", name);
+        return refuse_node(c, line, "Blocked module", name);
     if (name[0] == '_' || listed(validate_blocked_members, name))
-        return refuse(c, line, "Blocked attribute", name);
+        return refuse_node(c, line, "Blocked attribute", name);
     if (strcmp(module, "collections") == 0 && strcmp(name, "namedtuple") == 0)
         return true; /* its calls are looked at: see is_plain_record() */
     return check_attribute(c, name, line);
@@ -107,27 +107,27 @@ static bool check_module(check *c, const char *dotted, int line)
     char first[64];
     size_t length = strcspn(dotted, ".");
     if (length >= sizeof first)
-        return refuse(c, line, "Module not allowed", dotted);
+        return refuse_node(c, line, "Module not allowed", dotted);
     memcpy(first, dotted, length);
     first[length] = '\0';
     if (listed(validate_blocked_modules, first))
-        return refuse(c, line, "Blocked module", first);
+        return refuse_node(c, line, "Blocked module", first);
     if (strcmp(first, "__future__") == 0 && !dotted[length])
         return true;
     if (!listed(validate_allowed_modules, first))
-        return refuse(c, line, "Module not allowed", first);
+        return refuse_node(c, line, "Module not allowed", first);
     if (dotted[length] && strcmp(dotted, "collections.abc") != 0)
-        return refuse(c, line, "Module not allowed", dotted);
+        return refuse_node(c, line, "Module not allowed", dotted);
     return true;
 }
 
 static bool check_import(check *c, const node *n)
 {
     if (c->in_class)
-        return refuse(c, n->line, "Blocked import", "in a class");
+        return refuse_node(c, n->line, "Blocked import", "in a class");
     if (n->kind == N_IMPORT_FROM) {
         if (n->number > 0 || !n->name)
-            return refuse(c, n->line, "Module not allowed", "a relative import");
+            return refuse_node(c, n->line, "Module not allowed", "a relative import");
         if (!check_module(c, n->name, n->line))
             return false;
     }
@@ -137,12 +137,12 @@ static bool check_import(check *c, const node *n)
             if (!check_module(c, alias->name, n->line))
                 return false;
         } else if (strcmp(alias->name, "*") == 0) {
-            return refuse(c, n->line, "Blocked import", "*");
+            return refuse_node(c, n->line, "Blocked import", "*");
         } else if (!check_member(c, n->name, alias->name, n->line)) {
             return false;
         }
         if (alias->other && strcmp(alias->name, "namedtuple") == 0)
-            return refuse(c, n->line, "Blocked name", alias->name);
+            return refuse_node(c, n->line, "Blocked name", alias->name);
         if (alias->other && !check_bound(c, alias->other, n->line))
             return false;
     }
@@ -168,9 +168,9 @@ static bool check_text(check *c, const node *n)
 {
     for (const char *const *word = validate_blocked_attributes; *word; word++)
         if (has_word(n->constant, *word))
-            return refuse(c, n->line, "Blocked attribute", *word);
+            return refuse_node(c, n->line, "Blocked attribute", *word);
     if (has_word(n->constant, "__import__"))
-        return refuse(c, n->line, "Blocked builtin", "__import__");
+        return refuse_node(c, n->line, "Blocked builtin", "__import__");
     return true;
 }
 
@@ -208,14 +208,14 @@ static bool check_annotation(check *c, const node *n, int depth)
     char *spelled = arena_take(c->t->arena, n->constant->count + 1);
     for (size_t i = 0; i < n->constant->count; i++) {
         if (n->constant->chars[i] > 126)
-            return refuse(c, n->line, "Blocked annotation", "a string that is no type");
+            return refuse_node(c, n->line, "Blocked annotation", "a string that is no type");
         spelled[i] = (char)n->constant->chars[i];
     }
     const node *inside = tree_expression(c->t, spelled);
     if (!inside || depth > 2)
-        return refuse(c, n->line, "Blocked annotation", spelled);
+        return refuse_node(c, n->line, "Blocked annotation", spelled);
     if (inside->kind == N_CALL)
-        return refuse(c, n->line, "Blocked annotation", spelled);
+        return refuse_node(c, n->line, "Blocked annotation", spelled);
     return walk(c, inside, NULL) && check_annotation(c, inside, depth + 1);
 }
 
@@ -253,18 +253,18 @@ static bool check_call(check *c, const node *n)
     const node *f = n->a;
     if (f->kind == N_NAME && (strcmp(f->name, "getattr") == 0 || strcmp(f->name, "hasattr") == 0)) {
         if (n->x.count < 2 || n->x.at[0]->kind == N_STARRED || !is_text(n->x.at[1]))
-            return refuse(c, n->line, "Blocked function call", f->name);
+            return refuse_node(c, n->line, "Blocked function call", f->name);
         const constant *k = n->x.at[1]->constant;
         char name[128] = "";
         if (k->count >= sizeof name)
-            return refuse(c, n->line, "Blocked function call", f->name);
+            return refuse_node(c, n->line, "Blocked function call", f->name);
         for (size_t i = 0; i < k->count; i++)
             name[i] = k->chars[i] < 127 ? (char)k->chars[i] : '?';
         return check_named(c, name, n->line);
     }
     if (f->kind == N_NAME && strcmp(f->name, "type") == 0 &&
         (n->x.count != 1 || n->y.count || n->x.at[0]->kind == N_STARRED))
-        return refuse(c, n->line, "Blocked function call", "type with three arguments");
+        return refuse_node(c, n->line, "Blocked function call", "type with three arguments");
     return true;
 }
 
@@ -295,17 +295,18 @@ static bool check_node(check *c, const node *n, const node *parent)
         if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
             return true;
         if ((strcmp(n->name, "getattr") == 0 || strcmp(n->name, "hasattr") == 0) && !called)
-            return refuse(c, n->line, "Blocked builtin", n->name);
+            return refuse_node(c, n->line, "Blocked builtin", n->name);
         if (module_of(c, n->name) && !(parent && parent->kind == N_ATTRIBUTE))
-            return refuse(c, n->line, "A module can be used as module.name only", n->name);
+            return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
         return check_name(c, n->name, called, n->line);
     case N_ATTRIBUTE:
         if (strcmp(n->name, "format") == 0 && !is_text(n->a))
-            return refuse(c, n->line, "Blocked attribute", "format of a text that is no literal");
+            return refuse_node(c, n->line, "Blocked attribute",
+                               "format of a text that is no literal");
         if (strcmp(n->name, "format") == 0 && !check_fields(c, n->a))
             return false;
         if (is_abc(c, n) && !(parent && parent->kind == N_ATTRIBUTE))
-            return refuse(c, n->line, "A module can be used as module.name only", n->name);
+            return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
         for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
             if (root->kind == N_NAME && module_of(c, root->name) &&
                 !check_member(c, module_of(c, root->name), n->name, n->line))
@@ -502,6 +503,6 @@ bool validate(tree *t, const node *n, const node *contract_of, fault *wrong)
     if (t->module)
         find_modules(&c, t->module);
     if (c.module_count == sizeof c.modules / sizeof *c.modules)
-        return refuse(&c, 0, "Too many imports", "at most 63 modules are allowed");
+        return refuse_node(&c, 0, "Too many imports", "at most 63 modules are allowed");
     return walk(&c, n, NULL);
 }
