@@ -27,7 +27,7 @@ static mishap_text take_token(struct cursor *c)
     return (mishap_text){ start, (size_t)(c->at - start) };
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool take_character(struct cursor *c, char wanted)
 {
     if (c->at == c->end || *c->at != wanted)
         return false;
@@ -45,7 +45,7 @@ static bool skip_quoted(struct cursor *c)
 {
     for (; c->at < c->end; c->at++) {
         if (*c->at == '"')
-            return take(c, '"');
+            return take_character(c, '"');
         if (*c->at == '\\' && ++c->at == c->end)
             break;
         if (*c->at != '\t' && ((unsigned char)*c->at < ' ' || *c->at == 127))
@@ -73,14 +73,14 @@ static int quality_of(mishap_text text)
 /* What stands behind a range: parameters, of which only q is looked at. */
 static bool take_params(struct cursor *c, int *quality)
 {
-    for (skip_space(c); take(c, ';'); skip_space(c)) {
+    for (skip_space(c); take_character(c, ';'); skip_space(c)) {
         skip_space(c);
         mishap_text name = take_token(c), value = { "", 0 };
         if (name.length == 0)
             continue; /* a semicolon with nothing behind it is allowed */
-        if (!take(c, '='))
+        if (!take_character(c, '='))
             return false;
-        if (take(c, '"') ? !skip_quoted(c) : (value = take_token(c)).length == 0)
+        if (take_character(c, '"') ? !skip_quoted(c) : (value = take_token(c)).length == 0)
             return false;
         if (name.length == 1 && (name.data[0] | 32) == 'q') {
             *quality = quality_of(value);
@@ -97,7 +97,7 @@ static bool take_params(struct cursor *c, int *quality)
 static bool take_type(struct cursor *c, mishap_http_media *media)
 {
     *media = (mishap_http_media){ .kind = take_token(c), .quality = 1000 };
-    if (media->kind.length == 0 || !take(c, '/'))
+    if (media->kind.length == 0 || !take_character(c, '/'))
         return false;
     media->name = take_token(c);
     return media->name.length > 0;
@@ -128,7 +128,7 @@ bool mishap_http_media_next(mishap_text *rest, mishap_http_media *range)
     skip_space(&c);
     bool empty = c.at == c.end || *c.at == ',';
     bool sound = empty || (take_type(&c, range) && take_params(&c, &range->quality));
-    sound = sound && (c.at == c.end || take(&c, ','));
+    sound = sound && (c.at == c.end || take_character(&c, ','));
     *rest = (mishap_text){ sound ? c.at : NULL, sound ? (size_t)(c.end - c.at) : 0 };
     return sound;
 }

@@ -51,7 +51,7 @@ void mishap_unpack_fail(mishap_unpack *in)
 }
 
 /* The next bytes, NULL if there are fewer. */
-static const char *take(mishap_unpack *in, size_t width)
+static const char *take_bytes(mishap_unpack *in, size_t width)
 {
     if (in->failed || width > in->left) {
         mishap_unpack_fail(in);
@@ -67,7 +67,7 @@ static const char *take(mishap_unpack *in, size_t width)
 
 static uint64_t take_number(mishap_unpack *in, size_t width)
 {
-    const char *bytes = take(in, width);
+    const char *bytes = take_bytes(in, width);
     uint64_t number = 0;
     for (size_t i = 0; bytes && i < width; i++)
         number |= (uint64_t)(unsigned char)bytes[i] << 8 * i;
@@ -100,6 +100,6 @@ double mishap_unpack_f64(mishap_unpack *in)
 mishap_text mishap_unpack_text(mishap_unpack *in)
 {
     size_t length = mishap_unpack_u32(in);
-    const char *bytes = take(in, length);
+    const char *bytes = take_bytes(in, length);
     return bytes && length ? (mishap_text){ bytes, length } : (mishap_text){ "", 0 };
 }

@@ -30,7 +30,7 @@ static size_t unprintable(const char *at, const char *end, bool one_line)
     return mishap_is_c1(at, end) ? 2 : misleading(at, end);
 }
 
-static void put(mishap_buffer *buffer, mishap_text text, bool one_line)
+static void put_printable(mishap_buffer *buffer, mishap_text text, bool one_line)
 {
     const char *end = text.data + text.length, *start = text.data;
     for (const char *at = start; at < end;) {
@@ -50,11 +50,11 @@ static void put(mishap_buffer *buffer, mishap_text text, bool one_line)
 void mishap_put_printable(mishap_buffer *buffer, mishap_text text)
 {
     if (text.length)
-        put(buffer, text, false);
+        put_printable(buffer, text, false);
 }
 
 void mishap_put_printable_line(mishap_buffer *buffer, mishap_text text)
 {
     if (text.length)
-        put(buffer, text, true);
+        put_printable(buffer, text, true);
 }

@@ -18,7 +18,7 @@ static struct region {
     size_t size;
 } regions[MOST];
 
-static struct region *find(void *memory)
+static struct region *find_region(void *memory)
 {
     for (size_t i = 0; i < MOST; i++)
         if (regions[i].memory == memory)
@@ -28,7 +28,7 @@ static struct region *find(void *memory)
 
 void *mishap_shared_map(size_t size)
 {
-    struct region *region = find(NULL);
+    struct region *region = find_region(NULL);
     if (!region)
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -40,7 +40,7 @@ void *mishap_shared_map(size_t size)
 
 void mishap_shared_unmap(void *memory, size_t size)
 {
-    struct region *region = find(memory);
+    struct region *region = find_region(memory);
     if (!memory)
         return;
     if (region)
