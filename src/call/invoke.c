@@ -141,7 +141,8 @@ static mishap *no_such(const mishap_app *app, const char *name)
     return mishap_suggest(m, words);
 }
 
-static mishap *find(const mishap_app *app, const char *name, const mishap_operation **found)
+static mishap *find_operation(const mishap_app *app, const char *name,
+                              const mishap_operation **found)
 {
     mishap *failure = check_declarations(app);
     if (failure)
@@ -166,7 +167,7 @@ static void limit_within(mishap_call *call, int64_t left_ms)
         mishap_call_limit(call, left_ms < 1 ? 1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
 }
 
-static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
+static mishap *run_call(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
 {
     char id[MISHAP_ID_LENGTH + 1];
     mishap_id_make(id);
@@ -209,12 +210,12 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
     mishap_call *call;
     out = out ? out : &unwanted;
     *out = NULL;
-    mishap *failure = find(app, operation, &found);
+    mishap *failure = find_operation(app, operation, &found);
     if (!failure)
         failure = mishap_call_begin_closed(app, found, mishap_text_of(arguments ? arguments : "{}"),
                                            &call);
     if (!failure)
-        failure = run(call, how ? how : &(mishap_invocation){ 0 }, out);
+        failure = run_call(call, how ? how : &(mishap_invocation){ 0 }, out);
     mishap_service_amend(found, failure);
     mishap_answered_free(unwanted);
     return failure;

@@ -163,7 +163,7 @@ static void print_description(const char *words)
     }
 }
 
-static bool tell(mishap_test *test, mishap_place place, bool holds, const char *expected)
+static bool tell_result(mishap_test *test, mishap_place place, bool holds, const char *expected)
 {
     test->count++;
     test->failed += !holds;
@@ -196,7 +196,7 @@ static bool tell_value(mishap_test *test, mishap_place place, bool holds, const 
     mishap_buffer_put_text(&b, mishap_text_of(words));
     mishap_json_bare(&b, value);
     mishap_buffer_put_char(&b, '\0');
-    tell(test, place, holds, b.failed ? words : b.data);
+    tell_result(test, place, holds, b.failed ? words : b.data);
     mishap_buffer_release(&b);
     return holds;
 }
@@ -208,14 +208,14 @@ bool mishap_expect_at(mishap_test *test, mishap_place place, bool holds, const c
     va_start(arguments, words);
     vsnprintf(text, sizeof text, words, arguments);
     va_end(arguments);
-    return tell(test, place, holds, text);
+    return tell_result(test, place, holds, text);
 }
 
 /* -- expectations ------------------------------------------------------------------------------ */
 
 bool mishap_expect_ok_at(mishap_test *test, mishap_place place)
 {
-    return tell(test, place, test->answered != NULL, "works");
+    return tell_result(test, place, test->answered != NULL, "works");
 }
 
 bool mishap_expect_answer_at(mishap_test *test, mishap_place place, const char *json)
@@ -311,7 +311,8 @@ bool mishap_expect_code_at(mishap_test *test, mishap_place place, const mishap_c
 {
     char words[128];
     snprintf(words, sizeof words, "fails with %s", code->name.data);
-    return tell(test, place, test->failure && mishap_told(test->failure)->code == code, words);
+    return tell_result(test, place, test->failure && mishap_told(test->failure)->code == code,
+                       words);
 }
 
 bool mishap_expect_field_at(mishap_test *test, mishap_place place, const char *field,
@@ -323,7 +324,7 @@ bool mishap_expect_field_at(mishap_test *test, mishap_place place, const char *f
                       mishap_text_equal(found->error, mishap_text_of(error))))
         found = found->next;
     snprintf(words, sizeof words, "says %s of %s", error, field);
-    return tell(test, place, found != NULL, words);
+    return tell_result(test, place, found != NULL, words);
 }
 
 static bool same_value(const mishap_value *a, const mishap_value *b)
