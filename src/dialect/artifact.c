@@ -16,7 +16,7 @@ static mishap_fixed_names nothing_fixed = { NULL };
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_artifact(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "success");
@@ -101,7 +101,7 @@ static const mishap_code *nearest(const mishap_public *told)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_artifact(const mishap_source *source, mishap **out)
 {
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *code = NULL;
@@ -183,7 +183,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("details", .types = MISHAP_SHAPE_OBJECT, .check = check_details),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_artifact(mishap_check *c, yyjson_val *root)
 {
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true) || !c->strict)
         return;
@@ -204,8 +204,8 @@ const mishap_dialect mishap_artifact = {
     .last_words = MISHAP_TEXT("{\"success\":false,\"error\":\"An internal error occurred.\","
                               "\"code\":\"internal_error\",\"category\":\"system\","
                               "\"retriable\":false}"),
-    .render = render,
+    .render = render_artifact,
     .nearest = nearest,
-    .read = read,
-    .check = check,
+    .read = read_artifact,
+    .check = check_artifact,
 };

@@ -5,7 +5,7 @@
  */
 #include "dialect/parts.h"
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_canonical(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     mishap_put_canonical(b, told, MISHAP_WITH_MESSAGE | MISHAP_WITH_SUBJECT);
@@ -47,7 +47,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("incident", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_canonical(mishap_check *c, yyjson_val *root)
 {
     if (mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true))
         mishap_check_retry(c, root, "retryable", "retry_after_ms");
@@ -63,7 +63,7 @@ struct refusal {
     mishap *failure; /* the first */
 };
 
-static void refuse(void *state, const mishap_finding *finding)
+static void refuse_finding(void *state, const mishap_finding *finding)
 {
     struct refusal *refusal = state;
     bool supplied = strcmp(finding->rule, "empty-text") == 0 ||
@@ -82,15 +82,15 @@ static mishap *refuse_what_is_wrong(const mishap_source *source)
     mishap_check c;
     c.dialect = &mishap_canonical;
     c.strict = false;
-    c.found = refuse;
+    c.found = refuse_finding;
     c.state = &refusal;
     c.path.depth = 0;
     c.no_memory = false;
-    check(&c, source->root);
+    check_canonical(&c, source->root);
     return refusal.failure || !c.no_memory ? refusal.failure : mishap_out_of_memory();
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_canonical(const mishap_source *source, mishap **out)
 {
     yyjson_val *root = source->root, *code = yyjson_obj_get(root, "code");
     if (!yyjson_is_str(code))
@@ -114,8 +114,8 @@ const mishap_dialect mishap_canonical = {
     .last_words = MISHAP_TEXT(
         "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
         "\"category\":\"system\",\"retryable\":false}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_canonical,
+    .read = read_canonical,
+    .check = check_canonical,
     .carries_subject = true,
 };

@@ -184,7 +184,7 @@ static void put_message(mishap_buffer *b, const mishap_public *told)
     mishap_buffer_release(&whole);
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_condition_report(const mishap_public *told, mishap_buffer *b)
 {
     if (told->output.length) {
         MISHAP_PUT(b, "[stdout]\n");
@@ -207,7 +207,7 @@ struct sections {
     mishap_text output, type, message, backtrace;
 };
 
-static const char *find(mishap_text text, mishap_text piece, const char *from)
+static const char *find_piece(mishap_text text, mishap_text piece, const char *from)
 {
     const char *end = text.data + text.length;
     return from > end ? NULL : memmem(from, (size_t)(end - from), piece.data, piece.length);
@@ -241,7 +241,7 @@ static bool split(mishap_text document, struct sections *found)
     const char *end = document.data + document.length;
     *found = (struct sections){ 0 };
     for (int i = 0; i < MARKERS; i++)
-        found->at[i] = find(document, markers[i], document.data);
+        found->at[i] = find_piece(document, markers[i], document.data);
     const char *error = found->at[ERROR], *backtrace = found->at[BACKTRACE],
                *output = found->at[STDOUT];
     if (!error || !backtrace || backtrace < error)
@@ -314,7 +314,7 @@ static void read_frames(mishap *m, mishap_text backtrace, mishap_buffer *scratch
     }
 }
 
-static mishap *refuse(const char *sentence)
+static mishap *refuse_report(const char *sentence)
 {
     mishap *m = mishap_raise(MALFORMED_INPUT, "At line 1, column 1: %s", sentence);
     return mishap_tell(mishap_tell(m, "line", 1), "column", 1);
@@ -326,9 +326,10 @@ static mishap *read_text(mishap_text document, mishap **out)
     struct sections found;
     mishap_buffer scratch;
     if (!split(document, &found))
-        return refuse("The report has no [ERROR] section with a [Backtrace] section after it.");
+        return refuse_report(
+            "The report has no [ERROR] section with a [Backtrace] section after it.");
     if (found.type.length == 0)
-        return refuse("The report has no condition type after [ERROR].");
+        return refuse_report("The report has no condition type after [ERROR].");
     mishap_buffer_init(&scratch, storage, sizeof storage);
     put_unescaped(&scratch, found.type);
     mishap *m = mishap_restore(MISHAP_SPELLING_CONDITION, mishap_buffer_text(&scratch),
@@ -398,7 +399,8 @@ static void check_forged(mishap_check *c, mishap_text document, const struct sec
         SAY(c, document, found->at[WARNINGS], MISHAP_RULE_SECTION_FORGED,
             "A report of an error must not have a [warnings] section.");
     for (int i = 0; i < MARKERS; i++) {
-        const char *again = found->at[i] ? find(document, markers[i], found->at[i] + 1) : NULL;
+        const char *again = found->at[i] ? find_piece(document, markers[i], found->at[i] + 1)
+                                         : NULL;
         if (again && i != WARNINGS)
             SAY(c, document, again, MISHAP_RULE_SECTION_FORGED, "%s occurs a second time.",
                 markers[i].data);
@@ -514,7 +516,7 @@ const mishap_dialect mishap_condition_report = {
     .media_type = "text/plain",
     .last_words = MISHAP_TEXT("[ERROR] INTERNAL-ERROR\nAn internal error occurred.\n\n[Backtrace]\n"
                               "0: (#<no backtrace available>)\n"),
-    .render = render,
+    .render = render_condition_report,
     .read_text = read_text,
     .check_text = check_text,
 };

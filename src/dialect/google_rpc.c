@@ -225,7 +225,7 @@ static void put_request_info(mishap_buffer *b, mishap_text id)
     mishap_json_close(b, '}');
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_google_rpc(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "error");
@@ -383,7 +383,7 @@ static const struct mishap_google_code *read_status(yyjson_val *error)
                                                                  : &mishap_google_codes[number];
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_google_rpc(const mishap_source *source, mishap **out)
 {
     yyjson_val *root = source->root, *error = yyjson_obj_get(root, "error"), *found[DETAILS + 1];
     if (!yyjson_is_obj(error) && yyjson_obj_get(root, "message"))
@@ -433,7 +433,7 @@ const mishap_dialect mishap_google_rpc = {
                               "\"details\":[{\"@type\":\"" TYPE_PREFIX
                               "ErrorInfo\",\"reason\":\"INTERNAL_ERROR\","
                               "\"domain\":\"mishap\"}]}}"),
-    .render = render,
-    .read = read,
+    .render = render_google_rpc,
+    .read = read_google_rpc,
     .check = mishap_google_check,
 };

@@ -9,7 +9,7 @@
  */
 #include "dialect/parts.h"
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_http_api(const mishap_public *told, mishap_buffer *b)
 {
     const mishap_code *code = told->code;
     mishap_text message = mishap_public_message(told);
@@ -32,7 +32,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_http_api(const mishap_source *source, mishap **out)
 {
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *message = NULL, *details = NULL;
@@ -95,7 +95,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("details", .types = MISHAP_SHAPE_ANY, .check = check_details),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_http_api(mishap_check *c, yyjson_val *root)
 {
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true))
         return;
@@ -114,7 +114,7 @@ const mishap_dialect mishap_http_api = {
     .media_type = "application/json",
     .last_words = MISHAP_TEXT(
         "{\"error\":\"internal_server_error\",\"message\":\"Internal server error\"}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_http_api,
+    .read = read_http_api,
+    .check = check_http_api,
 };

@@ -228,7 +228,7 @@ static void put_field(mishap_buffer *b, const mishap_public *told, const mishap_
     mishap_buffer_release(&back);
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_json_api(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "errors");
@@ -352,7 +352,7 @@ static void read_link(mishap *m, yyjson_val *links)
                      yyjson_is_obj(about) ? "href" : "about");
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_json_api(const mishap_source *source, mishap **out)
 {
     size_t index, count;
     yyjson_val *root = source->root, *errors = yyjson_obj_get(root, "errors"), *error;
@@ -379,7 +379,7 @@ const mishap_dialect mishap_json_api = {
     .last_words = MISHAP_TEXT(
         "{\"errors\":[{\"status\":\"500\",\"code\":\"INTERNAL_ERROR\",\"title\":\"Internal error\","
         "\"detail\":\"An internal error occurred.\"}]}"),
-    .render = render,
-    .read = read,
+    .render = render_json_api,
+    .read = read_json_api,
     .check = mishap_json_api_check,
 };

@@ -10,7 +10,7 @@
 #include "dialect/carried.h"
 #include "mishap/code.h"
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_json_rpc(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "code");
@@ -104,7 +104,7 @@ static mishap *read_numbered(yyjson_val *number, yyjson_val *message, yyjson_val
     return m;
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_json_rpc(const mishap_source *source, mishap **out)
 {
     yyjson_val *error = source->root;
     if (is_response(error)) {
@@ -218,7 +218,7 @@ static const mishap_shape response_shape[] = {
     MISHAP_SHAPE("result", .types = MISHAP_SHAPE_ANY),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_json_rpc(mishap_check *c, yyjson_val *root)
 {
     if (!is_response(root)) {
         check_error(c, root);
@@ -240,7 +240,7 @@ const mishap_dialect mishap_json_rpc = {
         "{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"
         "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
         "\"category\":\"system\",\"retryable\":false}}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_json_rpc,
+    .read = read_json_rpc,
+    .check = check_json_rpc,
 };

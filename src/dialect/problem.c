@@ -114,7 +114,7 @@ static void put_extensions(mishap_buffer *b, const mishap_public *told)
         MISHAP_JSON_TEXT_MEMBER(b, "incident", told->incident);
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_problem(const mishap_public *told, mishap_buffer *b)
 {
     const char *phrase = mishap_http_phrase(told->code->http_status);
     mishap_text type = mishap_public_docs_url(told), title = told->code->title;
@@ -210,7 +210,7 @@ static const mishap_known known[] = {
     MISHAP_KNOWN_CANONICAL,
 };
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_problem(const mishap_source *source, mishap **out)
 {
     yyjson_val *root = source->root, *errors = yyjson_obj_get(root, "errors");
     yyjson_val *message = yyjson_obj_get(root, "detail");
@@ -334,7 +334,7 @@ static void check_strictly(mishap_check *c, yyjson_val *root)
     }
 }
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_problem(mishap_check *c, yyjson_val *root)
 {
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), false))
         return;
@@ -354,7 +354,7 @@ const mishap_dialect mishap_problem = {
         "{\"type\":\"about:blank\",\"title\":\"Internal Server Error\",\"status\":500,"
         "\"detail\":\"An internal error occurred.\",\"code\":\"INTERNAL_ERROR\","
         "\"category\":\"system\",\"retryable\":false}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_problem,
+    .read = read_problem,
+    .check = check_problem,
 };

@@ -40,7 +40,7 @@ static const mishap_member *told_status(const mishap_public *told)
                : NULL;
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_tool_result(const mishap_public *told, mishap_buffer *b)
 {
     const mishap_code *code = told->code;
     /* A reader has only the type, and with it a row: what that row says, the reader has anyway. */
@@ -70,7 +70,7 @@ static const mishap_code *named_code(yyjson_val *root, mishap_text type)
                                                                                        : NULL;
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_tool_result(const mishap_source *source, mishap **out)
 {
     static mishap_fixed_names with_code = { "status", "error_type", "message",
                                             "code",   "retryable",  NULL };
@@ -154,7 +154,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("incident", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_tool_result(mishap_check *c, yyjson_val *root)
 {
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), false) || !c->strict)
         return;
@@ -170,7 +170,7 @@ const mishap_dialect mishap_tool_result = {
     .media_type = "application/json",
     .last_words = MISHAP_TEXT("{\"status\":\"error\",\"error_type\":\"RuntimeError\","
                               "\"message\":\"An internal error occurred.\"}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_tool_result,
+    .read = read_tool_result,
+    .check = check_tool_result,
 };
