@@ -102,7 +102,7 @@ static mishap_field *take_field(mishap *m)
     return field;
 }
 
-static void append(mishap *m, mishap_field *field)
+static void append_field(mishap *m, mishap_field *field)
 {
     field->next = NULL;
     if (m->last_field)
@@ -119,7 +119,7 @@ void mishap_field_add_sound(mishap *m, const mishap_field *sound)
     if (!field)
         return;
     *field = *sound;
-    append(m, field);
+    append_field(m, field);
 }
 
 mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
@@ -143,7 +143,7 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
         mishap_guard_secret_name(field->field))
         field->actual = mishap_value_of_text(mishap_guard_redacted);
-    append(m, field);
+    append_field(m, field);
     return m;
 }
 

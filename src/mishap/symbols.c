@@ -108,7 +108,7 @@ static int find_debuginfo(Dwfl_Module *module, void **state, const char *name, D
                : -1;
 }
 
-static void load(void)
+static void load_libdw(void)
 {
     void *library = dlopen("libdw.so.1", RTLD_LAZY | RTLD_LOCAL), *address;
     dw.tried = true;
@@ -254,7 +254,7 @@ bool mishap_symbols_put(mishap_buffer *buffer, const void *address)
     struct source source = { 0 };
     uintptr_t place = place_of(address);
     if (!dw.tried)
-        load();
+        load_libdw();
     const struct link_map *object = dw.dwfl ? object_of(place, &found) : NULL;
     Dwfl_Module *module = dw.dwfl ? module_at(place, object) : NULL;
     const char *name = module ? dw.dwfl_module_addrinfo(module, place, &offset, &symbol, NULL, NULL,

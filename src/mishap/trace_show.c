@@ -47,7 +47,7 @@ static struct {
     } kept[KEPT];
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static const struct known *find(const void *address)
+static const struct known *find_known(const void *address)
 {
     for (size_t i = 0; i < KEPT; i++)
         if (all.kept[i].address == address)
@@ -70,7 +70,7 @@ static bool is_shown(const mishap_trace *trace, const void *address)
 
 /* The oldest one makes room that is not in the stack which is shown. No place is kept twice, so
  * there is always one: a stack has far fewer places than are kept. */
-static void keep(const mishap_trace *trace, const void *address, const char *lines)
+static void keep_known(const mishap_trace *trace, const void *address, const char *lines)
 {
     while (is_shown(trace, all.kept[all.next % KEPT].address))
         all.next++;
@@ -144,12 +144,12 @@ static void hear(const mishap_trace *trace, const void *const *addresses, size_t
         length += (size_t)more;
         for (const char *end; heard < count && (end = memchr(room + used, '\0', length - used));
              used = (size_t)(end - room) + 1)
-            keep(trace, addresses[heard++], room + used);
+            keep_known(trace, addresses[heard++], room + used);
     }
 }
 
 /* For those addresses of a stack that are not known yet. */
-static void ask(const mishap_trace *trace, const void *const *addresses, size_t count)
+static void ask_for_names(const mishap_trace *trace, const void *const *addresses, size_t count)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -172,10 +172,10 @@ static void learn(const mishap_trace *trace)
     const void *unknown[MISHAP_TRACE_MAX];
     size_t count = 0;
     for (size_t i = 0; i < trace->count; i++)
-        if (!find(trace->addresses[i]) && !is_among(unknown, count, trace->addresses[i]))
+        if (!find_known(trace->addresses[i]) && !is_among(unknown, count, trace->addresses[i]))
             unknown[count++] = trace->addresses[i];
     if (count && !all.hopeless)
-        ask(trace, unknown, count);
+        ask_for_names(trace, unknown, count);
 }
 
 /* -- as text ----------------------------------------------------------------------------------- */
@@ -198,8 +198,8 @@ static void put_lines(mishap_buffer *buffer, const char *indent, size_t *number,
     }
 }
 
-static void put(mishap_buffer *buffer, const char *indent, const mishap_trace *trace,
-                bool in_detail)
+static void put_trace(mishap_buffer *buffer, const char *indent, const mishap_trace *trace,
+                      bool in_detail)
 {
     char storage[LONGEST];
     mishap_buffer exported;
@@ -210,7 +210,7 @@ static void put(mishap_buffer *buffer, const char *indent, const mishap_trace *t
         learn(trace);
     }
     for (size_t i = 0; i < trace->count; i++) {
-        const struct known *known = in_detail ? find(trace->addresses[i]) : NULL;
+        const struct known *known = in_detail ? find_known(trace->addresses[i]) : NULL;
         const char *lines = known && known->lines[0] ? known->lines : NULL;
         mishap_buffer_reset(&exported);
         if (!lines)
@@ -225,7 +225,7 @@ static void put(mishap_buffer *buffer, const char *indent, const mishap_trace *t
 
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
 {
-    put(buffer, "    ", trace, true);
+    put_trace(buffer, "    ", trace, true);
 }
 
 /* -- for another process ----------------------------------------------------------------------- */
@@ -270,6 +270,6 @@ void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail
             text.data += length;
             text.length -= length;
         }
-        put(buffer, "      ", &trace, in_detail);
+        put_trace(buffer, "      ", &trace, in_detail);
     }
 }
