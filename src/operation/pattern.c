@@ -35,13 +35,13 @@ enum {
 
 static const uint32_t compile_options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C;
 
-static void *take(size_t size, void *state)
+static void *take_block(size_t size, void *state)
 {
     (void)state;
     return mishap_allocate(size);
 }
 
-static void give(void *block, void *state)
+static void give_block(void *block, void *state)
 {
     (void)state;
     mishap_release(block);
@@ -62,8 +62,8 @@ struct compiled {
 static _Atomic(struct compiled *) chains[CHAINS];
 static atomic_size_t kept;
 
-static struct compiled *find(struct compiled *from, const struct compiled *until,
-                             const char *pattern, uint64_t sum)
+static struct compiled *find_compiled(struct compiled *from, const struct compiled *until,
+                                      const char *pattern, uint64_t sum)
 {
     for (; from != until; from = from->next)
         if (from->hash == sum && strcmp(from->pattern, pattern) == 0)
@@ -102,7 +102,7 @@ static struct compiled *compile(const char *pattern, uint64_t sum)
     *compiled = (struct compiled){ .hash = sum };
     memcpy(compiled->pattern, pattern, size);
 
-    pcre2_general_context *memory = pcre2_general_context_create(take, give, NULL);
+    pcre2_general_context *memory = pcre2_general_context_create(take_block, give_block, NULL);
     pcre2_compile_context *context = memory ? pcre2_compile_context_create(memory) : NULL;
     if (!context || !compile_into(compiled, context)) {
         mishap_release(compiled);
@@ -114,12 +114,12 @@ static struct compiled *compile(const char *pattern, uint64_t sum)
 }
 
 /* Put it into its chain, unless another thread was faster: then that one's is used. */
-static struct compiled *keep(struct compiled *compiled)
+static struct compiled *keep_compiled(struct compiled *compiled)
 {
     _Atomic(struct compiled *) *chain = &chains[compiled->hash % CHAINS];
     struct compiled *seen = NULL, *first = atomic_load_explicit(chain, memory_order_acquire);
     do {
-        struct compiled *same = find(first, seen, compiled->pattern, compiled->hash);
+        struct compiled *same = find_compiled(first, seen, compiled->pattern, compiled->hash);
         if (same) {
             atomic_fetch_sub(&kept, 1);
             discard(compiled);
@@ -138,11 +138,11 @@ static struct compiled *get(const char *pattern, bool *ours)
     uint64_t sum = mishap_text_hash(mishap_text_of(pattern));
     *ours = false;
     struct compiled *first = atomic_load_explicit(&chains[sum % CHAINS], memory_order_acquire);
-    struct compiled *compiled = find(first, NULL, pattern, sum);
+    struct compiled *compiled = find_compiled(first, NULL, pattern, sum);
     if (compiled || !(compiled = compile(pattern, sum)))
         return compiled;
     if (atomic_fetch_add(&kept, 1) < MOST_KEPT)
-        return keep(compiled);
+        return keep_compiled(compiled);
     atomic_fetch_sub(&kept, 1);
     *ours = true;
     return compiled;
@@ -193,7 +193,7 @@ static void make_key(void)
 
 static struct searcher *hire(void)
 {
-    pcre2_general_context *memory = pcre2_general_context_create(take, give, NULL);
+    pcre2_general_context *memory = pcre2_general_context_create(take_block, give_block, NULL);
     struct searcher *searcher = memory ? mishap_allocate(sizeof *searcher) : NULL;
     if (searcher) {
         /* One pair of offsets: whether it matched is all that is asked. */
@@ -216,7 +216,7 @@ static struct searcher *hire(void)
  */
 static void give_stack(struct searcher *searcher)
 {
-    pcre2_general_context *memory = pcre2_general_context_create(take, give, NULL);
+    pcre2_general_context *memory = pcre2_general_context_create(take_block, give_block, NULL);
     if (memory)
         searcher->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, memory);
     pcre2_general_context_free(memory);

@@ -127,7 +127,7 @@ static yyjson_val *find_key(mishap_requirements *v, mishap_text name)
 }
 
 /* The value of a field; NULL if it is not there, which null is not either. */
-static yyjson_val *find(mishap_requirements *v, mishap_text name)
+static yyjson_val *find_field(mishap_requirements *v, mishap_text name)
 {
     yyjson_val *key = find_key(v, name);
     return key && !yyjson_is_null(key + 1) ? key + 1 : NULL; /* a value follows its key */
@@ -139,7 +139,7 @@ static bool is_settled(const mishap_requirements *v, yyjson_val *value)
     return v->settled && v->settled[i / 64] >> (i % 64) & 1;
 }
 
-static void settle(mishap_requirements *v, yyjson_val *value)
+static void mark_settled(mishap_requirements *v, yyjson_val *value)
 {
     size_t i = (size_t)(value - v->reader.root);
     if (!v->settled) {
@@ -160,7 +160,7 @@ static yyjson_val *open_field(mishap_requirements *v, const char *field, mishap_
     if (!v || v->refusal || v->findings.failure || !field)
         return NULL;
     *spot = (mishap_spot){ .name = mishap_text_of(field) };
-    yyjson_val *value = find(v, spot->name);
+    yyjson_val *value = find_field(v, spot->name);
     return value && !is_settled(v, value) ? value : NULL;
 }
 
@@ -169,12 +169,12 @@ static yyjson_val *open_field(mishap_requirements *v, const char *field, mishap_
 static void require_field(mishap_requirements *v, const char *field)
 {
     mishap_spot spot = { .name = mishap_text_of(field) };
-    yyjson_val *value = find(v, spot.name);
+    yyjson_val *value = find_field(v, spot.name);
     if (value && (is_settled(v, value) || !yyjson_equals_str(value, "")))
         return;
     mishap_miss(&v->findings, &spot, NULL);
     if (value)
-        settle(v, value);
+        mark_settled(v, value);
 }
 
 void mishap_require_fields(mishap_requirements *v, const char *field, ...)
@@ -191,7 +191,7 @@ void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
     if (value && !mishap_expect_type(&v->findings, &spot, type, value))
-        settle(v, value);
+        mark_settled(v, value);
 }
 
 void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max)
@@ -202,7 +202,7 @@ void mishap_require_length(mishap_requirements *v, const char *field, size_t min
         (yyjson_is_arr(value) || mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value)))
         mishap_expect_length(&v->findings, &spot, min, max, value);
     else if (value)
-        settle(v, value);
+        mark_settled(v, value);
 }
 
 void mishap_require_range(mishap_requirements *v, const char *field, double min, double max)
@@ -212,7 +212,7 @@ void mishap_require_range(mishap_requirements *v, const char *field, double min,
     if (value && mishap_expect_type(&v->findings, &spot, MISHAP_NUMBER, value))
         mishap_expect_range(&v->findings, &spot, min, max, 0, value);
     else if (value)
-        settle(v, value);
+        mark_settled(v, value);
 }
 
 void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern)
@@ -222,5 +222,5 @@ void mishap_require_pattern(mishap_requirements *v, const char *field, const cha
     if (value && mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value))
         mishap_expect_pattern(&v->findings, &spot, pattern, NULL, false, value);
     else if (value)
-        settle(v, value);
+        mark_settled(v, value);
 }

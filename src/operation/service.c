@@ -160,7 +160,7 @@ static mishap *without_secrets(const mishap_service *service, mishap *failure)
 }
 
 /* With a state it is opened, without one prepared. */
-static mishap *ask(const mishap_service *service, const mishap_setup *setup, void **state)
+static mishap *ask_service(const mishap_service *service, const mishap_setup *setup, void **state)
 {
     return state ? service->open(setup, state) : service->prepare(setup);
 }
@@ -172,11 +172,11 @@ static mishap *run_open(const mishap_service *service, const mishap_setup *setup
 {
     sigjmp_buf way_out;
     if (!holder)
-        return ask(service, setup, state);
+        return ask_service(service, setup, state);
     mishap *volatile failure = NULL;
     if (sigsetjmp(way_out, 0) == 0) {
         holder->way_out = &way_out;
-        failure = ask(service, setup, state);
+        failure = ask_service(service, setup, state);
     } else {
         failure = mishap_note(mishap_raise(INTERNAL_ERROR,
                                            "The opening of the service %s was aborted: %s.",
@@ -226,7 +226,7 @@ static mishap *open_it(const mishap_app *app, const mishap_service *service, voi
     return failure ? not_available(service, failure) : NULL;
 }
 
-static struct opened *find(const mishap_service *service)
+static struct opened *find_opened(const mishap_service *service)
 {
     size_t known = atomic_load_explicit(&count, memory_order_acquire);
     for (size_t i = 0; i < known; i++)
@@ -238,7 +238,7 @@ static struct opened *find(const mishap_service *service)
 /* The lock is held: no other thread opens it as well. */
 static mishap *find_or_open(const mishap_app *app, const mishap_service *service, void **state)
 {
-    struct opened *found = find(service);
+    struct opened *found = find_opened(service);
     size_t known = atomic_load_explicit(&count, memory_order_relaxed);
     void *made = NULL;
     if (!found && known == MOST_SERVICES)
@@ -257,7 +257,7 @@ static mishap *find_or_open(const mishap_app *app, const mishap_service *service
 
 mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state)
 {
-    struct opened *found = find(service);
+    struct opened *found = find_opened(service);
     struct timespec until;
     if (found) {
         *state = found->state;
@@ -276,7 +276,7 @@ mishap *mishap_service_open(const mishap_app *app, const mishap_service *service
 
 const char *mishap_service_identity(const mishap_service *service)
 {
-    const struct opened *found = find(service);
+    const struct opened *found = find_opened(service);
     const char *identity = found && service->identity ? service->identity(found->state) : NULL;
     return identity ? identity : "";
 }

@@ -109,7 +109,7 @@ static bool keep_text(struct document *document, mishap_text text)
     return true;
 }
 
-static void forget(void)
+static void forget_settings(void)
 {
     for (size_t count = atomic_exchange(&known, 0); count; count--) {
         release_document(&entries[count - 1].values);
@@ -191,14 +191,14 @@ static mishap *read_document(const mishap_app *app, struct document *document, m
 
 mishap *mishap_settings_use(const mishap_app *app, const mishap_settings_from *from)
 {
-    forget();
+    forget_settings();
     if (!from)
         return NULL;
     mishap *failure = read_document(app, &given, from->given, false);
     if (!failure)
         failure = read_document(app, &file, from->file, true);
     if (failure)
-        forget();
+        forget_settings();
     else
         sources = (mishap_settings_sources){ given.reader.root, file.reader.root, from->flags };
     return failure;

@@ -74,7 +74,7 @@ mishap *mishap_settings_take_findings(mishap **found, mishap *failure, const mis
     return NULL;
 }
 
-static mishap *check(struct gathering *g, const mishap_param *params, yyjson_val *values)
+static mishap *check_values(struct gathering *g, const mishap_param *params, yyjson_val *values)
 {
     return mishap_settings_take_findings(&g->found, mishap_params_check(params, values),
                                          MISHAP_CODE_VALIDATION_ERROR);
@@ -115,7 +115,7 @@ static mishap *check_names(struct gathering *g, yyjson_val *root, bool options)
         return mishap_out_of_memory();
     mishap *failure = check_known(g, names, root, NULL);
     keep_services(names);
-    return failure ? failure : check(g, names, root);
+    return failure ? failure : check_values(g, names, root);
 }
 
 static const char *join(struct gathering *g, const char *first, const char *second)
@@ -302,7 +302,7 @@ static mishap *read_service(struct gathering *g, const mishap_service *service,
     /* The names in the objects that came by flags and variables are checked as well. */
     mishap *failure = whole ? check_known(g, open, reader.root, know_all) : mishap_out_of_memory();
     if (!failure)
-        failure = check(g, params, reader.root);
+        failure = check_values(g, params, reader.root);
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&named);
     return failure;
