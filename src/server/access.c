@@ -253,7 +253,7 @@ static bool is_plain(mishap_text text)
 
 /* At most so many bytes, without cutting a character in two. The bytes may not be UTF-8, so the
  * search for the start of a character goes back by the length of one character at most. */
-static mishap_text cut(mishap_text text, size_t limit)
+static mishap_text cut_text(mishap_text text, size_t limit)
 {
     size_t length = limit;
     if (text.length <= limit)
@@ -271,7 +271,7 @@ static void put_safe(mishap_buffer *b, mishap_text text, size_t limit)
 {
     _Alignas(max_align_t) char room[3 * LONGEST_PATH + 64]; /* a bad byte becomes three */
     mishap_arena arena;
-    text = cut(text, limit);
+    text = cut_text(text, limit);
     if (is_plain(text)) {
         mishap_json_string(b, text);
         return;
@@ -327,7 +327,7 @@ void mishap_http_access_add(mishap_http_access *access, const mishap_http_reques
     }
     if (reply->code) {
         MISHAP_PUT(b, ",\"code\":\"");
-        mishap_buffer_put_text(b, cut(reply->code->name, LONGEST_NAME));
+        mishap_buffer_put_text(b, cut_text(reply->code->name, LONGEST_NAME));
         MISHAP_PUT(b, "\"");
     }
     if (request->fields[MISHAP_HTTP_USER_AGENT].length) {

@@ -69,7 +69,7 @@ static size_t room_left(const mishap_http_loop *loop)
     return sizeof loop->input - loop->input_used;
 }
 
-/* libuv is in the middle of a read here and must not be told to stop it: see take(). */
+/* libuv is in the middle of a read here and must not be told to stop it: see take_bytes(). */
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
     mishap_http_loop *loop = ((connection *)handle->data)->loop;
@@ -109,7 +109,7 @@ static bool goes_on(const connection *c, const uv_buf_t *data)
 }
 
 /* Keep bytes for this iteration. Afterwards there is room for the next read of any connection. */
-static void take(connection *c, char *data, size_t length)
+static void take_bytes(connection *c, char *data, size_t length)
 {
     mishap_http_loop *loop = c->loop;
     if (!c->turn) {
@@ -140,7 +140,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
         if (c->lingered > MOST_LINGERING)
             mishap_http_connection_close(c);
     } else {
-        take(c, data->base, (size_t)count);
+        take_bytes(c, data->base, (size_t)count);
     }
 }
 
@@ -291,7 +291,7 @@ static void wait_for_turn(connection *c)
 }
 
 /* Its replies are written, or being written: decide what the connection waits for now. */
-static void settle(connection *c, mishap_http_state state)
+static void settle_connection(connection *c, mishap_http_state state)
 {
     static const mishap_http_wait waits[] = {
         [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
@@ -334,7 +334,7 @@ void mishap_http_connection_proceed(connection *c, mishap_http_state state)
     bool open = write_out(c, 0, out->length);
     forget_out(out, 0);
     if (open)
-        settle(c, state);
+        settle_connection(c, state);
 }
 
 /* -- loop iterations --------------------------------------------------------------------------- */
@@ -353,7 +353,7 @@ static void write_turns(mishap_http_loop *loop, size_t first, size_t end)
         c->turn = NULL;
         out->failed = failed && i + 1 == end;
         if (write_out(c, turn->from, turn->to))
-            settle(c, turn->state);
+            settle_connection(c, turn->state);
     }
     forget_out(out, 0);
 }
@@ -483,7 +483,7 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
         c->turn->state = state; /* if it was not processed yet, that decides the state */
     } else if (state == MISHAP_HTTP_ENDED || c->writing ||
                !mishap_http_reader_has_more(&exchange->reader)) {
-        settle(c, state);
+        settle_connection(c, state);
     } else {
         mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);
         c->since_turn = server->turn;

@@ -37,7 +37,7 @@ int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name)
     return i;
 }
 
-static mishap *add(mishap_http_fields *fields, mishap_text name, mishap_http_repeats repeats)
+static mishap *add_field(mishap_http_fields *fields, mishap_text name, mishap_http_repeats repeats)
 {
     if (mishap_http_field_find(fields, name) >= 0)
         return NULL;
@@ -57,7 +57,8 @@ static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extensio
 {
     for (const mishap_http_wish *wishes = extension->fields; wishes && wishes->name; wishes++) {
         mishap_text name = mishap_text_of(wishes->name);
-        mishap *failure = add(fields, name, wishes->first ? MISHAP_HTTP_FIRST : MISHAP_HTTP_ONCE);
+        mishap *failure = add_field(fields, name,
+                                    wishes->first ? MISHAP_HTTP_FIRST : MISHAP_HTTP_ONCE);
         if (failure)
             return mishap_tell(failure, "extension", extension->name);
         struct mishap_http_kept_field *kept = &fields->kept[mishap_http_field_find(fields, name)];
@@ -95,7 +96,7 @@ mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
     *fields = (mishap_http_fields){ 0 };
     memset(fields->by_length, -1, sizeof fields->by_length);
     for (size_t i = 0; i < MISHAP_HTTP_OWN_FIELDS && !failure; i++)
-        failure = add(fields, own[i].name, own[i].repeats);
+        failure = add_field(fields, own[i].name, own[i].repeats);
     for (; extensions && *extensions && !failure; extensions++)
         failure = add_wishes(fields, *extensions);
     list_names(fields);

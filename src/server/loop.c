@@ -25,7 +25,7 @@ enum {
     ORPHAN_MS = 2000, /* to finish requests in flight when the supervisor is gone */
 };
 
-static void say(mishap_http_loop *loop, char word)
+static void say_to_supervisor(mishap_http_loop *loop, char word)
 {
     uv_buf_t byte = uv_buf_init(&word, 1);
     uv_try_write((uv_stream_t *)&loop->control, &byte, 1);
@@ -33,7 +33,7 @@ static void say(mishap_http_loop *loop, char word)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-static _Noreturn void leave(mishap_http_loop *loop)
+static _Noreturn void leave_loop(mishap_http_loop *loop)
 {
     mishap_http_access_flush(loop->server.access);
     mishap_http_extensions_close(&loop->server);
@@ -47,7 +47,7 @@ static void leave_if_done(mishap_http_loop *loop)
         return; /* the loop stays, or is in the middle of answering */
     bool busy = loop->connections || !loop->released || mishap_http_extensions_busy(&loop->server);
     if (!busy || uv_now(&loop->uv) >= loop->end_by_ms)
-        leave(loop);
+        leave_loop(loop);
 }
 
 static void close_listener(struct mishap_http_listener *listener)
@@ -101,7 +101,7 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
 static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
 {
     drain(loop, idle_ms, end_ms);
-    say(loop, MISHAP_HTTP_LEAVING);
+    say_to_supervisor(loop, MISHAP_HTTP_LEAVING);
 }
 
 /* -- events ------------------------------------------------------------------------------------ */
@@ -122,7 +122,7 @@ static void beat(mishap_http_loop *loop)
     if (now - loop->alive_ms < BEAT_MS)
         return;
     loop->alive_ms = now;
-    say(loop, MISHAP_HTTP_ALIVE);
+    say_to_supervisor(loop, MISHAP_HTTP_ALIVE);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -276,7 +276,7 @@ static int listen_on(struct mishap_http_listener *listener)
                    : 0;
 }
 
-static int begin(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
+static int begin_loop(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
 {
     int error = open_handles(loop, sockets, control);
     uint64_t tick = tick_of(loop);
@@ -331,7 +331,7 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     if (failure)
         fail(failure);
     set_patience(&loop, settings);
-    int error = begin(&loop, sockets, control);
+    int error = begin_loop(&loop, sockets, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The server process could not start: %s.",
                           uv_strerror(error)));
@@ -339,7 +339,7 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     if (failure)
         fail(failure);
     mishap_http_metrics_add(common->metrics, MISHAP_HTTP_LOOPS_BEGUN, 1);
-    say(&loop, MISHAP_HTTP_READY);
+    say_to_supervisor(&loop, MISHAP_HTTP_READY);
     uv_run(&loop.uv, UV_RUN_DEFAULT);
-    leave(&loop);
+    leave_loop(&loop);
 }

@@ -191,7 +191,7 @@ static inline struct shard *shard_of(mishap_http_metrics *metrics)
  * says nothing about other memory. A shard gets another owner by `owners`: the compare-and-swap of
  * the next owner comes after the store of the supervisor, and that after the end of the last owner,
  * so no count is lost. */
-static inline void add(cell *to, uint64_t more, bool shared)
+static inline void add_to_cell(cell *to, uint64_t more, bool shared)
 {
     if (__builtin_expect(shared, 0))
         atomic_fetch_add_explicit(to, more, memory_order_relaxed);
@@ -246,17 +246,17 @@ void mishap_http_metrics_count(mishap_http_metrics *metrics, int64_t route,
     size_t verb = (unsigned)method < MISHAP_HTTP_METHODS ? method : MISHAP_HTTP_OTHER;
     cell *histogram = shard->cells + metrics->histograms + row * HISTOGRAM_CELLS;
     cell *requests = shard->cells + metrics->requests + row * REQUEST_CELLS;
-    add(histogram + bucket_of(duration_ns), 1, shared);
-    add(histogram + SUM, duration_ns > 0 ? (uint64_t)duration_ns : 0, shared);
-    add(requests + verb * STATUSES + place, 1, shared);
+    add_to_cell(histogram + bucket_of(duration_ns), 1, shared);
+    add_to_cell(histogram + SUM, duration_ns > 0 ? (uint64_t)duration_ns : 0, shared);
+    add_to_cell(requests + verb * STATUSES + place, 1, shared);
     if (code)
-        add(shard->cells + place_of_code(metrics, code), 1, shared);
+        add_to_cell(shard->cells + place_of_code(metrics, code), 1, shared);
 }
 
 void mishap_http_metrics_add(mishap_http_metrics *metrics, mishap_http_gauge gauge, int64_t change)
 {
     struct shard *shard = shard_of(metrics);
-    add(&shard->gauges[gauge], (uint64_t)change, shard == shard_at(metrics, 0));
+    add_to_cell(&shard->gauges[gauge], (uint64_t)change, shard == shard_at(metrics, 0));
 }
 
 void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process)
@@ -309,7 +309,7 @@ static uint64_t sum_histogram(const mishap_http_metrics *metrics, size_t row,
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-static void put(mishap_buffer *b, const char *string)
+static void put_string(mishap_buffer *b, const char *string)
 {
     mishap_buffer_put_text(b, mishap_text_of(string));
 }
@@ -317,13 +317,13 @@ static void put(mishap_buffer *b, const char *string)
 static void put_family(mishap_buffer *b, const char *name, const char *type, const char *help)
 {
     MISHAP_PUT(b, "# HELP ");
-    put(b, name);
+    put_string(b, name);
     MISHAP_PUT(b, " ");
-    put(b, help);
+    put_string(b, help);
     MISHAP_PUT(b, "\n# TYPE ");
-    put(b, name);
+    put_string(b, name);
     MISHAP_PUT(b, " ");
-    put(b, type);
+    put_string(b, type);
     MISHAP_PUT(b, "\n");
 }
 
@@ -394,7 +394,7 @@ static void put_histogram(mishap_buffer *b, const mishap_http_routes *routes, si
         MISHAP_PUT(b, "mishap_http_request_duration_seconds_bucket");
         put_route(b, routes, row);
         MISHAP_PUT(b, ",le=\"");
-        put(b, buckets[i].label);
+        put_string(b, buckets[i].label);
         MISHAP_PUT(b, "\"");
         put_count(b, so_far += sums[i]);
     }
@@ -417,7 +417,7 @@ static void put_error(mishap_buffer *b, const mishap_http_metrics *metrics, size
     MISHAP_PUT(b, "mishap_errors_total{code=\"");
     put_label(b, name);
     MISHAP_PUT(b, "\",category=\"");
-    put(b, mishap_category_name(category));
+    put_string(b, mishap_category_name(category));
     MISHAP_PUT(b, "\"");
     put_count(b, sum);
 }
@@ -455,7 +455,7 @@ void mishap_http_metrics_put(mishap_buffer *b, const mishap_http_metrics *metric
     put_errors(b, metrics);
     for (size_t i = 0; i < MISHAP_HTTP_GAUGES; i++) {
         put_family(b, families[i].name, families[i].type, families[i].help);
-        put(b, families[i].name);
+        put_string(b, families[i].name);
         MISHAP_PUT(b, " ");
         mishap_buffer_put_int(b, sum_gauge(metrics, i));
         MISHAP_PUT(b, "\n");

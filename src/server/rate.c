@@ -77,8 +77,8 @@ static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_req
  *
  * Relaxed order is enough: a word says nothing about other memory, and each change starts from the
  * latest value. */
-static int64_t take(const mishap_http_rates *rates, _Atomic uint64_t *word, int64_t count,
-                    int64_t now_ns)
+static int64_t take_from_bucket(const mishap_http_rates *rates, _Atomic uint64_t *word,
+                                int64_t count, int64_t now_ns)
 {
     int64_t worth = count * rates->each;
     uint64_t now = (uint64_t)now_ns, used = atomic_load_explicit(word, memory_order_relaxed), next;
@@ -100,7 +100,7 @@ mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_requ
 {
     if (!rates)
         return NULL;
-    int64_t wait_ns = take(rates, word_of(rates, request), 1, now_ns);
+    int64_t wait_ns = take_from_bucket(rates, word_of(rates, request), 1, now_ns);
     return wait_ns ? limited(rates, wait_ns) : NULL;
 }
 
@@ -125,7 +125,7 @@ mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_
     _Atomic uint64_t *word = word_of(rates, request);
     if (count > (size_t)rates->per_second)
         return too_large(rates, count);
-    int64_t wait_ns = take(rates, word, (int64_t)count - 1, now_ns);
+    int64_t wait_ns = take_from_bucket(rates, word, (int64_t)count - 1, now_ns);
     if (!wait_ns)
         return NULL;
     atomic_fetch_sub_explicit(word, (uint64_t)rates->each, memory_order_relaxed);

@@ -131,7 +131,7 @@ static void begin_loop(supervisor *s, int slot)
     s->processes[which] = begun;
 }
 
-static void tell(const struct process *p, char word)
+static void tell_process(const struct process *p, char word)
 {
     send(p->control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -188,13 +188,13 @@ static void on_word(supervisor *s, struct process *p, char word)
         for (size_t i = 0; i < MOST_PROCESSES && !p->draining; i++) {
             struct process *other = &s->processes[i];
             if (other->pid && other != p && other->slot == p->slot && !other->draining) {
-                tell(other, MISHAP_HTTP_DRAIN);
+                tell_process(other, MISHAP_HTTP_DRAIN);
                 let_go(s, other);
             }
         }
     } else if (word == MISHAP_HTTP_LEAVING && !p->draining) {
         let_go(s, p);
-        tell(p, MISHAP_HTTP_DRAIN); /* and send it no more connections */
+        tell_process(p, MISHAP_HTTP_DRAIN); /* and send it no more connections */
         if (!s->stopping)
             begin_loop(s, p->slot);
     }
@@ -232,7 +232,7 @@ static void end_sockets(supervisor *s)
         mishap_http_sockets_end(&s->sockets[i], distribute, s);
 }
 
-static void stop(supervisor *s)
+static void stop_processes(supervisor *s)
 {
     s->stopping = true;
     end_sockets(s);
@@ -240,7 +240,7 @@ static void stop(supervisor *s)
         struct process *p = &s->processes[i];
         if (!p->pid)
             continue;
-        tell(p, MISHAP_HTTP_STOP);
+        tell_process(p, MISHAP_HTTP_STOP);
         p->draining = true;
         p->kill_at_ns = mishap_clock_monotonic_ns() +
                         ((int64_t)s->settings->stop_ms + SPARE_MS) * 1000000;
@@ -261,7 +261,7 @@ static void on_bad_start(supervisor *s, int slot)
     int count = ++s->bad_starts[slot];
     if (!s->announced && count >= MOST_BAD_STARTS) {
         s->failure = mishap_raise(UNAVAILABLE, "The server could not be started.");
-        stop(s);
+        stop_processes(s);
         return;
     }
     begin_later(s, slot, count < MOST_BAD_STARTS ? 50L * count : 2000);
@@ -279,7 +279,7 @@ static void tell_of_signal(const supervisor *s, const struct process *ended, int
                    ended->draining ? " while it was stopping" : " and is being replaced");
 }
 
-static struct process *find(supervisor *s, pid_t pid)
+static struct process *find_process(supervisor *s, pid_t pid)
 {
     for (size_t i = 0; i < MOST_PROCESSES; i++)
         if (s->processes[i].pid == pid)
@@ -310,7 +310,7 @@ static void reap(supervisor *s)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-        struct process *loop = find(s, pid);
+        struct process *loop = find_process(s, pid);
         if (WIFSTOPPED(status) && loop)
             mishap_signal_process(pid, SIGKILL);
         else if (loop)
@@ -342,7 +342,7 @@ static void on_signal(supervisor *s, int number)
         if (s->stopping)
             kill_all(s); /* the second request to stop */
         else
-            stop(s);
+            stop_processes(s);
     }
 }
 
