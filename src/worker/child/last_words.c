@@ -32,8 +32,8 @@ static mishap_worker_page *take_page(void)
     return getpid() == process ? atomic_exchange(&current, NULL) : NULL;
 }
 
-static void leave(mishap_worker_page *page, mishap_last_words kind, int number, uint64_t address,
-                  const mishap_trace *trace)
+static void leave_words(mishap_worker_page *page, mishap_last_words kind, int number,
+                        uint64_t address, const mishap_trace *trace)
 {
     page->number = number;
     page->address = address;
@@ -52,8 +52,8 @@ static void on_crash(const mishap_crash *crash)
 {
     mishap_worker_page *page = take_page();
     if (page)
-        leave(page, MISHAP_WORDS_CRASH, crash->signal, (uint64_t)(uintptr_t)crash->address,
-              &crash->trace);
+        leave_words(page, MISHAP_WORDS_CRASH, crash->signal, (uint64_t)(uintptr_t)crash->address,
+                    &crash->trace);
 }
 
 /* True if the keeper or the worker's own timer has sent the signal. From any other process it has
@@ -76,7 +76,7 @@ static void on_asked(int signal, siginfo_t *info, void *context)
     mishap_worker_page *page = take_page();
     if (page) {
         mishap_trace_at(&trace, context);
-        leave(page, MISHAP_WORDS_STACK, 0, 0, &trace);
+        leave_words(page, MISHAP_WORDS_STACK, 0, 0, &trace);
     }
     kill(getpid(), SIGKILL);
 }
@@ -89,7 +89,7 @@ static void on_exit_called(int status, void *unused)
     if (!page)
         return;
     mishap_trace_unwind(&trace, __builtin_return_address(0));
-    leave(page, MISHAP_WORDS_EXIT, status, 0, &trace);
+    leave_words(page, MISHAP_WORDS_EXIT, status, 0, &trace);
     _exit(status); /* functions of atexit() do not run: the handler must not call exit() */
 }
 

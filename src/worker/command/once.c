@@ -93,7 +93,7 @@ static void count_stray(struct abroad *a)
     a->lie = ++a->strays > MOST_STRAYS ? "too much that is of no call" : NULL;
 }
 
-static void take(struct abroad *a, mishap_text text)
+static void take_message(struct abroad *a, mishap_text text)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap_foreign_message message;
@@ -137,7 +137,7 @@ static bool read_packet(struct abroad *a)
     switch (mishap_foreign_gather(&p->in, (mishap_text){ p->packet, (size_t)count },
                                   mishap_foreign_limit(a->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
-        take(a, message);
+        take_message(a, message);
         mishap_buffer_reset(&p->in);
         break;
     case MISHAP_GATHERED_PART:
@@ -367,7 +367,7 @@ void mishap_foreign_stop(mishap_foreign_process *p)
     mishap_release(p);
 }
 
-static mishap_foreign_process *make(const mishap_foreign *foreign)
+static mishap_foreign_process *make_process(const mishap_foreign *foreign)
 {
     mishap_foreign_process *p = mishap_allocate(sizeof *p);
     char *packet = mishap_allocate(MISHAP_PACKET + 1);
@@ -403,7 +403,7 @@ static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
     mishap *failure = mishap_spawn_check(foreign);
     if (failure)
         return failure;
-    mishap_foreign_process *p = make(foreign);
+    mishap_foreign_process *p = make_process(foreign);
     if (!p)
         return mishap_out_of_memory();
     if (!spawn(p)) {
@@ -456,8 +456,8 @@ static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
 }
 
 /* Start a process and wait until it is ready. */
-static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
-                     mishap_foreign_process **out)
+static mishap *start_process(const mishap_app *app, const mishap_foreign *foreign,
+                             mishap_call *call, mishap_foreign_process **out)
 {
     mishap *failure = launch(app, foreign, out);
     if (!failure)
@@ -486,7 +486,7 @@ mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreig
 {
     *out = NULL;
     mishap *failure = open_service(app, foreign);
-    return failure ? failure : start(app, foreign, NULL, out);
+    return failure ? failure : start_process(app, foreign, NULL, out);
 }
 
 mishap *mishap_foreign_launch(const mishap_app *app, const mishap_foreign *foreign,
@@ -499,7 +499,7 @@ mishap *mishap_foreign_launch(const mishap_app *app, const mishap_foreign *forei
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-static mishap *run(mishap_foreign_process *p, mishap_call *call)
+static mishap *run_call(mishap_foreign_process *p, mishap_call *call)
 {
     int64_t left_ms = mishap_call_time_left(call);
     struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
@@ -538,9 +538,10 @@ mishap *mishap_foreign_run(mishap_call *call)
                               "server that has one.");
     if (!process) /* the call of a person at a terminal, who can interrupt it */
         mishap_foreign_shorten(foreign, call);
-    mishap *failure = process ? look_at(process, call) : start(call->app, foreign, call, &process);
+    mishap *failure = process ? look_at(process, call)
+                              : start_process(call->app, foreign, call, &process);
     if (!failure)
-        failure = run(process, call);
+        failure = run_call(process, call);
     if (process != call->process)
         mishap_foreign_stop(process);
     return failure;

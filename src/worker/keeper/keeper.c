@@ -73,7 +73,7 @@ static void start_foreign(size_t loop, const mishap_keeper_message *asked)
 }
 
 /* A worker that several loops share gets one more connection; otherwise a new worker is started. */
-static void start(size_t loop, const mishap_keeper_message *asked)
+static void start_worker(size_t loop, const mishap_keeper_message *asked)
 {
     mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
                                      .number = asked->number,
@@ -260,7 +260,7 @@ static void listen_to(size_t loop)
         for (size_t i = 0; i < count; i++)
             close(files[i]);
         if (message.word == MISHAP_KEEPER_START)
-            start(loop, &message);
+            start_worker(loop, &message);
         else if (message.word >= MISHAP_KEEPER_LEASE)
             mishap_leases_hear(loop, &message);
         else if ((worker = mishap_kept_by_number(message.worker)) &&

@@ -77,7 +77,7 @@ static const mishap_foreign *foreign_of(uint32_t group)
     return foreign && foreign->sessions ? foreign : NULL;
 }
 
-static struct session *find(uint32_t group, const uint8_t key[MISHAP_SESSION_KEY])
+static struct session *find_session(uint32_t group, const uint8_t key[MISHAP_SESSION_KEY])
 {
     for (size_t i = 0; i < l.end; i++)
         if (l.all[i].known && l.all[i].group == group &&
@@ -120,7 +120,7 @@ static mishap_keeper_message message_of(const struct session *s, mishap_keeper_w
     return message;
 }
 
-static void refuse(size_t loop, const mishap_keeper_message *asked, int error)
+static void refuse_loop(size_t loop, const mishap_keeper_message *asked, int error)
 {
     mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
                                      .number = asked->number,
@@ -201,7 +201,7 @@ static int check_room(uint32_t group, uint64_t holder)
 }
 
 /* Start its process, the first one or a new one. False: errno says why. */
-static bool begin(struct session *s, const mishap_keeper_message *asked)
+static bool begin_session(struct session *s, const mishap_keeper_message *asked)
 {
     uint32_t worker;
     int32_t pid;
@@ -230,14 +230,15 @@ static bool begin(struct session *s, const mishap_keeper_message *asked)
 
 static void lease(size_t loop, const mishap_keeper_message *asked)
 {
-    struct session *s = foreign_of(asked->group) ? find(asked->group, asked->session) : NULL;
+    struct session *s = foreign_of(asked->group) ? find_session(asked->group, asked->session)
+                                                 : NULL;
     if (!foreign_of(asked->group)) {
-        refuse(loop, asked, EINVAL);
+        refuse_loop(loop, asked, EINVAL);
     } else if (!s || !s->worker) {
-        if (begin(s, asked))
-            grant(find(asked->group, asked->session), loop, false);
+        if (begin_session(s, asked))
+            grant(find_session(asked->group, asked->session), loop, false);
         else
-            refuse(loop, asked, errno);
+            refuse_loop(loop, asked, errno);
     } else if (s->quiet_looks) {
         s->wanted[loop / 64] |= UINT64_C(1) << (loop % 64);
     } else if (s->loop == NO_LOOP || s->loop == (int)loop) {
@@ -377,17 +378,17 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
             close_session(s, (mishap_session_reason)message->reason);
             return;
         }
-        s = find(message->group, message->session); /* it may have ended meanwhile */
+        s = find_session(message->group, message->session); /* it may have ended meanwhile */
         if (s && !s->worker)
             s->reason = message->reason;
         break;
     case MISHAP_KEEPER_TOLD:
-        s = find(message->group, message->session);
+        s = find_session(message->group, message->session);
         if (s && !s->worker)
             s->reason = MISHAP_SESSION_NEW;
         break;
     case MISHAP_KEEPER_DISMISS:
-        s = find(message->group, message->session);
+        s = find_session(message->group, message->session);
         if (s)
             dismiss(s, MISHAP_SESSION_NEW);
         break;

@@ -35,7 +35,7 @@ static bool admit(const mishap_keeper *keeper, int end)
     return mishap_keeper_send(keeper->socket, &message, &end, 1);
 }
 
-static bool start(mishap_keeper *keeper)
+static bool start_keeper(mishap_keeper *keeper)
 {
     int ends[2];
     keeper->begun_ns = mishap_clock_monotonic_ns();
@@ -64,7 +64,7 @@ mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *pla
 {
     *keeper = (mishap_keeper){ .plan = plan, .socket = -1 };
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (start(keeper))
+    if (start_keeper(keeper))
         return NULL;
     return mishap_worker_no_process(errno);
 }
@@ -144,7 +144,7 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
     keeper->pid = 0;
     look_for_orphans(keeper);
     if (keeper->bad_starts < MOST_BAD_STARTS)
-        start(keeper);
+        start_keeper(keeper);
     return true;
 }
 
@@ -156,7 +156,7 @@ void mishap_keeper_look(mishap_keeper *keeper)
         mishap_keeper_ended(keeper, pid, status);
     look_for_orphans(keeper);
     if (keeper->start_at_ns && mishap_clock_monotonic_ns() >= keeper->start_at_ns)
-        start(keeper);
+        start_keeper(keeper);
 }
 
 void mishap_keeper_leave(mishap_keeper *keeper)

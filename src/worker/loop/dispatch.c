@@ -135,8 +135,8 @@ static unsigned least(const mishap_link *link)
 }
 
 /* `all`: count all workers, even if an idle one was found before. */
-static struct found look(mishap_runner *r, size_t group, const mishap_run *run, uint32_t generation,
-                         bool all, int64_t now)
+static struct found look_for_worker(mishap_runner *r, size_t group, const mishap_run *run,
+                                    uint32_t generation, bool all, int64_t now)
 {
     struct found f = { 0 };
     bool alone = mishap_runner_is_alone(r, group);
@@ -188,7 +188,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
     /* A caller with few calls cannot have reached its share of the workers, so they need not be
      * counted. */
     bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call->holder) > handlers);
-    struct found f = look(r, group, run, generation, all, now);
+    struct found f = look_for_worker(r, group, run, generation, all, now);
     *why = NEEDS_WORKER;
     if (shares && run->slow && handlers >= LEAVE_ONE && f.slow + 1 >= handlers) {
         *why = SLOW_WAIT;

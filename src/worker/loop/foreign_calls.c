@@ -209,7 +209,7 @@ static const char *take_of_program(mishap_runner *r, mishap_link *link,
 }
 
 /* NULL, or what is wrong with the message. *stray: the message has no effect. */
-static const char *take(mishap_runner *r, mishap_link *link, mishap_text text, bool *stray)
+static const char *take_message(mishap_runner *r, mishap_link *link, mishap_text text, bool *stray)
 {
     char storage[MISHAP_JSON_STORAGE];
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
@@ -244,7 +244,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
                                   mishap_foreign_limit(link->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
         weight += (int)(message.length / STRAY_BYTES); /* the length is within its limit */
-        lie = take(r, link, message, &stray);
+        lie = take_message(r, link, message, &stray);
         mishap_buffer_reset_within(&link->in, KEPT);
         break;
     case MISHAP_GATHERED_PART:
@@ -319,7 +319,7 @@ void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned i
 
 /* -- the end of a process ---------------------------------------------------------------------- */
 
-static void describe(const mishap_link_end *end, char *words, size_t size)
+static void describe_end(const mishap_link_end *end, char *words, size_t size)
 {
     if (!end->known)
         snprintf(words, size, "was lost");
@@ -343,7 +343,7 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
         return mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.",
                             operation->name);
     default:
-        describe(&link->end, words, sizeof words);
+        describe_end(&link->end, words, sizeof words);
         return link->end.exceeded
                    ? mishap_raise(INTERNAL_ERROR,
                                   "The process of %s had more %s than it may have, and was ended.",
@@ -396,7 +396,7 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         m->trace.count = 0; /* the stack of the loop that reports the failure is of no interest */
     if (own) {
         char words[64];
-        describe(end, words, sizeof words);
+        describe_end(end, words, sizeof words);
         m = mishap_note(m, "process", words);
     }
     m = mishap_note(m, "place", "while it had the call");
@@ -428,7 +428,7 @@ void mishap_runner_log_foreign_end(const mishap_runner *r, const mishap_link *li
     if (!link->end.known || link->ending_since_ns ||
         (WIFEXITED(link->end.status) && WEXITSTATUS(link->end.status) == 0))
         return;
-    describe(&link->end, words, sizeof words);
+    describe_end(&link->end, words, sizeof words);
     size_t shown = link->end.output_bytes < sizeof line - 1 ? link->end.output_bytes
                                                             : sizeof line - 1;
     memcpy(line, link->end.output + link->end.output_bytes - shown, shown);

@@ -63,7 +63,7 @@ void mishap_runner_refuse_group(mishap_runner *r, size_t group)
     wake_for_try(r, group, mishap_clock_monotonic_ns());
 }
 
-static void tell(const mishap_runner *r, size_t group, const mishap *failure)
+static void tell_opening(const mishap_runner *r, size_t group, const mishap *failure)
 {
     if (r->settings.stands)
         r->settings.stands(r->settings.state, group_of(r, group)->service, failure);
@@ -77,7 +77,7 @@ static void close_service(mishap_runner *r, size_t group, uint32_t generation, m
     if (mishap_standing_close(r->standing, group, generation,
                               told->cause.length ? told->cause : mishap_public_message(told),
                               told->retry_stated && !told->retryable))
-        tell(r, group, failure);
+        tell_opening(r, group, failure);
     mishap_free(failure);
     if (!mishap_generation_is_open(mishap_standing_generation(r->standing, group)))
         mishap_runner_refuse_group(r, group);
@@ -87,7 +87,7 @@ static void reopen_service(mishap_runner *r, size_t group, uint32_t generation)
 {
     r->groups[group].dead_openings = 0;
     if (mishap_standing_reopen(r->standing, group, generation))
-        tell(r, group, NULL);
+        tell_opening(r, group, NULL);
 }
 
 /* -- one worker -------------------------------------------------------------------------------- */

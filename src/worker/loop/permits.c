@@ -24,7 +24,7 @@ void mishap_permits_free(mishap_permits *permits)
         mishap_shared_unmap(permits, sizeof *permits);
 }
 
-static int64_t load(const _Atomic int64_t *time_ns)
+static int64_t load_time(const _Atomic int64_t *time_ns)
 {
     return atomic_load_explicit(time_ns, memory_order_relaxed);
 }
@@ -33,11 +33,12 @@ static int64_t load(const _Atomic int64_t *time_ns)
 static bool is_wanted(const struct mishap_permits_want *want, int64_t now_ns)
 {
     return atomic_load_explicit(&want->loop, memory_order_relaxed) &&
-           now_ns - load(&want->tried_ns) < MISHAP_PERMIT_WANTED_MS * MS;
+           now_ns - load_time(&want->tried_ns) < MISHAP_PERMIT_WANTED_MS * MS;
 }
 
 /* The place in which a loop waits; NULL: it does not wait. */
-static struct mishap_permits_want *find(mishap_permits *permits, mishap_life loop, int64_t now_ns)
+static struct mishap_permits_want *find_want(mishap_permits *permits, mishap_life loop,
+                                             int64_t now_ns)
 {
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++) {
         struct mishap_permits_want *want = &permits->line[i];
@@ -52,10 +53,10 @@ static struct mishap_permits_want *find(mishap_permits *permits, mishap_life loo
 static bool is_behind(const mishap_permits *permits, const struct mishap_permits_want *own,
                       int64_t now_ns)
 {
-    int64_t since_ns = own ? load(&own->since_ns) : INT64_MAX;
+    int64_t since_ns = own ? load_time(&own->since_ns) : INT64_MAX;
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++) {
         const struct mishap_permits_want *want = &permits->line[i];
-        if (want != own && is_wanted(want, now_ns) && load(&want->since_ns) < since_ns)
+        if (want != own && is_wanted(want, now_ns) && load_time(&want->since_ns) < since_ns)
             return true;
     }
     return false;
@@ -90,7 +91,7 @@ static size_t take_free(mishap_permits *permits, mishap_life loop)
 
 size_t mishap_permits_take(mishap_permits *permits, mishap_life loop, int64_t now_ns)
 {
-    struct mishap_permits_want *own = find(permits, loop, now_ns);
+    struct mishap_permits_want *own = find_want(permits, loop, now_ns);
     size_t taken = is_behind(permits, own, now_ns) ? 0 : take_free(permits, loop);
     if (taken && own)
         atomic_store_explicit(&own->loop, 0, memory_order_relaxed);

@@ -75,7 +75,7 @@ static mishap *find_out(mishap_runner *r, mishap_run *run, size_t group)
     return call->session_is ? NULL : mishap_out_of_memory();
 }
 
-static mishap_link *find(const mishap_runner *r, size_t group, const uint8_t *key)
+static mishap_link *find_link(const mishap_runner *r, size_t group, const uint8_t *key)
 {
     for (mishap_link *link = r->links; link; link = link->next)
         if (link->is_session && link->group == group && !link->dead &&
@@ -146,7 +146,7 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
     for (mishap_run *run = g->first, *next; run; run = next) {
         next = run->next;
         mishap *failure = run->session.known ? NULL : find_out(r, run, group);
-        mishap_link *link = failure ? NULL : find(r, group, run->session.key);
+        mishap_link *link = failure ? NULL : find_link(r, group, run->session.key);
         if (!failure && !link && !open)
             failure = mishap_runner_not_available(r, group);
         if (failure) {
@@ -179,7 +179,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
     if (!memcmp(message->session, none, sizeof none))
         return true; /* it has no session: it belongs to a pool, or was started to show whether one
                         can be */
-    if (find(r, link->group, message->session))
+    if (find_link(r, link->group, message->session))
         return false;
     link->is_session = true;
     memcpy(link->session, message->session, MISHAP_SESSION_KEY);
@@ -197,7 +197,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
 }
 
 /* This loop no longer uses the session. */
-static void leave(mishap_runner *r, mishap_link *link)
+static void leave_session(mishap_runner *r, mishap_link *link)
 {
     mishap_runner_disconnect(r, link);
     link->dead = true;
@@ -207,19 +207,19 @@ static void leave(mishap_runner *r, mishap_link *link)
 static void close_session(mishap_runner *r, mishap_link *link, mishap_session_reason reason)
 {
     tell_keeper(r, link, MISHAP_KEEPER_CLOSE, reason);
-    leave(r, link);
+    leave_session(r, link);
 }
 
 static void give_back(mishap_runner *r, mishap_link *link)
 {
-    leave(r, link);
+    leave_session(r, link);
     tell_keeper(r, link, MISHAP_KEEPER_RELEASE, MISHAP_SESSION_NEW);
 }
 
 void mishap_runner_session_recalled(mishap_runner *r, const mishap_keeper_message *message)
 {
     mishap_link *link = message->group < r->settings.plan->groups.count
-                            ? find(r, message->group, message->session)
+                            ? find_link(r, message->group, message->session)
                             : NULL;
     if (!link || link->worker != message->worker)
         return;

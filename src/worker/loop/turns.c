@@ -36,7 +36,7 @@ static void use(const mishap_turns *t, mishap_turns_caller *c, int64_t ns)
 }
 
 /* Move a caller to the end of the list that fits the time it has used. */
-static void settle(mishap_turns *t, mishap_turns_caller *c)
+static void settle_caller(mishap_turns *t, mishap_turns_caller *c)
 {
     move(t, c,
          !c->first                    ? MISHAP_TURNS_NOWHERE
@@ -44,7 +44,7 @@ static void settle(mishap_turns *t, mishap_turns_caller *c)
                                       : MISHAP_TURNS_SPENT);
 }
 
-static mishap_turns_caller *find(mishap_turns *t, uint64_t holder)
+static mishap_turns_caller *find_caller(mishap_turns *t, uint64_t holder)
 {
     mishap_turns_caller *c = *word_of(t, holder);
     while (c && c->holder != holder)
@@ -53,7 +53,7 @@ static mishap_turns_caller *find(mishap_turns *t, uint64_t holder)
 }
 
 /* A new caller may use as much time as the others in the current round. */
-static mishap_turns_caller *make(mishap_turns *t, uint64_t holder)
+static mishap_turns_caller *make_caller(mishap_turns *t, uint64_t holder)
 {
     mishap_turns_caller *c = t->spare;
     if (c) {
@@ -103,9 +103,9 @@ void mishap_turns_release(mishap_turns *t)
 
 void mishap_turns_add(mishap_turns *t, mishap_turn *turn, uint64_t holder, bool first)
 {
-    mishap_turns_caller *c = find(t, holder);
+    mishap_turns_caller *c = find_caller(t, holder);
     if (!c)
-        c = make(t, holder);
+        c = make_caller(t, holder);
     turn->caller = c;
     turn->next = first ? c->first : NULL;
     turn->previous = first ? NULL : c->last;
@@ -115,7 +115,7 @@ void mishap_turns_add(mishap_turns *t, mishap_turn *turn, uint64_t holder, bool 
     if (c->place != MISHAP_TURNS_NOWHERE)
         return;
     use(t, c, 0);
-    settle(t, c);
+    settle_caller(t, c);
 }
 
 static mishap_turns_caller *unlink_turn(mishap_turns *t, mishap_turn *turn)
@@ -169,7 +169,7 @@ void mishap_turns_bring_back(mishap_turns *t)
 {
     while (t->places[MISHAP_TURNS_ASIDE].first) {
         use(t, t->places[MISHAP_TURNS_ASIDE].first, 0);
-        settle(t, t->places[MISHAP_TURNS_ASIDE].first);
+        settle_caller(t, t->places[MISHAP_TURNS_ASIDE].first);
     }
 }
 
@@ -178,7 +178,7 @@ mishap_turns_caller *mishap_turns_take(mishap_turns *t, mishap_turn *turn, int64
     mishap_turns_caller *c = unlink_turn(t, turn);
     c->running++;
     use(t, c, expected_ns);
-    settle(t, c);
+    settle_caller(t, c);
     return c;
 }
 

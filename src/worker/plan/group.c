@@ -3,7 +3,7 @@
 #include "worker/plan/plan.h"
 #include "worker/wire/packets.h"
 
-static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
+static bool same_group(const mishap_worker_group *a, const mishap_worker_group *b)
 {
     return a->service == b->service && a->alone == b->alone && a->foreign == b->foreign &&
            a->apart == b->apart;
@@ -34,10 +34,10 @@ static bool may_be_apart(const mishap_operation *operation)
     return service && service->settlement && service->settlement->apart;
 }
 
-static size_t find(const mishap_worker_groups *groups, const mishap_worker_group *wanted)
+static size_t find_group(const mishap_worker_groups *groups, const mishap_worker_group *wanted)
 {
     size_t i = 0;
-    while (i < groups->count && !same(&groups->groups[i], wanted))
+    while (i < groups->count && !same_group(&groups->groups[i], wanted))
         i++;
     return i;
 }
@@ -45,7 +45,7 @@ static size_t find(const mishap_worker_groups *groups, const mishap_worker_group
 size_t mishap_worker_group_of(const mishap_worker_groups *groups, const mishap_operation *operation)
 {
     mishap_worker_group wanted = group_of(operation, false);
-    return find(groups, &wanted);
+    return find_group(groups, &wanted);
 }
 
 size_t mishap_worker_group_of_call(const mishap_worker_groups *groups, const mishap_call *call)
@@ -53,12 +53,12 @@ size_t mishap_worker_group_of_call(const mishap_worker_groups *groups, const mis
     const mishap_operation *operation = call->operation;
     bool apart = may_be_apart(operation) && operation->service->settlement->apart(call);
     mishap_worker_group wanted = group_of(operation, apart);
-    return find(groups, &wanted);
+    return find_group(groups, &wanted);
 }
 
-static mishap *add(mishap_worker_groups *groups, mishap_worker_group group)
+static mishap *add_group(mishap_worker_groups *groups, mishap_worker_group group)
 {
-    if (find(groups, &group) < groups->count)
+    if (find_group(groups, &group) < groups->count)
         return NULL;
     if (groups->count == MISHAP_WORKER_GROUPS)
         return mishap_raise(NOT_CONFIGURED,
@@ -77,9 +77,9 @@ mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *g
     for (const mishap_operation *o = app->operations; o && o->name && !failure; o++) {
         if (o->local || o->resident)
             continue;
-        failure = add(groups, group_of(o, false));
+        failure = add_group(groups, group_of(o, false));
         if (!failure && may_be_apart(o))
-            failure = add(groups, group_of(o, true));
+            failure = add_group(groups, group_of(o, true));
     }
     return failure;
 }

@@ -155,7 +155,8 @@ static void hear(void *news, mishap_text address)
 }
 
 /* Record a failure that no caller receives any more: the operator may want to know of it. */
-static void record(void *state, const mishap_call *call, const char *incident, mishap *failure)
+static void record_lost_failure(void *state, const mishap_call *call, const char *incident,
+                                mishap *failure)
 {
     const mishap_served *served = state;
     mishap_arena arena;
@@ -175,7 +176,8 @@ static void record(void *state, const mishap_call *call, const char *incident, m
 }
 
 /* Write one line, even if a path contains control characters. */
-static void say(const mishap_served *served, const mishap_service *service, mishap_text reason)
+static void say_reason(const mishap_served *served, const mishap_service *service,
+                       mishap_text reason)
 {
     char line[1000];
     int length = reason.data
@@ -196,11 +198,11 @@ static void stands(void *state, const mishap_service *service, const mishap *fai
     const mishap_served *served = state;
     char id[MISHAP_ID_LENGTH + 1];
     if (!failure) {
-        say(served, service, (mishap_text){ NULL, 0 });
+        say_reason(served, service, (mishap_text){ NULL, 0 });
         return;
     }
     const mishap_public *told = mishap_told(failure);
-    say(served, service, told->cause.length ? told->cause : mishap_public_message(told));
+    say_reason(served, service, told->cause.length ? told->cause : mishap_public_message(told));
     mishap_id_make(id);
     mishap_incident_record(&(mishap_incident_entry){
         .program = served->app->name,
@@ -231,7 +233,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .most_waiting = most,
                                                          .most_of_one = share < most ? share : 0,
                                                          .inside = !served->handlers,
-                                                         .orphaned = record,
+                                                         .orphaned = record_lost_failure,
                                                          .stands = stands,
                                                          .suspects = suspects,
                                                          .standing = served->standing,

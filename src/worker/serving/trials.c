@@ -90,8 +90,8 @@ static bool is_void(const mishap_served *served, size_t group, const mishap *fai
 
 /* The reason goes to the log, under an id. If the service cannot be opened, that was recorded
  * before. */
-static void record(const struct mishap_trying *t, const mishap_service *service,
-                   const mishap *failure)
+static void record_trial(const struct mishap_trying *t, const mishap_service *service,
+                         const mishap *failure)
 {
     mishap_incident_record(&(mishap_incident_entry){
         .program = t->served->app->name,
@@ -102,7 +102,7 @@ static void record(const struct mishap_trying *t, const mishap_service *service,
     });
 }
 
-static void say(const struct mishap_trying *t, const mishap_service *service, bool works)
+static void say_outcome(const struct mishap_trying *t, const mishap_service *service, bool works)
 {
     const char *name = t->served->app->name;
     if (works)
@@ -117,7 +117,7 @@ static int64_t pause_ns(uint32_t doublings)
     return (FIRST_PAUSE_MS * MS) << (doublings < DOUBLINGS ? doublings : DOUBLINGS);
 }
 
-static void settle(const struct mishap_trying *t, const mishap *failure)
+static void settle_trial(const struct mishap_trying *t, const mishap *failure)
 {
     const mishap_service *service = service_at(t->served, t->group);
     struct mishap_trial_of *of = &t->served->trials->of[t->group];
@@ -137,11 +137,11 @@ static void settle(const struct mishap_trying *t, const mishap *failure)
     }
     bool failed = atomic_exchange(&of->state, state) == MISHAP_TRIAL_FAILS;
     if (fails) {
-        record(t, service, failure);
+        record_trial(t, service, failure);
         if (!failed)
-            say(t, service, false);
+            say_outcome(t, service, false);
     } else if (failed && state == MISHAP_TRIAL_WORKS) {
-        say(t, service, true);
+        say_outcome(t, service, true);
     }
     atomic_store(&of->due_ns, fails ? now + pause_ns(failures - SURE_AFTER) : 0);
 }
@@ -151,7 +151,7 @@ static void settle(const struct mishap_trying *t, const mishap *failure)
 /* The session of a trial, if it has one, is its own and is ended after it. */
 #define CONVERSATION "trial of the service"
 
-static void forget(struct mishap_trying *t)
+static void forget_trial(struct mishap_trying *t)
 {
     struct mishap_trying **at = &t->served->trying;
     while (*at != t)
@@ -167,14 +167,14 @@ static void on_done(mishap_run *run, mishap *failure)
     if (!failure)
         failure = mishap_trial_judge(service_at(t->served, t->group),
                                      mishap_call_answer(run->call, &kind));
-    settle(t, failure);
+    settle_trial(t, failure);
     mishap_free(failure);
     mishap_call_end(run->call);
     mishap_runner_dismiss(t->served->runner, 0, (mishap_text)MISHAP_TEXT(CONVERSATION));
-    forget(t);
+    forget_trial(t);
 }
 
-static bool begin(mishap_served *served, size_t group)
+static bool begin_trial(mishap_served *served, size_t group)
 {
     mishap_call *call = NULL;
     struct mishap_trying *t = mishap_allocate(sizeof *t);
@@ -209,7 +209,7 @@ static void begin_if_due(mishap_served *served, size_t group, int64_t now)
     int64_t due = atomic_load(&of->due_ns);
     if (due && due <= now &&
         atomic_compare_exchange_strong(&of->due_ns, &due, now + CLAIMED_MS * MS) &&
-        !begin(served, group))
+        !begin_trial(served, group))
         atomic_store(&of->due_ns, now + pause_ns(0)); /* there was no place for the call */
 }
 
@@ -231,7 +231,7 @@ void mishap_trials_leave(mishap_served *served)
 {
     while (served->trying) {
         mishap_runner_forget(served->runner, &served->trying->run);
-        forget(served->trying);
+        forget_trial(served->trying);
     }
 }
 

@@ -337,7 +337,7 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
            are_sound_warnings(a->warnings);
 }
 
-static const char *keep(mishap_call *call, mishap_text text, bool *failed)
+static const char *keep_text(mishap_call *call, mishap_text text, bool *failed)
 {
     mishap_text kept = { NULL, 0 };
     if (!text.data)
@@ -369,10 +369,10 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     call->status = (int)a.status;
     call->listed = (size_t)a.listed;
     call->total = (size_t)a.total;
-    call->location = keep(call, a.location, &failed);
-    call->answer_type = keep(call, a.type, &failed);
-    call->resumed_by = keep(call, a.resumed_by, &failed);
-    call->cursor = keep(call, a.cursor, &failed);
+    call->location = keep_text(call, a.location, &failed);
+    call->answer_type = keep_text(call, a.type, &failed);
+    call->resumed_by = keep_text(call, a.resumed_by, &failed);
+    call->cursor = keep_text(call, a.cursor, &failed);
     mishap_buffer_reset(&call->answer);
     mishap_buffer_put_text(&call->answer, a.text);
     mishap_buffer_reset(&call->text);

@@ -123,7 +123,7 @@ static void put_arguments(mishap_buffer *out, const mishap_call *call)
 
 /* Cut a long message into packets. This is done in place after it was written, from its end on:
  * each part moves up by one byte for each packet before it. */
-static void cut(mishap_buffer *out)
+static void cut_into_packets(mishap_buffer *out)
 {
     const size_t piece = MISHAP_PACKET - 1;
     size_t length = out->length - 1, pieces = (length + piece - 1) / piece;
@@ -157,7 +157,7 @@ bool mishap_foreign_put_call(mishap_buffer *out, const mishap_call *call, uint32
     put_arguments(out, call);
     mishap_json_close(out, '}');
     if (!out->failed && out->length - 1 <= MISHAP_FOREIGN_ASKED)
-        cut(out);
+        cut_into_packets(out);
     else
         out->length = 0;
     if (out->failed)
