@@ -31,7 +31,7 @@ static bool wanted(const mishap_call *call, const mishap_code *code)
            mishap_integer(call, "http_status") == code->http_status;
 }
 
-static mishap *run(mishap_call *call)
+static mishap *run_catalog(mishap_call *call)
 {
     mishap_buffer json = { 0 };
     mishap_json_open(&json, '[');
@@ -56,7 +56,7 @@ const mishap_operation tool_catalog = {
         "its name in each dialect. The member `retry` says whether a retry can succeed: `yes`, "
         "`fix` (after the caller has corrected the request) or `never`.",
     .params = params,
-    .run = run,
+    .run = run_catalog,
     .examples = examples,
     .group = "Codes",
     .tool = "list_codes",

@@ -110,7 +110,7 @@ static void put_count(mishap_buffer *json, const char *key, size_t count)
     mishap_json_int(json, (int64_t)count);
 }
 
-static mishap *answer(mishap_call *call, struct tally *tally)
+static mishap *answer_tally(mishap_call *call, struct tally *tally)
 {
     mishap_buffer json = { 0 };
     size_t errors = tally->count[MISHAP_ERROR] + tally->count[MISHAP_FATAL],
@@ -145,7 +145,7 @@ static mishap *verdict(const struct tally *tally)
     return mishap_tell(mishap_tell(m, "dialect", dialect), "findings", errors);
 }
 
-static mishap *run(mishap_call *call)
+static mishap *run_check(mishap_call *call)
 {
     struct tally tally = { .dialect = tool_dialect(call, "dialect"),
                            .strict = mishap_boolean(call, "strict") };
@@ -159,7 +159,7 @@ static mishap *run(mishap_call *call)
         /* What cannot be read gets an error and nothing else; of lines, others may have been read.
          */
         if (!failure || mishap_told(failure)->code == MISHAP_CODE_NONCONFORMING || lines) {
-            mishap *no_memory = answer(call, &tally);
+            mishap *no_memory = answer_tally(call, &tally);
             failure = no_memory ? mishap_because(no_memory, failure) : failure;
         }
     }
@@ -177,7 +177,7 @@ const mishap_operation tool_check = {
         "message names the place.\n\nWith --lines the input is read in constant memory, whatever "
         "its size. The first 10000 findings are listed, and all findings are counted.",
     .params = params,
-    .run = run,
+    .run = run_check,
     .local = true,
     .raises = MISHAP_RAISES(NONCONFORMING, TOOL_READING),
     .timeout_ms = 600000, /* some hundred gigabytes of lines */

@@ -154,7 +154,7 @@ static void leave_lookup(struct lookup *lookup)
     mishap_release(lookup);
 }
 
-static int ask(const char *host, const char *port, int flags, struct addrinfo **found)
+static int ask_for_addresses(const char *host, const char *port, int flags, struct addrinfo **found)
 {
     struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV };
     return getaddrinfo(host, port, &wanted, found);
@@ -163,7 +163,7 @@ static int ask(const char *host, const char *port, int flags, struct addrinfo **
 static void *look_up(void *state)
 {
     struct lookup *lookup = state;
-    lookup->error = ask(lookup->host, lookup->port, 0, &lookup->found);
+    lookup->error = ask_for_addresses(lookup->host, lookup->port, 0, &lookup->found);
     leave_lookup(lookup);
     return NULL;
 }
@@ -182,7 +182,7 @@ static bool never_exists(const char *host)
 }
 
 /* The addresses of a name: on success the lookup is still held and must be left. */
-static mishap *resolve(const struct attempt *attempt, const char *port, struct lookup **out)
+static mishap *resolve_host(const struct attempt *attempt, const char *port, struct lookup **out)
 {
     pthread_t thread;
     size_t size = strlen(attempt->host) + 1;
@@ -288,7 +288,7 @@ static mishap *connect_by_name(struct attempt *attempt, const char *port)
 {
     struct lookup *lookup = NULL;
     mishap *failure = never_exists(attempt->host) ? not_found(attempt, EAI_NONAME)
-                                                  : resolve(attempt, port, &lookup);
+                                                  : resolve_host(attempt, port, &lookup);
     if (failure)
         return failure;
     failure = try_all(attempt, lookup->found);
@@ -296,7 +296,7 @@ static mishap *connect_by_name(struct attempt *attempt, const char *port)
     return failure;
 }
 
-static mishap *run(mishap_call *call)
+static mishap *run_connect(mishap_call *call)
 {
     struct attempt attempt = {
         .host = mishap_string(call, "host"),
@@ -309,7 +309,7 @@ static mishap *run(mishap_call *call)
     struct addrinfo *numeric = NULL;
     mishap *failure;
     snprintf(port, sizeof port, "%d", attempt.port);
-    if (ask(attempt.host, port, AI_NUMERICHOST, &numeric) == 0) {
+    if (ask_for_addresses(attempt.host, port, AI_NUMERICHOST, &numeric) == 0) {
         failure = try_all(&attempt, numeric);
         freeaddrinfo(numeric);
     } else {
@@ -332,7 +332,7 @@ const mishap_operation tool_connect = {
                    "refused connection, an unreachable host, a timeout and an unknown host name "
                    "each have their own error code; the exit code of all four is 12.",
     .params = params,
-    .run = run,
+    .run = run_connect,
     .local = true,
     .raises = MISHAP_RAISES(CONNECTION_REFUSED, CONNECTION_TIMEOUT, HOST_NOT_FOUND,
                             HOST_UNREACHABLE, UNAVAILABLE),

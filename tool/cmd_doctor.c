@@ -159,7 +159,7 @@ static mishap *answer_text(mishap_call *call, const mishap_sandbox_report *repor
 
 /* -- the command ------------------------------------------------------------------------------- */
 
-static mishap *run(mishap_call *call)
+static mishap *run_doctor(mishap_call *call)
 {
     mishap_buffer json = { 0 };
     doctor_trial trials[DOCTOR_TRIALS];
@@ -212,7 +212,7 @@ const mishap_operation tool_doctor = {
                    "minimum, if a process may open too few files, or if a service that is "
                    "installed does not work. docs/sandbox.md explains the layers.",
     .params = params,
-    .run = run,
+    .run = run_doctor,
     .local = true,
     .raises = MISHAP_RAISES(NOT_CONFIGURED),
     .timeout_ms = 240 * 1000, /* more than three trials can take */

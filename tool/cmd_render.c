@@ -14,7 +14,7 @@ static const mishap_example examples[] = {
     { 0 },
 };
 
-static mishap *run(mishap_call *call)
+static mishap *run_render(mishap_call *call)
 {
     return tool_retell(call, mishap_dialect_find("canonical"), tool_dialect(call, "dialect"));
 }
@@ -27,7 +27,7 @@ const mishap_operation tool_render = {
                    "dialect, followed by one line feed. Input that is not a canonical error is "
                    "refused; the message names the line and column.",
     .params = params,
-    .run = run,
+    .run = run_render,
     .local = true,
     .raises = MISHAP_RAISES(TOOL_READING),
     .examples = examples,

@@ -16,7 +16,7 @@ static const mishap_example examples[] = {
     { 0 },
 };
 
-static mishap *run(mishap_call *call)
+static mishap *run_translate(mishap_call *call)
 {
     return tool_retell(call, tool_dialect(call, "from"), tool_dialect(call, "to"));
 }
@@ -28,7 +28,7 @@ const mishap_operation tool_translate = {
         "The command is tolerant: a document that breaks a rule of its dialect is still translated "
         "if it identifies the error. Information that the other dialect cannot express is omitted.",
     .params = params,
-    .run = run,
+    .run = run_translate,
     .local = true,
     .raises = MISHAP_RAISES(TOOL_READING),
     .examples = examples,

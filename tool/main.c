@@ -49,7 +49,7 @@ static mishap_operation *list_operations(void)
 }
 
 /* Before there is a program that could tell it better. */
-static int refuse(const char *why)
+static int refuse_start(const char *why)
 {
     fprintf(stderr, "mishap: %s\n", why);
     return MISHAP_CODE_INTERNAL_ERROR->exit_code;
@@ -58,10 +58,10 @@ static int refuse(const char *why)
 int main(int argc, char **argv)
 {
     if (!name_dialects())
-        return refuse("There are too many dialects.");
+        return refuse_start("There are too many dialects.");
     mishap_operation *operations = list_operations();
     if (!operations)
-        return refuse("Not enough memory for the list of commands.");
+        return refuse_start("Not enough memory for the list of commands.");
     int status = mishap_main(
         argc, argv,
         &(mishap_app){ .name = "mishap",
