@@ -81,7 +81,8 @@ typedef struct mishap_param {
     mishap_type_of_param type;
     bool required; /* a missing value, null and the empty string are refused */
     bool secret; /* for any type, also for members and items: errors and logs never show the value;
-                    on a command line it comes only from the environment or a file */
+                    on a command line it comes only from the environment, a file or standard input
+                  */
     bool positional; /* on a command line the value may also be given without its flag, in the order
                         of declaration */
     bool file; /* a string that names a file: on a command line, the values - and @FILE are passed
@@ -102,7 +103,8 @@ typedef struct mishap_param {
     const char *environment; /* on a command line: the variable to read if no flag is given */
     char letter;             /* on a command line: a short flag, -p; -h is always --help */
     const char *help;        /* a short description */
-    const char *placeholder; /* its name in a usage line; NULL: the name of its type */
+    const char *placeholder; /* stands for its value in a usage line; NULL: its choices, its name or
+                                the name of its type */
     const char *looks;  /* the meaning of the pattern, for people: "HOST:PORT, such as [::1]:80";
                            with an article the message is "must be a day of 2026" */
     const char *format; /* of a string, as JSON Schema names it: date, time, date-time, duration,
