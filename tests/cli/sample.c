@@ -1,6 +1,6 @@
 /*
  * A program whose operations misbehave in every way that a boundary has to cope with.
- * boundary_test.py runs it.
+ * boundary_test.py and boundary_handlers_test.py run it.
  *
  *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code
  * NOT_FOUND
