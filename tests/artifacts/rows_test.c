@@ -406,7 +406,7 @@ static void on_postgresql_every_call_is_a_transaction_of_its_own(void **state)
     if (!address)
         skip();
     mishap_app_close();
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    remove_tree(folder);
     open_with(address);
     assert_int_equal(balance_of("alice"), 100);
     assert_null(artifacts_service.settlement->settle);

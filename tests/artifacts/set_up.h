@@ -2,8 +2,6 @@
 #ifndef MISHAP_SET_UP_H
 #define MISHAP_SET_UP_H
 
-#include <ftw.h>
-
 #include "artifacts/request.h"
 #include "mishap/invoke.h"
 #include "operation/call.h"
@@ -34,19 +32,12 @@ static inline int begin(void **state)
     return 0;
 }
 
-static inline int remove_one(const char *path, const struct stat *status, int kind,
-                             struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path);
-}
-
 static inline int end(void **state)
 {
     (void)state;
     mishap_app_close();
     mishap_service_use(NULL);
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(folder);
 }
 
 static inline char *text_of(const char *artifact, const char *method, const char *args)

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -35,17 +34,11 @@ static int enter_folder(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int leave_folder(void **state)
 {
     (void)state;
     unsetenv("SAMPLE_LOG");
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(folder);
 }
 
 #define IN_FOLDER(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)

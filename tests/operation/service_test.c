@@ -1,5 +1,4 @@
 /* Services: opened once, when first needed, for all threads; closed in the opposite order. */
-#include <ftw.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -99,18 +98,12 @@ static int begin(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    return remove(path);
-}
-
 static int end(void **state)
 {
     (void)state;
     mishap_service_close_all();
     mishap_service_use(NULL);
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(folder);
 }
 
 static mishap *run(const char *name)

@@ -5,8 +5,6 @@
 #ifndef MISHAP_SET_UP_H
 #define MISHAP_SET_UP_H
 
-#include <ftw.h>
-
 #include "store/postgresql.h"
 #include "testing.h"
 
@@ -174,18 +172,11 @@ static inline int begin_postgresql(void **state)
     return begin(getenv("STORE_POSTGRESQL"));
 }
 
-static inline int remove_one(const char *path, const struct stat *status, int kind,
-                             struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path);
-}
-
 static inline int end(void **state)
 {
     (void)state;
     mishap_store_close(store);
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(folder);
 }
 
 static inline void assert_fine(mishap *failure)

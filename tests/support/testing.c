@@ -1,11 +1,23 @@
 #include "testing.h"
 
 #include <dirent.h>
+#include <ftw.h>
 
 const char *tests_folder(void)
 {
     const char *folder = getenv("MISHAP_TESTS");
     return folder ? folder : "tests";
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status, (void)kind, (void)where;
+    return remove(path);
+}
+
+int remove_tree(const char *folder)
+{
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 char *read_file(const char *path, size_t *length)

@@ -35,6 +35,9 @@
 #define RUN(tests)                                                                                 \
     (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests((tests), NULL, NULL))
 
+/* Remove a folder with all that is in it: 0, or -1 and errno. */
+int remove_tree(const char *folder);
+
 /* The whole content of a file, which ends the program if it cannot be read. Ends with a NUL; free()
  * it. */
 char *read_file(const char *path, size_t *length);

@@ -4,7 +4,6 @@
 #ifndef MISHAP_SET_UP_H
 #define MISHAP_SET_UP_H
 
-#include <ftw.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -34,20 +33,13 @@ static inline int begin(void **state)
     return 0;
 }
 
-static inline int remove_one(const char *path, const struct stat *status, int kind,
-                             struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path);
-}
-
 static inline int end(void **state)
 {
     (void)state;
     mishap_service_close_all();
     mishap_service_use(NULL);
     mishap_free(mishap_settings_use(&app, NULL));
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(folder);
 }
 
 /* What a caller gets: a status and a body, which is empty for 204. */

@@ -3,6 +3,7 @@
  * and a lack of memory.
  */
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "testing.h"
 #include "set_up.h"
