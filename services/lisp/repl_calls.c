@@ -108,7 +108,7 @@ static mishap *start(lisp_session *s)
     mishap *failure = mishap_foreign_start(&s->app, lisp_service.worker, &s->process);
     if (failure)
         return failure;
-    /* A person sees how long it takes, and can press Ctrl-C: so the session gets no limit. */
+    /* A person sees how long it takes, and can press Ctrl-C: so the limit is an hour. */
     mishap_free(call_now(s, "lisp.limits",
                          MISHAP_PAIRS({ "timeout", MISHAP_VALUE(LONGEST_SECONDS) }), NULL));
     return NULL;

@@ -1,9 +1,10 @@
-/* What an agent can read before it sends code: the rules for it, the limits, what is supported. */
+/* What an agent can read before it sends code: the rules for code, the limits, what is
+ * supported. */
 #include "symbolic/symbolic.h"
 
 /* -- config://security ------------------------------------------------------------------------- */
 
-/* The lists are those of the validator itself, which is a part of the engine. */
+/* The lists come from the validator itself, which is a part of the engine. */
 mishap *symbolic_security(mishap_call *call)
 {
     static const char *const lists[] = { "allowed_modules",     "blocked_modules",

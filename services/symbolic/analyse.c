@@ -1,11 +1,11 @@
 /*
- * One analysis. The engine is a foreign program of a private list of operations. A handler keeps
- * its process from call to call, so that most calls find one that waits.
+ * One analysis. The engine is a foreign program with a private list of operations. Its process is
+ * kept from call to call, so that most calls find one that waits.
  *
- * The engine runs no code of callers. When it has found an input, it answers the call with what is
- * to be replayed; that is called in a process of CPython, and what came of it is handed to the
- * engine with the operation `engine.replayed`, until an answer is the last. In between it says what
- * it has found out so far (`so_far`), which is told if it does not stop in time.
+ * The engine runs no code of callers. When it has found an input, it answers the call with that
+ * input. A process of CPython calls the code with it, and the result goes to the engine with the
+ * operation `engine.replayed`, until an answer is the last one. In between the engine reports what
+ * it has found so far (`so_far`), which the caller gets if the engine does not stop in time.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 #include "symbolic/symbolic.h"
 
 enum {
-    AROUND_MB = 1024,    /* beside its memory: libraries, and 256 MB of addresses for its stack */
-    TO_ANSWER_MS = 200,  /* that the engine leaves for its answer when its time is over */
+    AROUND_MB = 1024, /* beside its memory: libraries, and 256 MB of address space for its stack */
+    TO_ANSWER_MS = 200,  /* time that the engine reserves for its answer */
     GRACE_MS = 1500,     /* … until it is killed; a garbage collection of a solver takes long */
-    LATE_MS = 10 * 1000, /* when an engine that asks for replays after its time is given up */
+    LATE_MS = 10 * 1000, /* an engine that asks for replays after its time is given up then */
     REPLAY_MEMORY_MB = 512,
 };
 
@@ -41,7 +41,7 @@ const char *symbolic_program(void)
 
 static const char *const arguments[] = { "--replay", "asked", NULL };
 
-/* It lives for many calls, so its processor time has no limit; each call has. */
+/* It serves many calls, so its processor time has no limit; each call has one. */
 static const mishap_sandbox_profile profile = {
     .readable = python_readable,
     .memory_bytes = (uint64_t)SYMBOLIC_MOST_MEMORY_MB << 20,
@@ -70,9 +70,9 @@ static mishap *usable(void)
         "Install the packages " PACKAGES ", then build and install Mishap again.");
 }
 
-/* It ended before it could say anything, as it does where a library is missing that it is linked
- * with. A failure that says itself what to do is passed on. `over`: the process has ended, which
- * the caller is not to try again for. */
+/* The engine ended before it could report anything, for example because a library is missing. A
+ * failure that says itself what to do is passed on. `over`: the process has ended, so the caller
+ * should not try again. */
 static mishap *explain(mishap *failure, bool over)
 {
     if (over && failure && mishap_is(failure, UNAVAILABLE))
@@ -91,7 +91,7 @@ static bool says(mishap_text output, const char *words)
     return memmem(output.data, output.length, words, strlen(words)) != NULL;
 }
 
-/* What the engine could not say any more. */
+/* The failure that the engine could not report itself any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
     if (end->timed_out)
@@ -168,12 +168,12 @@ static mishap_foreign_process *launch_engine(void *unused)
 static service_shelf engines = { .launch = launch_engine };
 static python_room replays = { .code = replay_driver };
 
-/* A server has its processes start before the first call needs them. */
+/* A server starts its processes before the first call needs them. */
 void symbolic_warm(bool at_once)
 {
     service_stock_open();
     python_room_open(&replays);
-    replays.shelf.wanted = at_once ? 2 : 1; /* another input is often called soon after the first */
+    replays.shelf.wanted = at_once ? 2 : 1; /* another input often follows soon after the first */
     if (at_once && !usable()) {
         service_stock_refill(&engines, NULL);
         python_room_warm(&replays);
@@ -210,7 +210,7 @@ static mishap *why_not(mishap *failure, const char **why)
     return NULL;
 }
 
-/* What came of a replay: `result` or `why`, in the memory of the call. */
+/* The result of a replay: `result` or `why`, in the memory of the call. */
 static mishap *replay(mishap_call *call, const mishap_call *asked, const char **result,
                       const char **why)
 {
@@ -243,9 +243,9 @@ struct analysis {
     mishap_call *call;
     mishap_foreign_process *process;
     int64_t begun_ms, until_ms; /* when its time is over */
-    bool replays;               /* it may ask for some */
+    bool replays;               /* the engine may ask for replays */
     mishap_answered
-        *so_far; /* what the engine said last of an analysis that went on; NULL: nothing */
+        *so_far; /* what the engine reported last of a running analysis; NULL: nothing */
 };
 
 static int64_t now_ms(void)
@@ -290,8 +290,8 @@ static mishap *begin(struct analysis *a, const char *operation, mishap_answered 
     return failure ? failure : mishap_invoke(&app, operation, given, &again, answered);
 }
 
-/* The answer to an answer that is not the last: what came of a replay. What is known so far is
- * kept, and the engine just goes on. */
+/* Reply to an answer that is not the last one: with the result of a replay. A report of what is
+ * known so far is stored, and the engine goes on. */
 static mishap *reply_to(struct analysis *a, mishap_answered **answered, const char **result,
                         const char **why)
 {
@@ -307,8 +307,8 @@ static mishap *reply_to(struct analysis *a, mishap_answered **answered, const ch
     return failure;
 }
 
-/* Reply until an answer is the last. An engine that does not get what it asked for waits for it
- * still, and is of no use for another call. */
+/* Reply until an answer is the last one. An engine that does not get what it asked for still waits
+ * for it, and cannot serve another call. */
 static mishap *go_on(struct analysis *a, mishap_answered **answered)
 {
     while (mishap_at((*answered)->json, "replay") || mishap_at((*answered)->json, "so_far")) {
@@ -331,7 +331,7 @@ static mishap *go_on(struct analysis *a, mishap_answered **answered)
     return NULL;
 }
 
-/* Members that an engine tells of an analysis that goes on. */
+/* Members that the engine reports of a running analysis. */
 static const char *const told_so_far[] = {
     "status",
     "counterexamples",
@@ -350,8 +350,8 @@ static const char *const told_so_far[] = {
     "cyclomatic_complexity",
 };
 
-/* An engine that did not stop in time, or that died, had found out something before, and the time
- * is known. With a finding that is an answer: nothing of it is less true. */
+/* If the engine did not stop in time, or died, it may have found something before, and its time is
+ * known. With a finding that is an answer: the finding is still true. */
 static mishap *tell_so_far(const struct analysis *a, mishap *failure)
 {
     const mishap_call *known = a->so_far ? mishap_at(a->so_far->json, "so_far") : NULL;
@@ -394,7 +394,8 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     if (!failure)
         failure = go_on(&a, answered);
     bool over = a.process && mishap_foreign_is_over(a.process);
-    /* A failure of the engine has a type. After any other it may still be at work. */
+    /* A failure of the engine has a type. After any other failure the engine may still be
+     * working. */
     if (a.process && (!failure || mishap_told(failure)->type.length))
         service_stock_return(&engines, a.process);
     else

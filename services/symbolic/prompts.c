@@ -5,8 +5,8 @@
 
 static const struct plan {
     const char *operation;
-    const char *first, *second; /* parameters that are named */
-    const char *words;          /* what to do; %1 and %2 stand for their values */
+    const char *first, *second; /* the parameters that the text uses */
+    const char *words;          /* the task; %1 and %2 stand for their values */
 } plans[] = {
     { "symbolic.plan-check", "function_name", NULL,
       "Verify the Python function `%1` below.\n\n"
@@ -57,7 +57,7 @@ static void put_words(mishap_buffer *b, const char *words, const char *first, co
     put_string(b, words);
 }
 
-/* Longer than any fence that the code has itself. */
+/* A fence longer than any in the code itself. */
 static void put_fence(mishap_buffer *b, const char *code)
 {
     size_t longest = 2, run = 0;

@@ -1,4 +1,4 @@
-/* The service: its handlers, and what each of its failures has beside its message. */
+/* The service: its handlers, and the members that each of its failures has beside its message. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -55,8 +55,7 @@ mishap *symbolic_health(mishap_call *call)
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
-/* The members that a tool has on success and on failure alike, with what they are if there is
- * nothing to say. */
+/* The members that a tool has on success and on failure alike, with their empty values. */
 static const struct blank {
     const char *operation;
     struct {
@@ -104,7 +103,7 @@ static void fill_in(const struct blank *blank, mishap *failure)
                         mishap_value_of_json(blank->members[i].json));
 }
 
-/* Code that is too long is the one wrong argument that a caller may not see at a glance. */
+/* Code that is too long is a mistake that a caller may not see at a glance, so its size is told. */
 static void tell_size(mishap *failure)
 {
     char words[120];
@@ -135,7 +134,7 @@ static void amend(const mishap_operation *operation, mishap *failure)
 
 /* -- the service ------------------------------------------------------------------------------- */
 
-/* In a server it was opened before. A command may not need the engine. */
+/* In a server the engine was checked before. A command may not need it. */
 static mishap *open_service(const mishap_setup *setup, void **state)
 {
     *state = NULL;
@@ -156,7 +155,7 @@ const service_part symbolic_parts[] = {
     { 0 },
 };
 
-/* symbolic.check: a proof, for which both solvers are asked nothing that takes long */
+/* symbolic.check: a simple proof, which is quick for both solvers */
 static const mishap_trial trial = { symbolic_operations,
                                     "{\"code\":\"def next_one(n: int) -> int:\\n    \\\"\\\"\\\""
                                     "post: _ == n + 1\\\"\\\"\\\"\\n    return n + 1\\n\","

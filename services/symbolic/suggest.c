@@ -1,8 +1,8 @@
 /*
- * What a caller can do about a failure of the engine, where more can be said than the catalog says:
- * which functions the code has, where the rules for code are, how to get further.
+ * Suggestions for failures of the engine that say more than the catalog: which functions the code
+ * has, where the rules for code are, how to continue.
  *
- * The lines of the code are only looked at, not parsed: this is a hint, and Python has many ways to
+ * The lines of the code are only scanned, not parsed: this is a hint, and Python has many ways to
  * define a name.
  */
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "symbolic/symbolic.h"
 
 enum {
-    MOST_NAMES = 8,   /* that are listed */
-    MOST_LENGTH = 60, /* of a name that is shown */
+    MOST_NAMES = 8,   /* names that are listed */
+    MOST_LENGTH = 60, /* characters of a name that are shown */
 };
 
 /* -- names in the code ------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static size_t name_length(const char *at)
     return length;
 }
 
-/* The next name behind a word ("def ") at the beginning of a line. NULL: there is none. */
+/* The next name after a word ("def ") at the beginning of a line. NULL: there is none. */
 static const char *next_name(const char *code, const char *word)
 {
     while (code && strncmp(code, word, strlen(word)) != 0) {
@@ -67,7 +67,7 @@ static const char *list_names(mishap_call *call, const char *code, const char *w
 
 /* -- suggestions ------------------------------------------------------------------------------- */
 
-/* "f.py": the name of a file, where its content should be. */
+/* "f.py": the name of a file, instead of its content. */
 static bool is_file_name(const char *code)
 {
     size_t length = strcspn(code, " \t\r\n");

@@ -195,8 +195,7 @@ _Noreturn void finish(text *message)
 {
     while (!claim_end())
         pause();         /* a signal handler ends this process */
-    if (message->failed) /* native memory of the code, which the interpreter does not count, has
-                            used it up */
+    if (message->failed) /* the code has used up the memory, beside what the interpreter counts */
         refuse("RUNTIME_ERROR", "memory", "The code needs more memory than it may have.");
     send_all(message->data, message->length);
     _exit(0);

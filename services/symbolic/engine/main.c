@@ -103,7 +103,7 @@ static bool read_options(int count, char **words, options *o)
     return true;
 }
 
-/* On a stack of its own, since the interpreter calls itself for each call of the code. */
+/* Runs on a large stack of its own, since the interpreter is recursive. */
 static void *work(void *context)
 {
     options *o = context;

@@ -4,7 +4,7 @@
 
 #include "tools/tools.h"
 
-/* `asked`: the server replays, and keeps what is known so far. */
+/* `asked`: the server replays inputs, and stores what is known so far. */
 _Noreturn void serve(solver *s, bool asked);
 
 #endif

@@ -238,7 +238,7 @@ static void put(mishap_mcp_sessions *s, owner *p, const struct event *event, mis
     p->events.blocks += event->blocks;
 }
 
-/* After the end of a stream, only the id of its will is still needed. */
+/* Mark the will of a stream that has ended: from now on only the id in it is used. */
 static void note_end(mishap_mcp_sessions *s, const owner *p, uint64_t stream)
 {
     for (uint32_t at = p->events.first; at; at = read_head(s, at).after) {

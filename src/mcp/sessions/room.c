@@ -71,8 +71,7 @@ mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, in
     size_t own, most;
     *wait_ns = IDLE_NS;
     if (s->count < s->of_one && s->count < MISHAP_MCP_SESSIONS)
-        return MISHAP_MCP_ROOM; /* without reading places that were never used, for which there is
-                                   no memory yet */
+        return MISHAP_MCP_ROOM; /* without reading places that were never used */
     struct mishap_mcp_place *place = least_used(s, holder, &own);
     if ((holder && own >= s->of_one) || s->count >= MISHAP_MCP_SESSIONS) {
         mishap_mcp_places_clear_old(s);

@@ -263,8 +263,7 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
     message->meta = yyjson_is_obj(meta) ? meta : NULL;
     if (parts.id)
         return read_request(&parts, message, flaw);
-    message->kind = MISHAP_MCP_NOTIFICATION; /* a notification gets no response, so its sender does
-                                                not learn what is wrong */
+    message->kind = MISHAP_MCP_NOTIFICATION; /* its sender gets no response */
     return true;
 }
 

@@ -310,8 +310,7 @@ static int reap(mishap_foreign_process *p, bool kill_it)
 {
     int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(p->foreign);
     pid_t got = 0;
-    p->over = true; /* from now on the pid may belong to another process: no signal is sent to it
-                       any more */
+    p->over = true; /* from now on the pid may be reused: it gets no more signals */
     while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {

@@ -375,8 +375,7 @@ static void end_all(void)
     mishap_kept_kill_all();
     mishap_leases_stop();
     mishap_kept_wait_for_all();
-    mishap_spawn_sweep(); /* what an earlier keeper has left, whose processes were still dying when
-                             this one began */
+    mishap_spawn_sweep(); /* what an earlier keeper has left: its processes have died by now */
 }
 
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)

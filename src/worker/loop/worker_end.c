@@ -123,8 +123,7 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     r->groups[link->group].links--;
     if (link->foreign && !link->used)
         mishap_runner_log_foreign_end(r, link);
-    if (link->is_session) /* a failure INTERNAL_ERROR does not mention the session: the next call is
-                             warned */
+    if (link->is_session) /* INTERNAL_ERROR does not mention a session: the next call is warned */
         mishap_runner_session_ended(
             r, link, link->used && link->slots[0].run && !mishap_runner_failed_by_itself(link));
     mishap_runner_opening_died(r, link);

@@ -101,8 +101,7 @@ mishap *mishap_served_begin(mishap_served *served)
         failure = mishap_service_open_all(served->app);
         if (!failure)
             expect_the_same(&served->plan.groups);
-        mishap_service_close_all(); /* open files and connections of a service must not be shared
-                                       across a fork */
+        mishap_service_close_all(); /* its open files must not be shared across a fork */
         return failure;
     }
     probe_sandbox(&served->plan.groups);

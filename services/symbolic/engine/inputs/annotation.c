@@ -50,7 +50,7 @@ static const type *read_union(reading *r, const node *const *parts, size_t count
     return t;
 }
 
-/* A type that the module defines: an Enum, a dataclass, a NamedTuple, another name for a type. */
+/* A type that the module defines: an Enum, a dataclass, a NamedTuple, an alias. */
 static const type *read_own(reading *r, const char *name)
 {
     const node *class = enum_named_in(r->t, name);
@@ -114,7 +114,7 @@ static const type *read_name(reading *r, const char *name)
             }
     if (strcmp(name, "Any") == 0 || strcmp(name, "object") == 0)
         return guessed(r);
-    if (bound > 1) /* which one is meant? */
+    if (bound > 1) /* it is not known which one is meant */
         return NULL;
     return read_own(r, tree_name(r->t, name));
 }
@@ -132,7 +132,7 @@ static bool is_literal(const reading *r, const node *n)
     return n->kind == N_CONSTANT || n->kind == N_UNARYOP;
 }
 
-/* Constants and members of Enums; one Literal in another is all that this has. */
+/* Constants and members of Enums; a nested Literal adds its own. */
 static const type *read_literal(reading *r, const node *all, const node *const *parts, size_t count)
 {
     type *t = make(r, T_LITERAL);
@@ -282,7 +282,7 @@ static void put_parts(const tree *t, const type *of, const char *between, text *
     }
 }
 
-/* A type as an annotation would say it. */
+/* A type as it would be written in an annotation. */
 static void put_type(const tree *t, const type *of, text *out)
 {
     static const char *const names[] = {
@@ -370,7 +370,7 @@ static const type *with_default(reading *r, const type *of, const node *otherwis
     return t;
 }
 
-/* The parameter of another function that gets the same argument. NULL: it has none. */
+/* The parameter of the other function that gets the same argument. NULL: there is none. */
 static const node *counterpart(const node *function, size_t place, const char *keyword)
 {
     const node *a = function->a;
@@ -389,8 +389,8 @@ static void add_assumption(text *all, const char *words)
     text_print(all, "%s%s", all->length ? "; " : "", words);
 }
 
-/* Two functions that are compared get the same arguments. If one of them does not say of which
- * type, the other one does; if both do and disagree, the first one counts, and that is told. */
+/* Two functions that are compared get the same arguments. If only one of them has an annotation, it
+ * holds for both; if both have and disagree, the first one counts, and the answer says so. */
 static const node *agreed(reading *r, const node *p, const node *twin, const node *function,
                           const node *other, text *assumed)
 {
@@ -418,8 +418,8 @@ static const node *agreed(reading *r, const node *p, const node *twin, const nod
     return p->a;
 }
 
-/* `*args: int` is a tuple of ints, `**kwargs: int` a dict with strs as keys. None of these can be
- * the name of a parameter that has a place of its own. */
+/* `*args: int` is a tuple of ints, `**kwargs: int` a dict with strs as keys. No key can be the name
+ * of a positional parameter. */
 static const type *rest_of(reading *r, const type *of, bool keyword, const node *a)
 {
     type *t = of ? make(r, keyword ? T_DICT : T_TUPLE_OF) : NULL;
@@ -454,7 +454,7 @@ static fault refused(tree *t, const node *function, const node *p, const type *o
                 p->line };
 }
 
-/* The parameters in the order in which arguments are given: `*args` after those with a place. */
+/* The parameters in the order of arguments: `*args` after the positional ones. */
 enum { BY_ONLY_PLACE, BY_PLACE, BY_REST, BY_KEYWORD, BY_KEYWORDS, WAYS };
 
 static const node *twin_of(const node *other, int way, size_t place, const node *p)

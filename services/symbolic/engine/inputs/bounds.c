@@ -1,4 +1,4 @@
-/* Bounds: what the conditions of a contract say of a parameter. See domain.h. */
+/* Bounds of a parameter, from the conditions of a contract. See domain.h. */
 #include <string.h>
 
 #include "inputs/domain.h"
@@ -35,7 +35,7 @@ static bool is_call_of(const node *n, const char *builtin)
     return n->kind == N_CALL && is_name(n->a, builtin) && n->x.count == 1 && n->y.count == 0;
 }
 
-/* Which span does an expression of the parameter stand for: `x` or `len(x)`? */
+/* The span that an expression of the parameter restricts: `x` or `len(x)`. */
 static span *span_of(const node *n, const char *name, bounds *b)
 {
     if (is_name(n, name))
@@ -107,7 +107,7 @@ static void narrow_in(const node *in, span *s)
     }
 }
 
-/* `all(… for item in x)`: what it says of the items. */
+/* `all(… for item in x)`: bounds of the items. */
 static void narrow_items(const node *n, const char *name, bounds *out)
 {
     const node *each = n->x.at[0];

@@ -1,4 +1,4 @@
-/* See domain.h. */
+/* Small domains: see domain.h. */
 #include <string.h>
 
 #include "inputs/domain.h"
@@ -144,7 +144,7 @@ static bool add_part(listing *l, const uint32_t *chars, size_t count)
     return add_choice(l, l->bytes ? arena_print(l->t->arena, "b%s", words) : words);
 }
 
-/* What is `in` a str: each part of it. */
+/* Values `in` a str: each part of it. */
 static bool add_parts(listing *l, const constant *of)
 {
     for (size_t size = 0; size <= of->count; size++)
@@ -154,7 +154,7 @@ static bool add_parts(listing *l, const constant *of)
     return true;
 }
 
-/* The characters that the conditions allow. False: they do not say it. */
+/* The characters that the conditions allow. False: they do not restrict them. */
 static bool letters_of(tree *t, const span *each, constant *out)
 {
     const node *in = each->equal ? each->equal : each->among;

@@ -11,14 +11,14 @@
 enum { MOST_CALLS_OF_ALL = 20000 };
 
 typedef struct domain {
-    const char **choices; /* as Python writes them; NULL: the ints from `from` on */
+    const char **choices; /* as Python literals; NULL: the ints from `from` on */
     int64_t from;
     size_t count;
 } domain;
 
-/* What conditions say of a value: all that they allow lies within. */
+/* The bounds of a value: all values that the conditions allow are within. */
 typedef struct span {
-    bool low, high; /* is there a lower, an upper bound of an int? */
+    bool low, high; /* whether there is a lower, an upper bound of an int */
     int64_t from, to;
     const node *among; /* constants in a display, or a str, in which it is; NULL: none */
     const node *equal; /* the constant that it is equal to; NULL: none */
@@ -31,19 +31,19 @@ typedef struct bounds {
 
 /* Narrow the bounds of the parameter `name` by a condition that must hold. */
 void bounds_narrow(const node *condition, const char *name, bounds *out);
-/* An int that is written down. */
+/* An int literal. */
 bool whole_number(const node *n, int64_t *out);
-/* Is this a comparison of names and numbers, which raises nothing where the names are ints? */
+/* True for a comparison of names and numbers that cannot raise if the names are ints. */
 bool is_plain_condition(const node *condition);
 
 /* The values of a type. False: there are too many, or their number is not known. */
 bool domain_of(tree *t, const type *of, const bounds *within, domain *out);
-/* The words of one of them. */
+/* The literal of one of them. */
 const char *domain_words(const domain *d, size_t index, arena *a);
 
-/* The names of the members of an Enum, if they are plain to see. 0: it is none. */
+/* The names of the members of an Enum, if its definition is simple. 0: it is not. */
 size_t enum_members(const node *class, const char **names, size_t most);
-/* The Enum of the module that has this name; NULL: there is none that is plain to see. */
+/* The Enum of the module with this name; NULL: none with a simple definition. */
 const node *enum_named_in(const tree *t, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Inputs: the parameters of a function by their annotations, as symbols, and what a model makes of
- * them: a witness, which is a call of the function in Python's own words.
+ * Inputs: the parameters of a function by their annotations, as symbols, and their values in a
+ * model: a witness, which is a call of the function in Python's syntax.
  */
 #ifndef SYMBOLIC_INPUT_H
 #define SYMBOLIC_INPUT_H
@@ -25,7 +25,7 @@ typedef enum type_kind {
     T_UNION,
     T_LITERAL,
     T_OBJECT, /* a dataclass or NamedTuple */
-    T_DATE,   /* of the module datetime; `words` is how the code names it */
+    T_DATE,   /* of the module datetime; `words` is its name in the code */
     T_DELTA,  /* … a timedelta */
     T_ENUM,
 } type_kind;
@@ -38,7 +38,7 @@ typedef struct type {
     size_t count;
     bool keywords;    /* T_DICT: that of **kwargs */
     const node *node; /* T_OBJECT, T_ENUM: its class statement; T_LITERAL: the subscript */
-    bool assumed;     /* nothing was annotated: int was taken */
+    bool assumed;     /* without an annotation: int was assumed */
     const char *words;
 } type;
 
@@ -51,9 +51,9 @@ typedef struct parameter {
 
 enum { MOST_PARAMETERS = 16 };
 
-/* The parameters of a function; false: `wrong` says which one is not supported. `guess` is taken
- * where there is no annotation, and `guessed` says whether that was so. `other`: a function that is
- * called with the same arguments; NULL: none. */
+/* The parameters of a function; false: `wrong` says which one is not supported. `guess` is the type
+ * of parameters without an annotation, and `guessed` says whether there are any. `other`: a
+ * function that is called with the same arguments; NULL: none. */
 bool input_parameters(tree *t, const node *function, const node *other, type_kind guess,
                       parameter *out, size_t *count, fault *wrong, const char **assumed,
                       bool *guessed);
@@ -61,14 +61,14 @@ bool input_parameters(tree *t, const node *function, const node *other, type_kin
 /* A fresh symbol of a type; it may fork. */
 value *input_make(machine *m, const type *t, const char *name);
 
-/* Wishes that make a witness easier to read, such as short strs: NULL if there are none. The
+/* Preferences that make a witness easier to read, such as short strs: NULL if there are none. The
  * characters of strs are printable ASCII or, with `latin`, any up to U+FF: beyond that some methods
- * of str are guesses, and a witness that rests on a wrong guess is none. */
+ * of str are guesses, and a witness that depends on a wrong guess is useless. */
 Z3_ast input_wishes(machine *m, values inputs, bool latin);
 
-/* The value that a model gives; NULL: it gives none that can be written down. */
+/* The value in a model; NULL: it cannot be written as a literal. */
 value *input_concrete(machine *m, Z3_model model, const value *v);
-/* A known value as Python writes it, and as JSON. */
+/* A known value as a Python literal, and as JSON. */
 bool input_write(machine *m, const value *v, text *out);
 yyjson_mut_val *input_json(machine *m, const value *v, yyjson_mut_doc *doc);
 

@@ -1,4 +1,4 @@
-/* See pool.h. */
+/* Typical inputs: see pool.h. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void hints_of_all(tree *t, nodes list, hints *out)
             hints_of(t, list.at[i], out);
 }
 
-/* A number, its neighbours, and their opposites: where a comparison turns. */
+/* A number, its neighbours, and their negatives: where the result of a comparison changes. */
 static void add_number(tree *t, int64_t n, pool *out)
 {
     for (int64_t at = n - 1; at <= n + 1; at++)
@@ -171,7 +171,7 @@ static void add_dicts(tree *t, const pool *keys, const pool *items, pool *out)
     }
 }
 
-/* Texts that are names, but for those of parameters. */
+/* Texts that are identifiers, except for the names of parameters. */
 static void add_keywords(const type *of, const hints *near, pool *out)
 {
     static const char *const usual[] = { "'a'", "'b'", "'key'", "'name'", "'x'", NULL };
@@ -220,8 +220,8 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
                                           "1e308", "float('nan')", "float('inf')", "-1e-20", NULL };
     static const char *const strs[] = { "''",    "'a'",  "' '",   "'0'", "'ab'",
                                         "'A b'", "'-1'", "'a,b'", NULL };
-    /* Digits that int() does not take, and others that are not ASCII; a letter that changes its
-     * length with its case. */
+    /* Digits that int() refuses, and others that are not ASCII; a letter whose length changes with
+     * its case. */
     static const char *const odd_strs[] = { "'\\xb2'", "'\\u0661'", "'\\xdf'", "'12'", "'aa'",
                                             "'  '",    "'A'",       "'z'",     "'a1'", NULL };
     static const char *const bytes[] = { "b''",    "b'a'",          "b'\\x00'",      "b'\\xff'",

@@ -1,6 +1,6 @@
 /*
  * The pool: typical and boundary values of a type, and those that constants of the code suggest.
- * They prove nothing; a call that is a finding is one all the same.
+ * They prove nothing, but a call that is a finding counts.
  */
 #ifndef SYMBOLIC_POOL_H
 #define SYMBOLIC_POOL_H
@@ -10,11 +10,11 @@
 enum { MOST_POOL = 56, MOST_ROWS = 64 };
 
 typedef struct pool {
-    const char *at[MOST_POOL]; /* as Python writes them */
+    const char *at[MOST_POOL]; /* as Python literals */
     size_t count;
 } pool;
 
-/* Constants of the code, as Python writes them. */
+/* Constants of the code, as Python literals. */
 typedef struct hints {
     pool ints, floats, strs, bytes;
 } hints;

@@ -104,7 +104,7 @@ const node *record_named(const tree *t, const char *name, record *out)
     *out = (record){ 0 };
     if (!class || !collect(t, class, 0, out))
         return NULL;
-    /* A plain class has no fields: what its objects are like is not known. */
+    /* A plain class has no fields: the attributes of its objects are not known. */
     for (const node *at = class; at;) {
         if (dataclass_decorator(at) || (at->x.count && is_named(at->x.at[0], "NamedTuple")))
             return class;

@@ -64,8 +64,7 @@ static ranges *table_of(ranges *tables, const char *method, bool *fresh)
 static character_shift *open_range(ranges *to, uint32_t c)
 {
     if (to->count == MOST_RANGES)
-        Py_FatalError("a table of characters is too small"); /* a verdict must not depend on an
-                                                                incomplete table */
+        Py_FatalError("a table of characters is too small"); /* no verdict must depend on it */
     to->at[to->count] = (character_shift){ .from = c, .to = c };
     return &to->at[to->count++];
 }

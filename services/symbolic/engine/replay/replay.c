@@ -44,7 +44,7 @@ static PyObject *driver_function(void)
     return function;
 }
 
-/* The value of a Python literal that was written by us. */
+/* The value of a Python literal that the engine has written. */
 static PyObject *literal(const char *words)
 {
     PyObject *space = PyDict_New();
@@ -53,7 +53,7 @@ static PyObject *literal(const char *words)
     return v;
 }
 
-/* Run the driver; the length of its answer, which is text. */
+/* Run the driver; returns the length of its answer, which is text. */
 static size_t answer_of(const replay_call *c, char *out, size_t room)
 {
     size_t used = 0;
@@ -128,7 +128,7 @@ static bool is_text(const char *bytes, size_t length)
     return good;
 }
 
-/* The fields of an answer; how many there are, 0: it is none. */
+/* Read the fields of an answer; returns their number, 0: it is invalid. */
 static size_t read_fields(arena *a, const char *bytes, size_t length, const char **field)
 {
     size_t count = 0, used = 0;
@@ -152,7 +152,7 @@ static size_t read_fields(arena *a, const char *bytes, size_t length, const char
     return 0;
 }
 
-/* What came of one call. */
+/* Read the result of one call. */
 static void read_call(const char *const *field, size_t count, replay_result *out)
 {
     out->post = -1;
@@ -178,7 +178,8 @@ static void read_call(const char *const *field, size_t count, replay_result *out
     out->incomparable = strcmp(field[14], "unknown") == 0;
 }
 
-/* How many calls, how many of them count, the indexes of findings, and the fields of each. */
+/* Read the number of calls, how many of them count, the indexes of findings, and the fields of
+ * each. */
 static void read_every(arena *a, const char *const *field, size_t count, replay_result *out)
 {
     const char *at = field[3];
@@ -251,7 +252,7 @@ _Noreturn void replay_from_input(void)
     _exit(0);
 }
 
-/* The seed of the hashes is chosen when a process starts. */
+/* The hash seed is chosen when a process starts, so another process is needed. */
 _Noreturn static void be_other(int to, const replay_call *c)
 {
     char seed[16], *literals = replay_literals(c);
@@ -294,8 +295,8 @@ static bool in_child(arena *a, const replay_call *c, int64_t deadline_ns, replay
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     int seconds = (int)((deadline_ns - clock_ns()) / 1000000000) + 1;
-    driver_function(); /* compiled once, not by each child */
-    PyOS_BeforeFork(); /* which the child relies on from Python 3.12 on */
+    driver_function(); /* compiled once here, not in each child */
+    PyOS_BeforeFork(); /* the child needs it from Python 3.12 on */
     pid_t child = fork();
     if (child == 0)
         be_child(ends[1], c, seconds);
@@ -341,7 +342,7 @@ static struct timer {
     bool done;
 } timer = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false };
 
-/* `except Exception` does not catch it. It is raised again and again until the call has ended. */
+/* `except Exception` does not catch it. It is raised repeatedly until the call has ended. */
 static void interrupt_call(void)
 {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -385,7 +386,7 @@ void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_res
     timer.done = false;
     bool watched = pthread_create(&thread, NULL, run_timer, NULL) == 0;
     size_t length = watched ? answer_of(c, bytes, sizeof bytes) : 0;
-    /* The timer may wait for the lock of the interpreter. */
+    /* The timer may wait for the interpreter lock. */
     Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(&timer.lock);
     timer.done = true;

@@ -1,4 +1,4 @@
-/* What is told and asked of strings as ints: see letters.h. */
+/* Questions about strings as questions about ints: see letters.h. */
 #include <stdlib.h>
 
 #include "solver/letters_inner.h"
@@ -112,7 +112,7 @@ void letters_pop_to(solver *s, unsigned scopes)
     }
 }
 
-/* An int that is new has to be explained before everything else. */
+/* A new int has to be defined before everything else. */
 static void tell_all_axioms(solver *s)
 {
     struct letters *l = s->letters;

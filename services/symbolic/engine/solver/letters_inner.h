@@ -1,4 +1,4 @@
-/* Inside of letters.h: unknown strings with their ints, and conditions as they are told. */
+/* Inside of letters.h: unknown strings with their ints, and conditions in rewritten form. */
 #ifndef SYMBOLIC_LETTERS_INNER_H
 #define SYMBOLIC_LETTERS_INNER_H
 
@@ -12,15 +12,15 @@ enum {
     LAST_LATIN = 0xff
 };
 
-/* A string that is unknown: a constant, or an item of an array of strings. */
+/* An unknown string: a constant of the solver, or an item of an array of strings. */
 typedef struct base {
     Z3_ast term, length;
     Z3_ast codes[MOST_PLACES];
-    bool latin; /* it is told so on each path that has it */
+    bool latin; /* the condition is given on each path that uses it */
 } base;
 
 typedef struct memo {
-    Z3_ast of, made; /* `made` is NULL if it cannot be said with ints */
+    Z3_ast of, made; /* `made` is NULL if it cannot be expressed with ints */
 } memo;
 
 typedef struct told {
@@ -39,15 +39,15 @@ struct letters {
     memo *memos; /* a hash table by the id of a term */
     size_t memo_count, memo_room;
     told *told;
-    size_t count, room, at; /* `at`: how many the solver was told */
+    size_t count, room, at; /* `at`: how many the solver has got */
     unsigned scopes;        /* of the solver */
-    size_t left_out;        /* … of those that it was told */
+    size_t left_out;        /* … of those, how many were left out */
     bool broken;            /* no memory: nothing is answered */
 };
 
-/* A condition on strings as one on ints (letters_terms.c); NULL: it cannot be said with ints. */
+/* A condition on strings as one on ints (letters_terms.c); NULL: it cannot be expressed. */
 Z3_ast letters_rewrite(solver *s, Z3_ast condition);
-/* What the ints of a string are. */
+/* Define the ints of a string. */
 void letters_explain(solver *s, const base *b);
 /* Add the strings that the ints of a model make; false: one is too long. */
 bool letters_add_strings(solver *s, Z3_model model);

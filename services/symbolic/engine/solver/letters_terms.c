@@ -87,7 +87,7 @@ static bool is_unknown(solver *s, Z3_ast term)
     return kind_of(s, term) == Z3_OP_UNINTERPRETED && parts(s, term) == 0;
 }
 
-/* The array that an item is of; NULL: it is no item of a known place. */
+/* The array of an item; NULL: it is no item at a known place. */
 static Z3_ast array_of(solver *s, Z3_ast term)
 {
     bool item = kind_of(s, term) == Z3_OP_SELECT && is_unknown(s, part(s, term, 0)) &&
@@ -161,8 +161,8 @@ static int hex(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Z3 writes what is not plain ASCII as \u{e9}, and a \ as it is: whether six characters are one
- * that it has written so, only the length of the string tells. NULL: not even that. */
+/* Z3 writes characters beyond plain ASCII as \u{e9}, and a \ unchanged: so only the length of the
+ * string shows whether such a sequence is one character. NULL: not even that. */
 static uint32_t *unescape(const char *from, size_t length, size_t *count)
 {
     size_t room = strlen(from) + 1;
@@ -282,7 +282,7 @@ static Z3_ast prefix_of(solver *s, Z3_ast l, Z3_ast r)
     return made;
 }
 
-/* The letters that were asked for so far are printable; a model has an "a" for each other one. */
+/* The characters that were used so far are printable; a model has an "a" for each other one. */
 static Z3_ast printable(solver *s, Z3_ast string)
 {
     base *b = base_of(s, string);
@@ -300,7 +300,7 @@ static Z3_ast printable(solver *s, Z3_ast string)
     return made;
 }
 
-/* What is known of the string itself, so of each of its letters, whenever they are asked for. */
+/* A condition on the string itself, and so on each of its characters, whenever they are used. */
 static Z3_ast latin(solver *s, Z3_ast string)
 {
     base *b = base_of(s, string);

@@ -10,7 +10,8 @@
 #include "solver/second.h"
 #include "solver/solver.h"
 
-enum { MOST_ANALYSES = 64 }; /* then a fresh context: terms are released with it only */
+/* Then a fresh context, since terms are only released with their context. */
+enum { MOST_ANALYSES = 64 };
 
 int64_t clock_ns(void)
 {
@@ -98,8 +99,8 @@ static void ignore(Z3_context z, Z3_error_code code)
     (void)code; /* the answer is then NULL or unknown, which each caller handles */
 }
 
-/* A product of many choices has as many cases as all of them multiplied: Z3 would write them out,
- * and no deadline stops it there. */
+/* A product of many choices has as many cases as all of them multiplied: Z3 would expand them, and
+ * no deadline stops it there. */
 static void limit_steps(solver *s)
 {
     enum { MOST_STEPS = 20000 };
@@ -141,7 +142,7 @@ void solver_open(solver *s)
     make_context(s);
 }
 
-/* Z3 would catch SIGINT for itself, and go on with the next question. */
+/* Z3 would catch SIGINT itself, and go on with the next question. */
 static void leave_signals(solver *s, Z3_solver of)
 {
     Z3_params params = Z3_mk_params(s->z);
@@ -209,8 +210,8 @@ static int left_ms(const solver *s, int most)
     return interrupted || left <= 0 ? 0 : left < most ? (int)left : most;
 }
 
-/* An interruption that comes just before or after a question stays in the context, which then has
- * no answer to anything. */
+/* An interruption that comes just before or after a question stays in the context, which then
+ * answers no question any more. */
 static bool still_answers(solver *s)
 {
     Z3_solver plain = Z3_mk_simple_solver(s->z);
@@ -261,7 +262,7 @@ static answer ask_second(solver *s, Z3_ast_vector assertions, int limit_ms, Z3_m
     return second_check(s->z, assertions, limit_ms, model);
 }
 
-/* All of it, in the order in which an answer can be expected soonest. */
+/* Ask all solvers, in the order in which an answer is expected soonest. */
 static answer decide(solver *s, Z3_model *model)
 {
     Z3_ast_vector assertions = NULL;

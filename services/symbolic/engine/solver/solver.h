@@ -2,8 +2,8 @@
  * The solvers: Z3 answers, cvc5 is the second opinion.
  *
  * Z3 holds the condition of the path that is explored, as a stack of scopes. Its theory of strings
- * has a history of wrong "unsat", so an "unsat" that rests on strings counts only when cvc5 says
- * the same (`strings`). Questions with floats go to cvc5 first, which decides them much faster.
+ * has a history of wrong "unsat", so an "unsat" that depends on strings counts only if cvc5 agrees
+ * (`strings`). Questions with floats go to cvc5 first, which decides them much faster.
  */
 #ifndef SYMBOLIC_SOLVER_H
 #define SYMBOLIC_SOLVER_H
@@ -22,12 +22,12 @@ typedef struct solver {
     Z3_params brief; /* of a simplification */
     Z3_sort bools, ints, floats, strings_sort;
     Z3_ast yes, no, zero, one, nearest; /* `nearest` is the rounding of floats */
-    bool strings, floats_used;          /* a symbolic one is in play */
-    bool contradiction;                 /* the two solvers disagreed: nothing counts any more */
-    bool undecided;                     /* a question had no answer: more time may give one */
-    bool broken;                        /* Z3 answers nothing any more, until solver_begin() */
-    int64_t deadline_ns;                /* of the analysis; by the monotonic clock */
-    int check_ms;                       /* most for one question */
+    bool strings, floats_used;          /* a symbolic one is used */
+    bool contradiction;                 /* the two solvers disagreed: no answer counts any more */
+    bool undecided;      /* a question had no answer: with more time there may be one */
+    bool broken;         /* Z3 answers nothing any more, until solver_begin() */
+    int64_t deadline_ns; /* of the analysis; by the monotonic clock */
+    int check_ms;        /* most for one question */
     unsigned scopes, analyses;
     uint64_t checks, second_checks;
     Z3_func_decl to_code, from_code; /* of strings of one character, and ints */

@@ -1,8 +1,8 @@
 /*
- * Are two results the same to one who is given them? As == has it, but for this: NaN is the same as
- * NaN, wherever it is; what == tells apart by identity alone (objects of plain classes, iterators,
- * functions, exceptions) is the same if it has the same parts; and where that is not known, the
- * comparison is unsupported.
+ * Decides whether a caller could tell two results apart. The rules are those of ==, with these
+ * exceptions: NaN is the same as NaN, at any depth; values that == compares only by identity
+ * (objects of plain classes, iterators, functions, exceptions) are the same if they have the same
+ * parts; and where that is not known, the comparison is unsupported.
  *
  * A result may be a symbolic bool. The replay has the same rules for real objects, in Python.
  */
@@ -12,7 +12,8 @@
 
 enum { MOST_DEPTH = 200 };
 
-/* The pairs that are being compared: one that is met again inside of itself is the same so far. */
+/* The pairs that are being compared: a pair that occurs again inside of itself counts as the
+ * same. */
 typedef struct pair {
     const value *l, *r;
     const struct pair *outer;
@@ -85,8 +86,8 @@ static value *lists_alike(machine *m, value *l, value *r, const pair *outer)
 
 /* -- sets and dicts ---------------------------------------------------------------------------- */
 
-/* Keys that may be like several: those that == tells apart by identity. More than one of them would
- * have to be paired off. */
+/* Keys that may be like several others: those that == compares by identity. With more than one of
+ * them, pairs would have to be found. */
 static bool is_odd(const value *key)
 {
     if (key->kind == V_FLOAT)
@@ -116,7 +117,7 @@ static value *entry_alike(machine *m, value *l, size_t i, value *r, size_t j, co
     return both(m, one, compare_parts(m, l->in.others.at[i], r->in.others.at[j], outer));
 }
 
-/* Counters and OrderedDicts have a == of their own; where it says no, NaN may be the reason. */
+/* Counters and OrderedDicts have their own ==; if it is false, NaN may be the reason. */
 static value *kin_alike(machine *m, value *l, value *r, const pair *outer)
 {
     value *same = equal(m, l, r, m->line);
@@ -138,7 +139,8 @@ static value *keyed_alike(machine *m, value *l, value *r, const pair *outer)
     size_t count = l->in.items.count;
     if (count != r->in.items.count)
         return value_bool(m, false);
-    for (size_t i = 0; i < l->in.others.count; i++) /* which would be asked again and again */
+    /* Otherwise they would be compared again and again. */
+    for (size_t i = 0; i < l->in.others.count; i++)
         if (l->in.others.at[i]->kind == V_ITERATOR)
             nobody_can_tell(m, "dicts of iterators");
     value *result = value_bool(m, true);
@@ -188,7 +190,7 @@ static bool keywords_alike(machine *m, const values *l, const values *r, const p
         if (!l->at[i] != !r->at[i] ||
             (l->at[i] && !decided(m, compare_parts(m, l->at[i], r->at[i], outer))))
             return false;
-    return true; /* of one function: they are as many */
+    return true; /* of one function, so there are equally many */
 }
 
 static bool functions_alike(machine *m, value *l, value *r, const pair *outer)
@@ -199,7 +201,7 @@ static bool functions_alike(machine *m, value *l, value *r, const pair *outer)
            scopes_alike(m, l->function.scope, r->function.scope, outer);
 }
 
-/* A class that a function defines is another one in each call. */
+/* A class that a function defines differs in each call. */
 static bool is_class_alike(machine *m, value *l, value *r, const pair *outer)
 {
     if (l == r)
@@ -240,7 +242,7 @@ static value *objects_alike(machine *m, value *l, value *r, const pair *outer)
         nobody_can_tell(m, "objects of the library");
     if (l->object.opaque || r->object.opaque)
         nobody_can_tell(m, "the messages of exceptions that Python raised");
-    if (special_of(l, "__eq__")) { /* that of a dataclass, which looks at the declared fields */
+    if (special_of(l, "__eq__")) { /* that of a dataclass, which compares the declared fields */
         values a = object_declared(m, l, false, m->line), b = object_declared(m, r, false, m->line);
         return all_alike(m, &a, &b, outer);
     }
@@ -258,7 +260,7 @@ static value *objects_alike(machine *m, value *l, value *r, const pair *outer)
 
 /* -- iterators --------------------------------------------------------------------------------- */
 
-/* They are the same if they give the same items, and end in the same way. */
+/* Iterators are the same if they give the same items, and end in the same way. */
 static value *iterators_alike(machine *m, value *l, value *r, const pair *outer)
 {
     cursor at[2] = { { 0 }, { 0 } };

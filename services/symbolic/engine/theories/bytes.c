@@ -1,7 +1,7 @@
 /*
- * Bytes: those of known and of unknown values alike are kept as the str of the same code points,
- * all of which are below 256 (what decode("latin-1") gives). So lengths, items, slices,
- * comparisons, + and * are those of a str, and so are the methods that look for parts.
+ * Bytes, known or unknown, are represented by the str of the same code points, all of which are
+ * below 256 (the result of decode("latin-1")). So lengths, items, slices, comparisons, + and * are
+ * those of a str, and so are the methods that search.
  */
 #include "machine/class.h"
 
@@ -36,8 +36,8 @@ value *bytes_view(machine *m, value *of)
     return text_is_short(m, view, MOST_SETTLED) ? text_settled(m, view) : view;
 }
 
-/* A slice from and to known places is asked of single bytes, which the solvers decide much faster
- * than a part of a string: the path forks on whether there are so many. */
+/* A slice with known bounds is split into single bytes, which the solvers decide much faster than a
+ * part of a string: the path forks on whether there are so many. */
 static value *few_of(machine *m, value *of, const value *from, const value *to, const value *step)
 {
     enum { MOST_LAST = 64 };
@@ -145,7 +145,7 @@ value *int_from_bytes(machine *m, arguments *given, int line)
     if (!is_big(m, order, &big, line))
         return NULL;
     value *from = given->places.at[0];
-    if (value_is_integral(from)) /* bytes() would take it as a length */
+    if (value_is_integral(from)) /* bytes() would take an int as a length */
         return throw(m, "TypeError", line);
     if (from->kind != V_BYTES) {
         arguments one = { 0 };
@@ -179,7 +179,7 @@ static value *digits_of(machine *m, Z3_ast term, size_t count, bool big)
     return value_bytes(m, value_letters(m, codes, count));
 }
 
-/* The length that to_bytes() is given. False: raised. */
+/* The length argument of to_bytes(). False: raised. */
 static bool is_length(machine *m, value *length, int64_t *count, int line)
 {
     enum { MOST_LENGTH = 64 };

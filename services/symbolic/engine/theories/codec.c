@@ -85,8 +85,8 @@ static bool codec_of(machine *m, arguments *given, codec *out, int line)
 
 /* -- decode() ---------------------------------------------------------------------------------- */
 
-/* The bytes that may begin a character of several, how many follow, and what the first of these may
- * be: no surrogates, nothing beyond U+10FFFF, and no longer form than needed. */
+/* The bytes that may begin a character of several bytes, how many follow, and the range of the
+ * second one: no surrogates, nothing beyond U+10FFFF, and no overlong forms. */
 static const struct {
     int from, to, more, low, high;
 } leads[] = { { 0xc2, 0xdf, 1, 0x80, 0xbf }, { 0xe0, 0xe0, 2, 0xa0, 0xbf },
@@ -94,7 +94,7 @@ static const struct {
               { 0xee, 0xef, 2, 0x80, 0xbf }, { 0xf0, 0xf0, 3, 0x90, 0xbf },
               { 0xf1, 0xf3, 3, 0x80, 0xbf }, { 0xf4, 0xf4, 3, 0x80, 0x8f } };
 
-/* The character at a place, and how many bytes it has; 0: there is none. */
+/* The character at a place, and its number of bytes; 0: it is invalid. */
 static size_t character_at(machine *m, const Z3_ast *codes, size_t left, Z3_ast *out, int line)
 {
     Z3_context z = m->solver->z;

@@ -1,5 +1,5 @@
 /* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks,
- * but for `in` a str of which only the length has a bound. */
+ * except for `in` on a str of which only the length is bounded. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -72,7 +72,7 @@ value *same_or_equal(machine *m, value *l, value *r, int line)
     if (l->kind == V_FLOAT && r->kind == V_FLOAT && may_be_nan(l) && may_be_nan(r))
         path_unsupported(m, line, "compare the floats themselves",
                          "a comparison of containers of floats that are not known");
-    /* Containers of containers, which may contain themselves: Python raises RecursionError. */
+    /* Nested containers, which may contain themselves: Python raises RecursionError. */
     if (++m->nested > MOST_NESTED)
         path_unsupported(m, line, "compare the items", "a comparison of what is nested deeply");
     value *result = equal(m, l, r, line);
@@ -87,7 +87,8 @@ void require_unchanged(machine *m, const value *list, unsigned version, int line
                          "a list that changes while its items are compared or written");
 }
 
-/* … decided, where a method of the code says so: Python does not call it for items further on. */
+/* … decided at once, if a method of the code computes it: Python does not call it for later items
+ * then. */
 static value *item_equal(machine *m, value *l, value *r, int line)
 {
     value *same = same_or_equal(m, l, r, line);
@@ -204,8 +205,8 @@ value *equal(machine *m, value *l, value *r, int line)
 
 /* -- order ------------------------------------------------------------------------------------- */
 
-/* Where methods of the code say what is equal: item by item. NULL: raised; `*decided` is false if
- * all are equal. */
+/* If methods of the code compute equality: item by item. NULL: raised; `*decided` is false if all
+ * are equal. */
 static value *first_differing(machine *m, operator_kind op, const value *l, const value *r,
                               bool *decided, int line)
 {
@@ -246,8 +247,7 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
             return NULL;
         if (same->known && same->truth)
             continue;
-        /* Where items cannot be compared Python raises, but only if they are the first to differ.
-         */
+        /* If items cannot be compared Python raises, but only if they are the first to differ. */
         value *before = compare(m, strict, a->at[i], b->at[i], line);
         if (!before && i > 0)
             path_unsupported(m, line, "compare items of one type",
@@ -435,7 +435,7 @@ value *contains(machine *m, value *in, value *item, int line)
     return found;
 }
 
-/* A set may be asked for a set: that is looked for as a frozenset. */
+/* `set in set`: Python searches for a frozenset. */
 value *sought_in(machine *m, const value *in, value *item)
 {
     if (in->kind != V_SET || item->kind != V_SET || item->frozen)

@@ -52,7 +52,7 @@ int64_t range_step(machine *m, value *v, int line)
     if (!value_whole(few ? few : v->range.step, &step) || step == INT64_MIN)
         path_unsupported(m, line, "bound the step, as in pre: 1 <= step <= 4",
                          "a range whose step is not known");
-    if (few && !m->path.speculating) /* it is the same for the rest of the path */
+    if (few && !m->path.speculating) /* it stays the same for the rest of the path */
         v->range.step = few;
     return step;
 }
@@ -100,7 +100,7 @@ value *range_reversed(machine *m, value *v, int line)
     return made;
 }
 
-/* Only len() has to be an index: a range may have more items than it can say. */
+/* Only len() must return an index: a range may have more items than that. */
 static value *range_length(machine *m, value *v, int line)
 {
     Z3_context z = m->solver->z;
@@ -188,15 +188,15 @@ void refuse_item(machine *m, const value *of, value *index, int line)
                           of->kind == V_OBJECT;
     index = plain_of(index);
     bool beyond = may_raise_both && value_is_integral(index) && is_beyond(m, index);
-    if (beyond && of->kind == V_OBJECT) /* not so of an exception of Python's own */
+    if (beyond && of->kind == V_OBJECT) /* not for an exception of Python itself */
         path_unsupported(m, line, "use an index below 2**63", "an item of an object");
     throw(m, beyond ? "IndexError" : "TypeError", line);
 }
 
 /* -- items ------------------------------------------------------------------------------------- */
 
-/* The place that an index means, within 0 … n - 1. NULL: raised. Where nothing is to be found, no
- * solver is asked: it may not know, and then both ways would be tried. */
+/* The place of an index, within 0 … n - 1. NULL: raised. If the answer is known without the solver,
+ * it is not asked: it may not know, and then both sides would be explored. */
 static Z3_ast place_of(machine *m, value *index, Z3_ast n, int line)
 {
     Z3_context z = m->solver->z;
@@ -395,7 +395,7 @@ static bool is_negative(machine *m, const value *concrete)
     return Z3_get_numeral_string(m->solver->z, value_int_term(m, concrete))[0] == '-';
 }
 
-/* A bound that is not known: the path forks on where it lies, as far as it matters. */
+/* An unknown bound: the path forks on its range, as far as it matters. */
 static int64_t bound_of(machine *m, value *bound, int64_t length)
 {
     Z3_context z = m->solver->z;

@@ -1,10 +1,10 @@
 /*
  * date and timedelta of the module datetime.
  *
- * A date has its year, month and day, or its ordinal, or both: what is computed from days stays an
- * ordinal until someone asks for its parts. These are symbols then, of which the solver is told
- * that they are the one date with this ordinal. A timedelta is a number of days and the
- * microseconds of a day. What is written in Python is in library/datetime.py.
+ * A date has its year, month and day, or its ordinal, or both: a date that is computed from days
+ * stays an ordinal until its parts are needed. The parts are then symbols, with the condition that
+ * they are the date of this ordinal. A timedelta is a number of days and the microseconds of a day.
+ * library/datetime.py has the parts that are modelled in Python.
  */
 #include <string.h>
 
@@ -101,7 +101,7 @@ static value *ordinal_of(machine *m, value *v)
     return v->date.ordinal;
 }
 
-/* The date of an ordinal, which must be one. NULL: it is none, and OverflowError or another one is
+/* The date of an ordinal. NULL: there is no such date, and OverflowError or another one is
  * raised. */
 static value *date_of_ordinal(machine *m, value *ordinal, const char *otherwise, int line)
 {
@@ -169,7 +169,7 @@ void date_parts(machine *m, value *v)
     v->date.day = day;
 }
 
-/* An argument that C makes an int of. NULL: raised. */
+/* An argument that CPython converts to a C int. NULL: raised. */
 static value *c_int(machine *m, value *v, int line)
 {
     if (!value_is_integral(v)) {
@@ -240,7 +240,7 @@ static value *total_of(machine *m, const value *v)
     return op(m, OP_ADD, op_by(m, OP_MULT, v->delta.days, day_us), v->delta.us);
 }
 
-/* Before any other argument is looked at: NaN is a ValueError, in an order of its own. */
+/* Checked before other arguments: NaN is a ValueError, in an order that is not modelled. */
 static void refuse_fractions(machine *m, const values *given, int line)
 {
     for (size_t i = 0; i < given->count; i++)
@@ -393,7 +393,7 @@ value *date_choose(machine *m, Z3_ast condition, value *yes, value *no)
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-/* A method that is written in Python: `date_replace` is date.replace. */
+/* A method that is modelled in Python: `date_replace` is date.replace. */
 static value *written(machine *m, value *self, const char *name)
 {
     const char *of = self->kind == V_DATE ? "date" : "timedelta";
@@ -407,7 +407,7 @@ static value *written(machine *m, value *self, const char *name)
     return method;
 }
 
-/* Does Python have it? Then it is not supported. */
+/* If Python has this attribute, it is not supported. */
 static value *no_attribute(machine *m, const char *type, const char *name, int line)
 {
     value *words = value_ascii(m, name);
@@ -451,7 +451,7 @@ value *date_class_attribute(machine *m, const char *type, const char *name, int 
 /* -- what the module calls ----------------------------------------------------------------------
  */
 
-/* A text of one character: its digit; -1: it is none. */
+/* The digit of a text of one character; -1: it is none. */
 static value *digit_of(machine *m, const value *of)
 {
     if (of->known)

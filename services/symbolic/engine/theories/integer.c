@@ -53,7 +53,7 @@ static void limit_bits(machine *m, double bits)
         path_bound(m, "the size of an int");
 }
 
-/* How many unknown factors a term has at most. */
+/* The degree of a term: its number of unknown factors, at most. */
 static unsigned degree_of(machine *m, Z3_ast term, unsigned *left)
 {
     Z3_context z = m->solver->z;
@@ -71,7 +71,7 @@ static unsigned degree_of(machine *m, Z3_ast term, unsigned *left)
     return product ? sum : most;
 }
 
-/* Z3 does not let itself be interrupted in polynomials of a high degree. */
+/* Z3 cannot be interrupted while it works on polynomials of a high degree. */
 static void limit_degree(machine *m, Z3_ast term)
 {
     unsigned left = 3000;

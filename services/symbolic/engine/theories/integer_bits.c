@@ -1,7 +1,7 @@
 /*
- * Bits of ints. With a known int they are sums of single bits. Of two unknown ones that have no bit
- * in common, the result is their sum; else both must have a bound, and each bit is an int of its
- * own (letters_digits()). Negative ints have all bits of 2**width + x.
+ * Operators on bits of ints. If one int is known, the result is a sum of single bits. If two
+ * unknown ints have no bit in common, the result is their sum; otherwise both must be bounded, and
+ * each bit is an int of its own (letters_digits()). Negative ints have all bits of 2**width + x.
  */
 #include "machine/machine.h"
 
@@ -38,7 +38,7 @@ static Z3_ast power_of_two(machine *m, int exponent)
 /* -- with a known int ----------------------------------------------------------------------------
  */
 
-/* Bit `place` of a term, 0 or 1: right for negative ones, too, as div rounds down. */
+/* Bit `place` of a term, 0 or 1: also correct for negative ones, since div rounds down. */
 static Z3_ast bit(machine *m, Z3_ast term, int place)
 {
     Z3_context z = m->solver->z;
@@ -116,7 +116,7 @@ static int zero_bits(machine *m, Z3_ast term, int depth)
     return bits < MOST_WIDTH ? bits : MOST_WIDTH;
 }
 
-/* Do the two have no bit in common, as in high << 8 | low? */
+/* True if the two have no bit in common, as in high << 8 | low. */
 static bool are_apart(machine *m, Z3_ast high, Z3_ast low)
 {
     Z3_context z = m->solver->z;

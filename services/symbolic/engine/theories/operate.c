@@ -1,4 +1,4 @@
-/* Operators: which theory a pair of operands belongs to. */
+/* Operators: choose the theory for a pair of operands. */
 #include <string.h>
 
 #include "machine/class.h"
@@ -34,7 +34,7 @@ value *choose(machine *m, Z3_ast condition, value *yes, value *no)
             return made;
     }
     Z3_ast a = value_term(m, yes), b = value_term(m, no);
-    /* Two floats of one term are two objects, which a container tells apart if they are NaN. */
+    /* Two floats of one term are two objects, which a container distinguishes if they are NaN. */
     bool nan = yes->kind == V_FLOAT &&
                (yes->known ? yes->real != yes->real : !value_is_quotient(yes));
     return a == b && !nan ? yes : value_of(m, yes->kind, Z3_mk_ite(m->solver->z, condition, a, b));
@@ -126,7 +126,7 @@ int decide_truth(machine *m, value *v, bool prefer)
 
 /* -- set operators ----------------------------------------------------------------------------- */
 
-/* Which of two equal items & keeps is told only where they are of unlike types: 1 and True. */
+/* Which of two equal items & keeps matters only if their types differ: 1 and True. */
 static bool is_same_shape(const value *l, const value *r)
 {
     if (l->kind != r->kind)
@@ -205,7 +205,7 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     if (l->kind == V_STR && op == OP_MOD && !value_is_concrete(m, r))
         return text_binary(m, op, l, r, line);
-    /* With a view these make a set of anything that can be iterated. */
+    /* With a view these operators make a set of any iterable. */
     bool of_sets = op == OP_BITAND || op == OP_BITOR || op == OP_BITXOR || op == OP_SUB;
     if (of_sets && (l->kind == V_VIEW || r->kind == V_VIEW))
         path_unsupported(m, line, "make a set or list of it", "an operator on a view of a dict");

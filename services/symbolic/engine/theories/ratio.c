@@ -1,6 +1,6 @@
 /*
- * Comparisons of ints and quotients of ints with floats, without floats: rounding keeps the order,
- * so that RN(a / b) < c is a question about a, b and the point from which on numbers are rounded to
+ * Compares ints and quotients of ints with floats, without terms of floats: rounding preserves the
+ * order, so RN(a / b) < c is a question about a, b and the point from which numbers are rounded to
  * c.
  */
 #include <math.h>
@@ -53,7 +53,8 @@ static Z3_ast is_less(machine *m, const value *q, Z3_ast whole, int exponent, bo
     return or_equal ? Z3_mk_le(z, l, r) : Z3_mk_lt(z, l, r);
 }
 
-/* Is what a quotient is rounded to less than a known float? `exact`: it is an int, not rounded. */
+/* True if the rounded quotient is less than a known float. `exact`: it is an int, and not
+ * rounded. */
 static Z3_ast rounds_below(machine *m, const value *q, double c, bool exact)
 {
     int exponent, other;
@@ -66,7 +67,7 @@ static Z3_ast rounds_below(machine *m, const value *q, double c, bool exact)
     if (isinf(before)) /* nothing is rounded to less than the least float */
         return m->solver->no;
     int64_t part = parts_of(before, &other);
-    /* The point in the middle, with a common exponent; one is at most the double of the other. */
+    /* The point in the middle, with a common exponent; one is at most twice the other. */
     if (whole == 0)
         exponent = other;
     if (part == 0)
@@ -133,8 +134,8 @@ static Z3_ast by_floats(machine *m, operator_kind op, const value *l, const valu
                           : Z3_mk_fpa_geq(z, x, y);
 }
 
-/* Two quotients: their order decides, unless they may be rounded to one float. `whole`: one of them
- * is an int that is not rounded. The path forks, so that few questions are about floats. */
+/* Two quotients: their order decides, unless they may be rounded to the same float. `whole`: one of
+ * them is an int that is not rounded. The path forks, so that few questions involve floats. */
 static value *compare_two(machine *m, operator_kind op, const value *l, const value *r, bool whole)
 {
     Z3_context z = m->solver->z;

@@ -1,9 +1,9 @@
 /*
- * Regular expressions. CPython's own parser reads the pattern; what is regular becomes a term of
- * the solvers, and all else is not supported, unless the text is known: then CPython matches it.
+ * Regular expressions. CPython's own parser reads the pattern. A regular pattern becomes a term of
+ * the solvers; anything else is not supported, unless the text is known: then CPython matches it.
  *
- * Whether a text matches is a question about a language, so greedy and lazy make no difference.
- * Where a group is, is told only if the lengths of the parts around it leave one place.
+ * Whether a text matches is a question about a language, so greedy and lazy make no difference. The
+ * place of a group is known only if the lengths of the parts around it leave one possibility.
  */
 #include <string.h>
 
@@ -54,8 +54,8 @@ static const char reader[] =
     "        return inverted(found) if '_NOT_' in name else found\n"
     "    class No(Exception):\n"
     "        pass\n"
-    /* The solvers have no characters beyond `last`: those from U+2FF00 on stand for all of these.
-     */
+    /* The solvers have no characters beyond `last`: those from U+2FF00 on stand for all of
+     * these. */
     "    def known(low, high):\n"
     "        if low > 0x2ff00 or 0x2ff00 < high < 0x10ffff:\n"
     "            raise No('a character beyond U+2FF00')\n"
@@ -248,7 +248,7 @@ static const char reader[] =
     "        if how == 'split':\n"
     "            return re.split(pattern, text, count, flags)\n"
     "        return re.findall(pattern, text, flags)\n"
-    /* Nothing can stop a match. In how many ways may the text be divided? */
+    /* Matching cannot be interrupted: so estimate in how many ways the text may be divided. */
     "    def is_hard(pattern, text, flags):\n"
     "        repeats, ways = [0], [1]\n"
     "        def look(items, inside):\n"
@@ -278,7 +278,7 @@ static const char reader[] =
     "        groups = range(p.groups + 1)\n"
     "        return ((None, p.groups, tuple(p.groupindex.items()), None),\n"
     "                [tuple(m.span(i) for i in groups) for m in p.finditer(text)])\n"
-    /* What takes the place of a match: texts and numbers of groups. */
+    /* The parts of a replacement: texts and numbers of groups. */
     "    def template(pattern, repl, flags):\n"
     "        made = parser.parse_template(repl, re.compile(pattern, flags))\n"
     "        if type(made) is tuple:\n" /* before Python 3.12 */
@@ -334,7 +334,7 @@ static int64_t whole_at(const value *tuple, size_t i)
     return n;
 }
 
-/* NULL: no character is in it. */
+/* NULL: the set is empty. */
 static Z3_ast set_re(building *b, const value *n)
 {
     machine *m = b->m;
@@ -353,7 +353,7 @@ enum { MOST_WALKED = 8 }; /* characters of a text that is matched one by one */
 
 static Z3_ast part_re(building *b, const value *n);
 
-/* NULL where a part matches nothing at all. */
+/* NULL: a part matches nothing at all. */
 static Z3_ast sequence_re(building *b, const value *n, size_t from)
 {
     Z3_ast made = NULL;
@@ -377,7 +377,7 @@ static Z3_ast repeated_re(building *b, const value *n)
     if (high < 0 && low == 1)
         return Z3_mk_re_plus(z, one);
     Z3_ast made = high < 0 ? Z3_mk_re_star(z, one) : NULL;
-    for (int64_t i = low; i < high; i++) /* from within: (a(a)?)? */
+    for (int64_t i = low; i < high; i++) /* from the inside: (a(a)?)? */
         made = one_of(m, empty, made ? joined(m, one, made) : one);
     for (int64_t i = 0; i < low; i++)
         made = made ? joined(m, one, made) : one;
@@ -411,7 +411,7 @@ static Z3_ast anything(building *b)
     return Z3_mk_re_star(b->m->solver->z, one);
 }
 
-/* The lengths that a match can have: they follow from the rest, but the solvers do not see it. */
+/* The possible lengths of a match: they follow from the rest, but the solvers do not find them. */
 static Z3_ast has_length(machine *m, Z3_ast of, const value *way, bool ends, bool newline)
 {
     Z3_context z = m->solver->z;
@@ -536,7 +536,7 @@ value *regex_template(machine *m, values *given, int line)
     return bridge(m, "regex_template(a, b, c)", given, line);
 }
 
-/* A short text is looked at character by character, which tells where the groups are. */
+/* A short text is matched character by character, which also shows where the groups are. */
 static value *by_walk(machine *m, const value *parts, const value *subject, const char *how)
 {
     value *spans = regex_walk_once(m, parts, subject, how);

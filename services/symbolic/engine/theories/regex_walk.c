@@ -1,10 +1,10 @@
 /*
- * A regular expression on a text whose characters are known as code points: what CPython's matcher
- * does, step by step, with its order of alternatives and its way back. The path forks on whether a
- * character is one of a set, so the places of all groups are known on each path.
+ * A regular expression on a text whose characters are known as code points: it does what CPython's
+ * matcher does, step by step, with its order of alternatives and its backtracking. The path forks
+ * on whether a character is one of a set, so the places of all groups are known on each path.
  *
- * What is left to match is a chain of `then`. A step that fails makes the one before it try what
- * else there is.
+ * The rest of the pattern is a chain of `then`. If a step fails, the one before it tries its next
+ * alternative.
  */
 #include <string.h>
 
@@ -26,15 +26,15 @@ typedef struct walk {
     size_t groups;      /* … with the whole match */
     int64_t *spans;     /* two for each group; -1: it has none */
     bool full;          /* the match must reach the end of the text */
-    size_t empty_never; /* a match that ends here is none; SIZE_MAX: any is */
-    asked *asked;       /* what the path has decided */
+    size_t empty_never; /* an empty match at this place does not count; SIZE_MAX: any does */
+    asked *asked;       /* the decisions of the path */
     size_t asked_count, asked_room;
 } walk;
 
 typedef struct then {
     enum { THEN_NODE, THEN_ITEMS, THEN_TURN, THEN_CLOSE, THEN_END } kind;
     const value *node;
-    size_t done; /* items or turns that are; where a group begins */
+    size_t done; /* the number of items or turns so far; where a group begins */
     const struct then *next;
 } then;
 
@@ -122,7 +122,7 @@ static bool ends(walk *w, const value *way, size_t at)
     return here;
 }
 
-/* A group that is closed and then given up is what it was. */
+/* If the match goes on without success, the group gets its earlier value again. */
 static bool close_group(walk *w, const then *t, size_t at)
 {
     int64_t *span = &w->spans[2 * whole(t->node, 1)], was[] = { span[0], span[1] };
@@ -135,7 +135,8 @@ static bool close_group(walk *w, const then *t, size_t at)
     return false;
 }
 
-/* One more turn of a repetition, or what comes after it: a lazy one has it the other way around. */
+/* One more turn of a repetition, or what follows it: a lazy one tries them in the opposite
+ * order. */
 static bool turn(walk *w, const then *t, size_t at)
 {
     int64_t low = whole(t->node, 1), high = whole(t->node, 2), done = (int64_t)t->done;

@@ -63,9 +63,9 @@ static Z3_ast is_within(machine *m, const operands *of, int bits)
     return Z3_mk_fpa_lt(z, Z3_mk_fpa_abs(z, of->x), most);
 }
 
-/* What % gives is between zero and the divisor, and has its sign; only where the signs of the
- * operands differ it may be rounded to the divisor itself. To say so of a term that is computed,
- * too, saves the solver the proof. */
+/* The result of % is between zero and the divisor, and has its sign; only if the signs of the
+ * operands differ, it may be rounded to the divisor itself. Stating this for a computed term, too,
+ * saves the solver the proof. */
 static value *in_bounds(machine *m, const operands *of, Z3_ast rest)
 {
     Z3_context z = m->solver->z;
@@ -79,7 +79,7 @@ static value *in_bounds(machine *m, const operands *of, Z3_ast rest)
 /* -- the cases ----------------------------------------------------------------------------------
  */
 
-/* |x| < |y|: there is nothing to divide. */
+/* |x| < |y|: no division is needed. */
 static value *of_less(machine *m, operator_kind op, const operands *of)
 {
     Z3_context z = m->solver->z;
@@ -100,7 +100,7 @@ static Z3_ast of_twice(machine *m, const operands *of)
     return Z3_mk_fpa_sub(z, m->solver->nearest, of->x, away);
 }
 
-/* What % makes of the rest that has the sign of x. */
+/* The result of %, from the remainder with the sign of x. */
 static value *with_sign_of_divisor(machine *m, const operands *of, Z3_ast rest)
 {
     Z3_context z = m->solver->z;
@@ -146,7 +146,7 @@ static value *of_power_of_two(machine *m, operator_kind op, const operands *of)
     return in_bounds(m, of, pick(m, none, zero_like(m, of->y), rest));
 }
 
-/* A guess where it is what the result must be, or else something that is, too. */
+/* A guess, if it satisfies the conditions of the result; otherwise another value that does. */
 static value *bounded(machine *m, const operands *of, const char *what, const char *instead,
                       value *(*limits)(machine *m, const operands *of, Z3_ast guess))
 {
@@ -165,7 +165,7 @@ static value *limit_whole(machine *m, const operands *of, Z3_ast guess)
     return value_of_float(m, pick(m, signs_differ(m, of), Z3_mk_fpa_neg(z, fair), fair));
 }
 
-/* A whole number of whole numbers. */
+/* For whole numbers, the result is a whole number. */
 static value *limit_rest(machine *m, const operands *of, Z3_ast guess)
 {
     Z3_context z = m->solver->z;
@@ -184,7 +184,7 @@ static value *limit_fmod(machine *m, const operands *of, Z3_ast guess)
 /* -- floats that are whole numbers --------------------------------------------------------------
  */
 
-/* A number that surely is whole and not rounded, as a term of ints; NULL: it may be another. */
+/* A number that is certainly whole and not rounded, as an Int term; NULL: it may be another. */
 static Z3_ast whole_term(machine *m, const value *v)
 {
     Z3_context z = m->solver->z;
@@ -232,7 +232,7 @@ static bool as_floats(machine *m, value *l, value *r, operands *of, int line)
     return true;
 }
 
-/* fmod() of |x| >= |y|, if the sign of a zero does not count. NULL: it takes a guess. */
+/* fmod() of |x| >= |y|, if the sign of a zero does not matter. NULL: it needs a guess. */
 static Z3_ast fmod_of(machine *m, const operands *of)
 {
     bool twice = of->divisor != 0 && path_decide(m, is_within(m, of, 1), true);

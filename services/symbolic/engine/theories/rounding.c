@@ -1,7 +1,7 @@
 /*
- * Numbers to whole ones. A quotient of ints is exact here as long as the int above is so small that
- * its float cannot reach another side of a whole number or of a half. What int() and its kin make
- * of any other float is a guess (path_guess()) of the right sign.
+ * Rounding to whole numbers. A quotient of ints is exact here as long as the dividend is so small
+ * that its float cannot be on another side of a whole number or of a half. For any other float, the
+ * result of int() and the like is a guess (path_guess()) of the right sign.
  */
 #include <string.h>
 
@@ -27,7 +27,7 @@ static Z3_ast power_of_ten(machine *m, int64_t exponent)
     return solver_simplify(m->solver, term);
 }
 
-/* The whole number next to above / below, an even one in the middle. `below` is positive. */
+/* The whole number nearest to above / below, the even one in the middle. `below` is positive. */
 static Z3_ast nearest_even(machine *m, Z3_ast above, Z3_ast below)
 {
     Z3_context z = m->solver->z;

@@ -1,4 +1,4 @@
-/* Keys of dicts and sets that are there on conditions, or that are not known: see slots.c. */
+/* Keys of dicts and sets that exist under conditions, or that are not known: see slots.c. */
 #include "machine/machine.h"
 
 /* Keys whose comparison can neither raise nor fork. */
@@ -72,7 +72,7 @@ bool keyed_set(machine *m, value *of, value *key, value *v, int line)
         slot old = items.at[i];
         value *hit = hits[i];
         bool kept = !v || (hit->known && !hit->truth);
-        /* Where the key is this one, what it has does not matter while the slot is not filled. */
+        /* If the key is this one, the value of an unfilled slot does not matter. */
         bool same = hit->known || is_same_key(old.item, key);
         value *joined = kept ? old.other : same ? v : choose(m, value_term(m, hit), v, old.other);
         if (kept || joined) {

@@ -1,9 +1,9 @@
 /*
- * Slots: the items of a list, dict or set that are there on conditions.
+ * Slots: the items of a list, dict or set that exist under conditions.
  *
- * Where the sides of a condition made different things of a container, it gets slots: what both
- * have in common, and what one of them has alone, with the condition of that side as its guard. The
- * items are those slots, in their order, whose guards hold. So an item keeps its identity, of
+ * If the two sides of a condition leave a container in different states, it gets slots: the items
+ * that both have, and the items that only one has, with the condition of that side as their guard.
+ * The items are those slots, in their order, whose guards hold. So an item keeps its identity, of
  * whichever kind, and a dict the order of its keys. What can be computed from guards is computed
  * (length, truth, `in`, an item, ==); for anything else the path forks on the guards: settle().
  */
@@ -25,7 +25,7 @@ value *guard_truth(machine *m, Z3_ast guard)
     return guard ? value_of_bool(m, guard) : value_bool(m, true);
 }
 
-/* A bool as a guard: NULL holds. */
+/* A bool as a guard: NULL always holds. */
 static Z3_ast guard_of(machine *m, Z3_ast term)
 {
     term = solver_simplify(m->solver, term);
@@ -95,7 +95,8 @@ static bool is_same_slot(const slot *l, const slot *r)
     return l->item == r->item && l->other == r->other && l->guard == r->guard;
 }
 
-/* A key is the same one on both sides, or it is not joined: its place in the dict is its own. */
+/* True if it is the same key on both sides; otherwise keys are not joined, since each has its own
+ * place in the dict. */
 bool is_same_key(const value *l, const value *r)
 {
     if (l == r || l->kind != r->kind || !l->known || !r->known)
@@ -109,7 +110,8 @@ bool is_same_key(const value *l, const value *r)
                : false;
 }
 
-/* Both in one slot, with a value by the condition: `*joined`, of a dict. False: they have none. */
+/* Put both into one slot, with a value by the condition: `*joined`, of a dict. False: they have no
+ * common value. */
 static bool join_pair(machine *m, Z3_ast condition, value_kind kind, const slot *yes,
                       const slot *no, slots *to, value **joined)
 {
@@ -132,9 +134,9 @@ static bool join_pair(machine *m, Z3_ast condition, value_kind kind, const slot 
     return true;
 }
 
-/* A key may have several slots, of which one at most is filled. What a side has for it in several
- * slots is one value, and stays one if that of a slot has become part of a term: `pairs` are the
- * slots that were joined, by their place on both sides. */
+/* A key may have several slots, of which at most one is filled. If a side has the same value in
+ * several slots, it stays one value when one slot has become a part of a term: `pairs` are the
+ * joined slots, by their places on both sides. */
 static value *shared(const slots *own, value *const *pairs, size_t pair_count, const slot *of)
 {
     for (size_t i = 0; of->other && i < pair_count; i++)
@@ -273,8 +275,8 @@ bool slots_are_plain(machine *m, const value *of)
 
 /* -- == ---------------------------------------------------------------------------------------- */
 
-/* From the ends: are the rests from slot i and slot j on equal? Where a slot is not filled, the
- * rest after it counts. */
+/* From the end: are the rests from slot i and slot j on equal? If a slot is not filled, the rest
+ * after it counts. */
 value *slots_equal(machine *m, const value *l, const value *r,
                    value *(*same)(machine *m, value *l, value *r, void *context), void *context)
 {
@@ -313,7 +315,7 @@ value *slots_equal(machine *m, const value *l, const value *r,
 
 /* -- items of a list --------------------------------------------------------------------------- */
 
-/* Where an index means a place, counted from 0: the conditions on which slot i is at that place. */
+/* For a place, counted from 0: the condition for each slot that it is at that place. */
 static Z3_ast *places_of(machine *m, const slots *items, Z3_ast place)
 {
     Z3_context z = m->solver->z;
@@ -328,7 +330,7 @@ static Z3_ast *places_of(machine *m, const slots *items, Z3_ast place)
     return at;
 }
 
-/* The place that an index means, from 0 on. NULL: raised. */
+/* The place of an index, from 0 on. NULL: raised. */
 static Z3_ast place_of(machine *m, value *list, value *index, int line)
 {
     Z3_context z = m->solver->z;

@@ -2,8 +2,8 @@
  * Special methods of classes of the code: ==, <, +, len(), truth, items, `in`.
  *
  * They are looked up in the class, never in the object. A method that returns NotImplemented leaves
- * the question to the other side. What a class does not define, an object that also is an int, str
- * or tuple answers as that.
+ * the question to the other side. If a class does not define a method, an object that is also an
+ * int, str or tuple uses that of this type.
  */
 #include <string.h>
 
@@ -63,13 +63,13 @@ static size_t place_of(operator_kind op)
     return i;
 }
 
-/* Do their types have a comparison of their own, as an int, str or tuple? */
+/* True if their types are compared as an int, str or tuple. */
 static bool compares_plainly(const value *l, const value *r)
 {
     return (value_is_number(l) && value_is_number(r)) || l->kind == r->kind;
 }
 
-/* What the type of one side says, which may be NotImplemented. */
+/* The result of the method of one side, which may be NotImplemented. */
 static value *compare_side(machine *m, operator_kind op, value *self, value *other, int line)
 {
     value *method = special_of(self, comparisons[place_of(op)].method);
@@ -91,7 +91,7 @@ static value *compare_side(machine *m, operator_kind op, value *self, value *oth
     return value_new(m, V_NOT_IMPLEMENTED);
 }
 
-/* Is the type of one a subclass of the other's, so that it is asked first? */
+/* True if the type of one is a subclass of the other's, so that its method is called first. */
 static bool is_asked_first(const value *r, const value *l)
 {
     if (r->kind != V_OBJECT)

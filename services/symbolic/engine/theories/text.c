@@ -1,4 +1,4 @@
-/* Strings: known ones as Python has them, others as terms of the theory of strings. */
+/* Strings: known ones as in Python, others as terms of the theory of strings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ value *text_compare(machine *m, operator_kind op, value *l, value *r)
                                            : Z3_mk_str_le(z, b, a));
 }
 
-/* The same text as another object. */
+/* The same text as a new object. */
 static value *value_text(machine *m, const value *v)
 {
     value *made = value_new(m, V_STR);
@@ -146,7 +146,7 @@ value *text_item(machine *m, value *of, value *index, int line)
     }
     if (!of->known && !of->str.codes && !value_is_concrete(m, index) &&
         text_is_short(m, of, MOST_SETTLED))
-        of = text_settled(m, of); /* a place that is not known is hard for the solvers */
+        of = text_settled(m, of); /* an unknown place is hard for the solvers */
     Z3_ast i = value_int_term(m, index), n = length_term(m, of);
     if (of->known && of->str.count == 0)
         return throw(m, "IndexError", line);

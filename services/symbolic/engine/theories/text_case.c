@@ -1,9 +1,9 @@
 /*
- * The case of characters that are not known, by tables of CPython's own. What becomes one character
- * is exact, but for "Σ": which of two letters it becomes depends on those around it, and is a guess
- * (path_guess()). What becomes several, such as "ß", is exact in a short str. In a
- * longer str the path forks on how long it gets, and the characters are guesses of which is known
- * that a character without a case is there before if it is there after.
+ * The case of unknown characters, by CPython's own tables. A character that becomes one character
+ * is exact, except for "Σ": which of two letters it becomes depends on those around it, and is a
+ * guess (path_guess()). A character that becomes several, such as "ß", is exact in a short str. In
+ * a longer str the path forks on the length of the result, and the characters are guesses, with the
+ * condition that a character without a case in the result was in the str before.
  */
 #include <string.h>
 
@@ -104,7 +104,7 @@ static Z3_ast turned(machine *m, Z3_ast code, const char *name, bool plain_only)
                                   turned_beyond(m, code, name));
 }
 
-/* Does it become one character? */
+/* True if it becomes one character. */
 static Z3_ast is_single(machine *m, Z3_ast code, const char *name)
 {
     size_t count;
@@ -129,7 +129,7 @@ typedef struct turning {
     value *of;
     const Z3_ast *codes;
     size_t count, which;
-    bool plain_only; /* none is beyond U+FF */
+    bool plain_only; /* no character is beyond U+FF */
 } turning;
 
 /* "Σ" after a letter may be the end of a word. */
@@ -189,7 +189,7 @@ static size_t expand(machine *m, Z3_ast code, const char *name, Z3_ast made[MOST
     return path_decide(m, solver_simplify(m->solver, two), true) ? 2 : 3;
 }
 
-/* Each character by itself; not for title(), where it matters what is before. */
+/* Each character by itself; not for title(), where the character before matters. */
 static value *expanded(const turning *t)
 {
     machine *m = t->m;

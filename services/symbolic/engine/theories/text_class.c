@@ -1,7 +1,7 @@
 /*
  * Characters of strs that are not known: which are digits, letters, blanks. This is exact up to
- * U+FF, and for blanks. Of other characters it is a guess (path_guess()), where what follows from
- * another guess does: a decimal is a digit, and a digit is numeric.
+ * U+FF, and for blanks. For other characters it is a guess (path_guess()), and guesses are
+ * consistent: a decimal is a digit, and a digit is numeric.
  */
 #include <string.h>
 
@@ -66,7 +66,7 @@ static Z3_ast blank(machine *m, Z3_ast code)
     return any_of(m, terms, COUNT);
 }
 
-/* As a tree: as many comparisons as a character needs, not as many as there are ranges. */
+/* As a tree: the number of comparisons grows with the depth, not with the number of ranges. */
 Z3_ast letter_in(machine *m, Z3_ast code, const character_shift *ranges, size_t count)
 {
     Z3_context z = m->solver->z;

@@ -1,6 +1,6 @@
 /*
- * Strs whose length is known, as code points. What is asked of them is then asked of ints, which
- * the solvers decide much faster than anything of the theory of strings (solver/letters.h).
+ * Strs whose length is known, as code points. Questions about them are questions about ints, which
+ * the solvers decide much faster than those of the theory of strings (solver/letters.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static Z3_ast number(machine *m, int64_t n)
 static value *with_codes(machine *m, value *of, const Z3_ast *codes, size_t count)
 {
     value *made = of;
-    if (m->path.speculating) { /* it may be true of one side of a condition only */
+    if (m->path.speculating) { /* it may hold on one side of a condition only */
         made = value_new(m, V_STR);
         made->term = of->term;
         made->above = of->above;
@@ -32,8 +32,8 @@ static value *with_codes(machine *m, value *of, const Z3_ast *codes, size_t coun
     return count ? made : value_ascii(m, "");
 }
 
-/* A digit is a remainder of a quotient. For the solvers it is easier to have an int of its own for
- * each, of which the number is the sum. */
+/* A digit is a remainder of a quotient. For the solvers it is easier to have an int for each digit,
+ * and the number as their sum. */
 void letters_digits(machine *m, Z3_ast size, int base, size_t count, Z3_ast *digits)
 {
     Z3_context z = m->solver->z;
@@ -42,7 +42,7 @@ void letters_digits(machine *m, Z3_ast size, int base, size_t count, Z3_ast *dig
     for (size_t i = count; i-- > 0;) {
         Z3_ast quotient = Z3_mk_div(z, size, power);
         digits[i] = i == 0 ? quotient : Z3_mk_mod(z, quotient, radix);
-        if (fresh) { /* the name keeps it out of conditions that are told */
+        if (fresh) { /* the name keeps it out of conditions that are shown */
             const char *name = arena_print(m->arena, "guess digit %u %d %zu %zu",
                                            Z3_get_ast_id(z, size), base, count, i);
             digits[i] = Z3_mk_const(z, Z3_mk_string_symbol(z, name), m->solver->ints);
@@ -118,7 +118,7 @@ value *text_choose(machine *m, Z3_ast condition, value *yes, value *no, bool *jo
         (!letters && (yes->str.count != no->str.count || yes->str.count > MOST_BOUNDED)))
         return NULL;
     *joined = true;
-    if (yes->str.count != no->str.count) /* a fork is less work than a choice of strings */
+    if (yes->str.count != no->str.count) /* a fork is cheaper than a choice of strings */
         return NULL;
     const Z3_ast *a = value_codes(m, yes), *b = value_codes(m, no);
     Z3_ast *codes = arena_take(m->arena, (yes->str.count + 1) * sizeof *codes);
@@ -215,7 +215,7 @@ static Z3_ast before(machine *m, const value *l, const value *r, bool or_equal)
     return result;
 }
 
-/* A str of known length and one that is not computed. */
+/* A str of known length and one that is an input. */
 static Z3_ast equal_to_input(machine *m, const value *letters, const value *input)
 {
     Z3_context z = m->solver->z;

@@ -44,7 +44,8 @@ typedef struct quoting {
     size_t used;
 } quoting;
 
-/* Is it written as it is? A ' is, unless the quotes are ' because the str has a ", too. */
+/* True if it is written unchanged. A ' is, unless the quotes are ' because the str contains a ",
+ * too. */
 static Z3_ast is_plain(const quoting *q, Z3_ast code)
 {
     machine *m = q->m;
@@ -173,7 +174,7 @@ value *text_pending_sum(machine *m, value *l, value *r)
     return made;
 }
 
-/* The strs that a sum is made of, from left to right; a sum of many strs may be deep. */
+/* The strs of a sum, from left to right; a sum of many strs may be deep. */
 static values parts_of(machine *m, value *of)
 {
     values left = { 0 }, parts = { 0 };
@@ -209,7 +210,7 @@ value *text_pending_settled(machine *m, value *of)
             codes[used++] = from[j];
     }
     value *made = value_letters(m, codes, count);
-    if (m->path.speculating) /* it may be true of one side of a condition only */
+    if (m->path.speculating) /* it may hold on one side of a condition only */
         return made;
     of->known = made->known;
     of->str = made->str;

@@ -1,4 +1,5 @@
-/* The lists of the validator. config://security is made of them, so what is refused is told. */
+/* The lists of the validator. config://security is generated from them, so callers can read what is
+ * refused. */
 #include <stddef.h>
 
 #include "tree/validate.h"
@@ -20,7 +21,7 @@ const char *const validate_allowed_modules[] = {
     "abc",       NULL
 };
 
-/* The last two lines are what the same could be had with. */
+/* The last two lines are other ways to reach the same. */
 const char *const validate_blocked_builtins[] = {
     "eval",    "exec",       "compile",     "__import__", "open",    "globals",
     "locals",  "vars",       "dir",         "breakpoint", "input",   "help",
@@ -32,7 +33,7 @@ const char *const validate_blocked_attributes[] = { "__subclasses__", "__bases__
                                                     "__globals__",    "__class__", "__code__",
                                                     "__builtins__",   NULL };
 
-/* Beyond the attributes above: what the same could be had with, as an attribute or a name. */
+/* Beyond the attributes above: other ways to reach the same, as an attribute or a name. */
 const char *const validate_blocked_indirect[] = {
     /* frames, code and tracebacks */
     "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "f_globals", "f_locals",
@@ -44,7 +45,7 @@ const char *const validate_blocked_indirect[] = {
     "make_dataclass", "namedtuple", "SystemRandom", "get_annotations", "singledispatch",
     "singledispatchmethod", NULL
 };
-/* Names with two underscores that do no harm; all others are refused. */
+/* Names with two underscores that are harmless; all others are refused. */
 const char *const validate_allowed_dunders[] = {
     "__init__",    "__post_init__", "__name__",  "__doc__",      "__eq__",     "__ne__",
     "__lt__",      "__le__",        "__gt__",    "__ge__",       "__hash__",   "__repr__",

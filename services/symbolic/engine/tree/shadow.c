@@ -1,18 +1,18 @@
-/* See shadow.h. */
+/* Names of the code that hide a builtin: see shadow.h. */
 #include <string.h>
 
 #include "tree/shadow.h"
 
 typedef bool node_test(const node *n, const char *name);
 
-/* A node with names of its own. */
+/* True for a node with a scope of its own. */
 static bool has_names(const node *n)
 {
     return n->kind == N_FUNCTION || n->kind == N_CLASS || n->kind == N_LAMBDA ||
            (n->kind == N_OTHER && strcmp(n->name, "AsyncFunctionDef") == 0);
 }
 
-/* Is it true of a node in here? `into`: also inside of functions and classes. */
+/* True if the test holds for a node in here. `into`: also inside of functions and classes. */
 static bool any_node(const node *n, const char *name, node_test *test, bool into);
 
 static bool any_of(nodes list, const char *name, node_test *test, bool into)
@@ -67,7 +67,7 @@ static bool binds(const node *n, const char *name)
 static bool unbinds(const node *n, const char *name)
 {
     return (n->kind == N_DELETE && tree_targets_bind(n->x, name)) ||
-           (n->kind == N_HANDLER && n->name == name); /* when the handler ends */
+           (n->kind == N_HANDLER && n->name == name); /* unbound when the handler ends */
 }
 
 static bool lists(const node *n, node_kind kind, const char *name)
@@ -101,7 +101,7 @@ static bool is_parameter(const node *arguments, const char *name)
 
 /* -- where a name is looked up ----------------------------------------------------------------- */
 
-/* The statement surely binds the name, for all that is run after it. */
+/* True if the statement certainly binds the name, for everything that runs after it. */
 static bool surely_binds(const node *n, const char *name)
 {
     switch (n->kind) {
@@ -129,7 +129,7 @@ static bool is_of_module(const node *module, const node *outermost, size_t at, c
     for (size_t i = 0; i < at && i < module->x.count; i++)
         if (surely_binds(module->x.at[i], name))
             return true;
-    /* A function that calls itself; a decorator could call it before it has its name. */
+    /* A function that calls itself; a decorator could call it before its name is bound. */
     return outermost && at < module->x.count && outermost == module->x.at[at] &&
            outermost->kind == N_FUNCTION && outermost->name == name && outermost->y.count == 0;
 }
@@ -147,7 +147,7 @@ bool is_shadowed(const node *module, const block *inside, size_t at, const char 
     for (const block *b = inside; b; b = b->up) {
         const node *n = b->n;
         outermost = n;
-        if (global || n->kind == N_CLASS) /* whose names its methods do not see */
+        if (global || n->kind == N_CLASS) /* methods do not see the names of their class */
             continue;
         if (is_comprehension(n)) {
             for (size_t i = 0; i < n->x.count; i++)

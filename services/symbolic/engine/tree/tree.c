@@ -1,5 +1,4 @@
-/* From Python's syntax tree to ours: see tree.h. This file and bridge.c are all that uses Python.
- */
+/* Converts Python's syntax tree to the nodes of tree.h. Only this file and bridge.c use Python. */
 #include "base/python.h"
 
 #include <stdio.h>
@@ -124,7 +123,7 @@ static const constant *constant_of(conversion *c, PyObject *value)
         k->number = PyLong_AsLongLongAndOverflow(value, &overflow);
         k->small = overflow == 0;
         if (overflow) {
-            /* By way of base 16, since Python refuses to print more than 4,300 decimal digits. */
+            /* In base 16, since Python refuses to print more than 4,300 decimal digits. */
             PyObject *digits = PyNumber_ToBase(value, 16);
             const char *utf8 = digits ? PyUnicode_AsUTF8(digits) : NULL;
             k->text = utf8 ? arena_copy(c->t->arena, utf8, strlen(utf8)) : "0x0";
@@ -249,7 +248,8 @@ static void fill(conversion *c, node *n, char slot, PyObject *value)
     }
 }
 
-/* A construct that the interpreter does not know. The validator still sees all that is in it. */
+/* A construct that the interpreter does not support. The validator still checks everything in
+ * it. */
 static void fill_other(conversion *c, node *n, PyObject *object)
 {
     PyObject *fields = PyObject_GetAttrString(object, "_fields");
@@ -349,7 +349,7 @@ const char *tree_python_version(void)
     return version;
 }
 
-/* Python's message of a syntax error, with its line, as Python words it. */
+/* Python's message of a syntax error, with its line. */
 static void explain(tree *t, fault *wrong)
 {
     PyObject *type, *value, *trace;
@@ -404,7 +404,7 @@ bool tree_parse(tree *t, const char *source, size_t length, fault *wrong)
     PyCompilerFlags flags = { .cf_flags = PyCF_ONLY_AST | PyCF_IGNORE_COOKIE,
                               .cf_feature_version = PY_MINOR_VERSION };
     PyObject *module = Py_CompileStringExFlags(t->source, "<code>", Py_file_input, &flags, -1);
-    /* What only the compiler finds, such as a `return` outside of a function. */
+    /* Errors that only the compiler finds, such as a `return` outside of a function. */
     PyObject *compiled = module ? Py_CompileStringExFlags(
                                       t->source, "<code>", Py_file_input,
                                       &(PyCompilerFlags){ .cf_flags = PyCF_IGNORE_COOKIE,

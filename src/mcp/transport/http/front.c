@@ -124,8 +124,8 @@ static void drain(void *state)
     mishap_mcp_streams_drain(state);
 }
 
-/* The server ends the streams. The memory that all loops share, and the calls whose clients have
- * left, end with the sessions. */
+/* A key was removed. The server itself ends the streams. Events and subscriptions in shared memory,
+ * and calls whose clients have left, end with the sessions. */
 static void end_sessions_of(void *state, uint64_t key)
 {
     const mishap_mcp_front *f = state;
