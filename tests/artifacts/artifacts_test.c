@@ -15,7 +15,7 @@
         free(actual);                                                                              \
     } while (0)
 
-/* As its owner sees it; nobody else does. */
+/* As its owner sees it; no other caller does. */
 static long long held_of(const char *who)
 {
     assert_int_equal(member_of(who, NULL, "held"), 0);

@@ -82,10 +82,10 @@ static void the_dead_are_dead_at_once(void **state)
     assert_false(mishap_life_is_over(life));
     end(child);
     assert_true(mishap_life_is_over(life));
-    assert_true(mishap_life_is_over(0)); /* nobody */
+    assert_true(mishap_life_is_over(0)); /* no process */
 }
 
-/* Nobody has asked how it ended, so its id is not free. It will answer nothing, though. */
+/* Its parent has not reaped it, so its id is not free. It will answer nothing, though. */
 static void who_waits_to_be_reaped_is_dead(void **state)
 {
     (void)state;

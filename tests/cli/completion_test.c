@@ -260,8 +260,8 @@ static void bash_completes_whole_words(void **state)
     ask("bash", "--norc", ask_bash_whole, others, sizeof others / sizeof *others);
 }
 
-/* What zsh has for completing works only while somebody types; these do the same with what they are
- * given. */
+/* zsh's own functions for completing work only while a person types; these do the same with what
+ * they are given. */
 static const char ask_zsh[] =
     "_describe() { local -a list; list=(\"${(@P)@[-1]}\"); for list in $list; do add "
     "\"${list%%:*}\"; done }\n"
@@ -447,7 +447,7 @@ static void what_a_word_means_stands_with_it(void **state)
     free(flags);
 }
 
-/* An offer is one line, whatever the declaration has in it. */
+/* An offer is one line, for any declaration. */
 static void control_characters_are_blanks(void **state)
 {
     (void)state;

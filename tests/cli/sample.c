@@ -394,7 +394,7 @@ static const mishap_param linger_params[] = { { "path", MISHAP_STRING, .required
                                                 .file = true, .help = "A file to leave behind" },
                                               { 0 } };
 
-/* Until nobody waits for the answer; then there is something to tidy up, which takes a moment. */
+/* Until the caller does not wait any more; then it cleans up, which takes a moment. */
 static mishap *linger(mishap_call *call)
 {
     while (!mishap_cancelled(call))

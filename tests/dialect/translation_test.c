@@ -269,7 +269,7 @@ static void the_documented_table_is_what_is_measured(void **state)
     free(table);
 }
 
-/* The floor below which no dialect may fall, whatever the table says. */
+/* The floor below which no dialect may fall, for any entry of the table. */
 static void every_dialect_carries_the_message_and_lossless_ones_all(void **state)
 {
     (void)state;

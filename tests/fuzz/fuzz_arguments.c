@@ -1,6 +1,6 @@
 /*
  * A command line: words separated by NUL or line feed, for an operation that has every type of
- * parameter. Whatever they are, there is an object that holds against the rules, or one answer that
+ * parameter. For all of them there is an object that holds against the rules, or one answer that
  * names what is wrong. Words that would read a file or standard input are left out.
  */
 #include "cli/cli.h"

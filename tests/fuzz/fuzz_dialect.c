@@ -13,8 +13,7 @@
 
 /*
  * The one rule that our own rendering may break: text with a stack trace in it is told as it came,
- * and found. Whatever else a rule asks for is made so when a mishap is read, or when it is
- * rendered.
+ * and found. All other rules are enforced when a mishap is read, or when it is rendered.
  */
 static const char about_content[] = "stack-trace";
 
@@ -123,7 +122,7 @@ static bool has_successes(const mishap_dialect *dialect)
     return false;
 }
 
-/* The account for the operator is text, whatever is told. */
+/* The account for the operator is text, for all that is told. */
 static void expect_account(const mishap *m)
 {
     mishap_buffer account;

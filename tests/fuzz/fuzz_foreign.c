@@ -1,10 +1,10 @@
 /*
  * Any packets of a foreign program. A real runner has handed it a call. The input is a list of
  * packets, each with its length in two bytes before it; the first byte of all says whether the
- * program has said that it is ready, whether somebody waits for the call, and whether code of a
+ * program has said that it is ready, whether a caller waits for the call, and whether code of a
  * caller has begun.
  *
- * Whatever it was, the call has one end when the program has one, and an answer is one object on a
+ * In every case the call has one end when the program has one, and an answer is one object on a
  * line. If code has begun, a failure is the code's, and nothing is reported.
  */
 #include "fuzz.h"

@@ -3,8 +3,8 @@
  *
  * From a worker: a real runner has handed four calls over, of which one is forgotten. Five bytes
  * say what the worker has written into its page of each, and where the stream is cut in two; the
- * rest is what it sends. What the runner accepts can be written again and reads the same; whatever
- * it was, every call that had begun has an end when the worker has one.
+ * rest is what it sends. What the runner accepts can be written again and reads the same; in every
+ * case, every call that had begun has an end when the worker has one.
  *
  * From a loop: frames of calls, as a worker reads them. From a worker that opens a service: what a
  * server waits for when it starts.
@@ -198,7 +198,7 @@ static void read_as_loop(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < CALLS; i++) {
         EXPECT(many[i].run.link && many[i].run.slot == i, "not handed over");
         uint32_t number = many[i].run.link->slots[i].number;
-        if (i == CALLS - 1) { /* nobody waits for this one */
+        if (i == CALLS - 1) { /* no caller waits for this one */
             fake_worker_begins(&w, i, number);
             mishap_runner_forget(runner, &many[i].run);
         }

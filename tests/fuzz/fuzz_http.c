@@ -1,8 +1,7 @@
 /*
- * From the bytes of a socket to the replies. Whatever comes, each reply is sound HTTP/1.1 with
- * sound JSON, an error has seed 003's form, and it makes no difference in which pieces the bytes
- * arrive. The first byte says how many sizes of pieces follow it; the rest is what the client
- * sends.
+ * From the bytes of a socket to the replies. For all input, each reply is sound HTTP/1.1 with sound
+ * JSON, an error has seed 003's form, and it makes no difference in which pieces the bytes arrive.
+ * The first byte says how many sizes of pieces follow it; the rest is what the client sends.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
  * A request on its way to its operation: the lines of the input are path, query, content type and
- * Accept field, and what follows is the body. Whatever they are, a route is found or not, a dialect
+ * Accept field, and what follows is the body. For all of them, a route is found or not, a dialect
  * is chosen, and there is an object for the operation or a refusal in clean words.
  */
 #include "../support/routes_of.h"

@@ -1,5 +1,5 @@
 /*
- * From the lines that a client writes to those that it reads. Whatever comes, each answer is one
+ * From the lines that a client writes to those that it reads. For all input, each answer is one
  * line of sound JSON-RPC, there is at most one for each request and none for anything else, no id
  * is made up, and an error is one that the dialect json-rpc takes. The first byte says which
  * revision was agreed and when calls end that take a while.

@@ -1,7 +1,7 @@
 /*
- * Any JSON document as text for people. The first byte says how wide the terminal is. Whatever the
- * document is, what is shown is UTF-8 without anything that a terminal acts on, and no line of a
- * table is wider than the terminal.
+ * Any JSON document as text for people. The first byte says how wide the terminal is. For every
+ * document, the text is UTF-8 without anything that a terminal acts on, and no line of a table is
+ * wider than the terminal.
  */
 #include "cli/readable.h"
 #include "fuzz.h"

@@ -236,7 +236,7 @@ static void a_value_is_hidden_as_json_spells_it_too(void **state)
                   "\"[redacted]\" \"[redacted]\" [redacted]");
 }
 
-/* In any spelling: also escapes that nobody needs, JSON in JSON, and addresses. */
+/* In any spelling: also with unnecessary escapes, JSON in JSON, and addresses. */
 static void a_value_is_hidden_behind_escapes(void **state)
 {
     (void)state;
@@ -722,7 +722,7 @@ static void innocent_text_is_not_taken_for_a_trace(void **state)
     assert_false(mishap_guard_finds_trace((mishap_text){ NULL, 0 }, NULL));
 }
 
-/* The end of the text is the end, whatever bytes come behind it. */
+/* The end of the text is the end, for any bytes behind it. */
 static void nothing_is_read_behind_the_end(void **state)
 {
     (void)state;

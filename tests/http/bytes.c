@@ -48,7 +48,7 @@ static const mishap_param page_params[] = {
 
 static const char *const types[] = { "break", "latin", "none", "star", "empty", NULL };
 
-/* Media types that no field may have, and bytes that are no text whatever their type says. */
+/* Media types that no field may have, and bytes that are no text though their type says so. */
 static mishap *get_odd(mishap_call *call)
 {
     const char *type = mishap_string(call, "type");
@@ -145,7 +145,7 @@ static mishap *tick(mishap_call *call)
     return NULL;
 }
 
-/* Keeps the name of its caller, and says it on stderr when nobody reads any more. */
+/* Keeps the name of its caller, and writes it to stderr when the client does not read any more. */
 static mishap *tell_whose(mishap_call *call)
 {
     const char *caller = mishap_caller(call);
@@ -156,7 +156,7 @@ static mishap *tell_whose(mishap_call *call)
     return NULL;
 }
 
-/* Megabytes, faster than anybody reads. */
+/* Megabytes, faster than any client reads. */
 static mishap *flood(mishap_call *call)
 {
     static char piece[65536];

@@ -167,7 +167,7 @@ static void without_a_key_it_depends(void **state)
     mishap_http_keys *keys = open_keys();
     assert_null(caller_with(keys, NULL, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
     assert_null(caller_with(keys, NULL, NULL, false, NULL));
-    /* Another scheme is for somebody else, such as a proxy in front. */
+    /* Another scheme is not for this server, but for a proxy in front, for example. */
     snprintf(basic, sizeof basic, "Basic %s", key);
     assert_null(caller_with(keys, basic, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
     assert_null(caller_with(keys, basic, NULL, false, NULL));

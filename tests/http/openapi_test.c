@@ -290,7 +290,7 @@ static void whatever_an_operation_may_raise_is_documented(void **state)
         bool allowed = mishap_told(m)->code == raised;
         mishap_free(m);
         mishap_call_end(call);
-        if (!allowed || raised == MISHAP_CODE_CANCELLED) /* nobody is there to read that one */
+        if (!allowed || raised == MISHAP_CODE_CANCELLED) /* no client is there to read that one */
             continue;
         passed++;
         yyjson_val *response = response_of(THINGS "/put", raised->http_status);

@@ -103,7 +103,7 @@ static void an_entry_has_its_time_id_program_operation_and_account(void **state)
     free(text);
     struct stat status;
     assert_int_equal(stat(log_file, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600); /* for nobody else to read */
+    assert_int_equal(status.st_mode & 0777, 0600); /* readable by no other user */
 }
 
 static void an_operation_need_not_be_known(void **state)
@@ -376,7 +376,7 @@ static void a_file_that_was_moved_away_is_made_anew_within_moments(void **state)
     assert_int_equal(count_entries(log_file), 2);
 }
 
-enum { STRANGER = 12345 }; /* a user that nobody here is */
+enum { STRANGER = 12345 }; /* a user id that no user has */
 
 /* Open a log at a path, and write a line into it. 0, or the errno. */
 static int write_at(const char *path)
@@ -505,7 +505,7 @@ static void a_log_that_cannot_be_written_holds_nothing_up(void **state)
     assert_int_equal(mkfifo(path, 0600), 0);
     static const char *const places[] = { "/", "/proc/none/sample.log", "/dev/full", NULL };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        setenv("SAMPLE_LOG", places[i] ? places[i] : path, 1); /* a pipe that nobody reads */
+        setenv("SAMPLE_LOG", places[i] ? places[i] : path, 1); /* a pipe without a reader */
         mishap *failure = mishap_raise(INTERNAL_ERROR, "It failed.");
         catch_stderr();
         errno = ERANGE;
@@ -558,8 +558,8 @@ static void let_writer_go_on(int number)
     kill(writer, SIGCONT);
 }
 
-/* Nor, in a server, does a stderr that takes nothing at all: the process that writes it waits, and
- * nobody else. */
+/* Nor, in a server, does a stderr that takes nothing at all: only the process that writes it
+ * waits. */
 static void a_server_does_not_wait_for_the_process_that_writes_stderr(void **state)
 {
     const struct sigaction action = { .sa_handler = let_writer_go_on, .sa_flags = SA_RESTART };

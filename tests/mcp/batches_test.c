@@ -43,7 +43,7 @@ static void what_is_cancelled_is_not_answered(void **state)
     assert_int_equal(talk.peer.flight_count, 1);
     say(&talk, NOTE("notifications/cancelled", "\"requestId\":1")); /* twice is fine */
     run_flights(&talk);
-    assert_int_equal(slow_runs, 1); /* nobody needed the other */
+    assert_int_equal(slow_runs, 1); /* the other one was not needed */
     assert_true(starts(heard(&talk), "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\""));
 
     say(&talk, REQUEST("2", "subscriptions/listen", "\"notifications\":{}," META));

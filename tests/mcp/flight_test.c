@@ -117,7 +117,7 @@ static void who_cancels_gets_no_answer(void **state)
     assert_int_equal(t.wire.finished, 2); /* of the call, and of the notification */
     assert_null(t.wire.peer.flights);
     assert_int_equal(t.wire.peer.flight_count, 0);
-    assert_int_equal(mishap_runner_count(t.wire.server.runner, true), 1); /* for nobody */
+    assert_int_equal(mishap_runner_count(t.wire.server.runner, true), 1); /* for no client */
     assert_int_equal(mishap_runner_count(t.wire.server.runner, false), 0);
     send_text(&t.wire, cancel);           /* twice is as good as once … */
     assert_int_equal(t.wire.finished, 3); /* … of the notification alone */
@@ -130,7 +130,7 @@ static void who_cancels_gets_no_answer(void **state)
     close_transport(&t);
 }
 
-/* Nobody is told, but the operator may want to know; and finds it by the id of the call. */
+/* No client is told, but the operator may want to know; and finds it by the id of the call. */
 static void what_fails_after_it_was_cancelled_is_recorded(void **state)
 {
     static const struct {
@@ -154,7 +154,7 @@ static void what_fails_after_it_was_cancelled_is_recorded(void **state)
         assert_non_null(strstr(t.orphan, i ? "crash_late 0123" : "fail 0123"));
         assert_non_null(strstr(t.orphan, cases[i].expected));
         assert_int_equal(t.wire.out.length, 0);
-        assert_int_equal(t.deaths, 0); /* nobody is left to count it */
+        assert_int_equal(t.deaths, 0); /* no peer is left to count it */
         close_transport(&t);
     }
 }
@@ -227,7 +227,7 @@ static void a_peer_that_is_gone_leaves_its_flights_to_themselves(void **state)
     sem_post(&shared->go_on);
     finish_all(&t);
     assert_int_equal(atomic_load(&shared->runs), 1);
-    assert_int_equal(t.wire.out.length, 0); /* what it says, it says to nobody */
+    assert_int_equal(t.wire.out.length, 0); /* its messages reach no client */
     close_transport(&t);
 }
 

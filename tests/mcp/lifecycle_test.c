@@ -88,7 +88,7 @@ static void each_revision_has_its_methods(void **state)
             char text[1024], code[32];
             mishap_mcp_revision revision = (mishap_mcp_revision)r;
             bool modern = mishap_mcp_is_modern(revision);
-            /* The stateless one is served whatever was agreed. */
+            /* The stateless one is served after any agreement. */
             open_talk(&talk, modern ? (mishap_mcp_revision)(i % MISHAP_MCP_2026_07_28) : revision);
             snprintf(text, sizeof text,
                      "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"%s\",\"params\":{%s%s%s}}",
@@ -410,7 +410,7 @@ static void an_incident_is_for_what_is_kept(void **state)
     }
 }
 
-/* What only the caller did wrong is not kept, or anybody could fill the log. */
+/* A mistake of the caller alone is not recorded, or any caller could fill the log. */
 static void mistakes_of_the_caller_are_not_recorded(void **state)
 {
     (void)state;

@@ -26,7 +26,7 @@ static struct shared {
     atomic_int runs;
 } * shared;
 
-/* In this process nobody waits; this is called instead, in the middle of the handler. */
+/* In this process no loop waits; this is called instead, in the middle of the handler. */
 static void (*meanwhile)(void);
 
 static inline void pass(sem_t *semaphore)
@@ -150,7 +150,7 @@ static inline mishap *say_in_steps(mishap_call *call)
     return echo(call);
 }
 
-/* Somebody else's trace, which is not to leave. */
+/* A trace of the server's code, which must not leave. */
 static const char trace[] = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f";
 
 static inline mishap *say_a_trace(mishap_call *call)
@@ -243,7 +243,7 @@ struct transport {
     bool refuses;         /* to start anything */
     size_t start_count;
     int deaths;        /* of processes, of a call */
-    char orphan[1000]; /* what was to be recorded of a call that nobody waited for */
+    char orphan[1000]; /* what was to be recorded of a call whose caller had left */
 };
 
 enum { WORKERS = 2, MOST_WAITING = 64 };
@@ -335,7 +335,7 @@ static inline void let_begin(struct transport *t)
     }
 }
 
-/* Until all calls have come back, also those that nobody waits for. */
+/* Until all calls have come back, also those whose callers have left. */
 static inline void finish_all(struct transport *t)
 {
     int64_t until = long_after();

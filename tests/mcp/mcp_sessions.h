@@ -70,7 +70,7 @@ static inline uint64_t begin_one(mishap_mcp_sessions *sessions)
     return find(sessions, id, NULL);
 }
 
-/* So much time passes in which nobody uses it. */
+/* So much time passes in which it is not used. */
 static inline void pass_minutes(mishap_mcp_sessions *s, uint64_t number, int64_t minutes)
 {
     mishap_mcp_place_find(s, number)->used_ns -= minutes * 60 * INT64_C(1000000000);

@@ -99,8 +99,7 @@ static inline void close_small_wire(struct wire *w)
     yyjson_doc_free(w->answer);
 }
 
-/* The last line that came is the response to number 7, which is there whatever failed, and whole.
- */
+/* The last line is the response to number 7, which is there after any failure, and complete. */
 static inline void read_response(struct wire *w)
 {
     assert_true(w->out.length > 0 && !w->out.failed);

@@ -545,7 +545,7 @@ static void a_request_is_read(void **state)
     assert_true(mishap_text_equal(message.claimed, T("2026-07-28")));
     assert_int_equal(yyjson_get_int(yyjson_obj_get(message.meta, "progressToken")), 7);
     assert_null(message.batch);
-    assert_int_equal(message.revision, MISHAP_MCP_NONE); /* as long as nobody has taken it */
+    assert_int_equal(message.revision, MISHAP_MCP_NONE); /* as long as it was not processed */
 
     assert_true(
         mishap_mcp_read(&reader, T("{\"jsonrpc\":\"2.0\",\"method\":\"a\"}"), &message, &flaw));
@@ -571,7 +571,7 @@ static void a_request_is_read(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-/* Whatever fails, who asked gets one answer, and it is whole. */
+/* After any failure the client gets one answer, and it is complete. */
 static void talk_without_memory(const void *input)
 {
     static char last_words[2048]; /* as a transport has it */

@@ -255,7 +255,7 @@ static void wrong_arguments_are_named(void **state)
     close_wire(&w);
 }
 
-/* A misspelled argument would change nothing, and nobody would notice. */
+/* A misspelled argument would have no effect, and the client would not notice. */
 static void an_argument_that_there_is_not_is_refused(void **state)
 {
     static const mishap_mcp_revision revisions[] = { MISHAP_MCP_2025_03_26, MISHAP_MCP_2025_11_25,
@@ -582,7 +582,7 @@ static void completion_that_makes_no_sense_is_refused(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-/* Whatever failed, there is one answer, and it is whole. */
+/* After any failure there is one answer, and it is complete. */
 static void get_one(const void *input)
 {
     static const char *const members[] = {

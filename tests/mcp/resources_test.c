@@ -587,7 +587,7 @@ static void a_crash_is_contained(void **state)
     free(logged());
 }
 
-/* It is the program's own, whatever it looks like, and the log does not hear of it. */
+/* It is the program's own, even if it looks like a trace, and it is not recorded in the log. */
 static void contents_are_not_changed(void **state)
 {
     struct wire w;
@@ -599,7 +599,7 @@ static void contents_are_not_changed(void **state)
     close_wire(&w);
 }
 
-/* Whoever has no room for a call says so, and when to try again. */
+/* A transport without room for a call says so, and when to try again. */
 static void what_is_not_quick_needs_a_worker(void **state)
 {
     struct wire w;
@@ -640,7 +640,7 @@ static void what_may_be_read_is_known_without_waiting(void **state)
         { "test://things/1/data", true },
         { "test://things/none/data", false },
         { "test://things/broken/data", true }, /* it was there, perhaps */
-        { "test://apart/none", true },         /* nobody was asked */
+        { "test://apart/none", true },         /* no handler was called */
         { "test://apart/12345678901", false }, /* against the rules */
         { "test://parts/10/little/true", false },
         { "test://nowhere", false },
@@ -680,7 +680,7 @@ static void what_is_asked_wrongly_names_the_field(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-/* Whatever failed, there is one answer, and it is whole. */
+/* After any failure there is one answer, and it is complete. */
 static void read_one(const void *input)
 {
     static const char *const uris[] = {

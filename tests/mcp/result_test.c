@@ -282,7 +282,7 @@ static mishap *fail_with_a_code_of_its_own(mishap_call *call)
     return mishap_tell(mishap_tell(m, "code", 7), "retryable", "perhaps");
 }
 
-/* A model reads the code, and whoever parses the text finds the same again. */
+/* A model reads the code, and a program that parses the text finds the same again. */
 static void a_failure_says_its_code_and_whether_to_try_again(void **state)
 {
     (void)state;
@@ -798,7 +798,8 @@ static void there_is_no_schema_of_what_is_not_said(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-/* What is in the buffer is well-formed, whatever failed, if there was room for a few words. */
+/* The contents of the buffer are well-formed after any failure, if there was room for a few
+ * words. */
 static void put_one(const void *input)
 {
     const mishap_dialect *dialect = input;

@@ -88,7 +88,7 @@ static void old_events_are_dropped(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* A stream whose end was dropped does not keep anybody waiting. */
+/* A client does not wait for a stream whose end was dropped. */
 static void a_stream_that_was_dropped_is_known_as_such(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_caller_with_many_sessions_loses_events_first(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* Nobody has enough for it alone, so several make room. */
+/* No caller has enough for it alone, so several make room. */
 static void many_who_have_little_make_room_together(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void many_who_have_little_make_room_together(void **state)
         assert_true(mishap_mcp_event_add(s, numbers[i], 2, 1, large, true));
         assert_true(mishap_mcp_event_known(s, numbers[i], 2, 1));
     }
-    for (int i = 10; i < MOST; i++) /* nobody else has lost all */
+    for (int i = 10; i < MOST; i++) /* no other caller has lost all */
         assert_true(mishap_mcp_event_known(s, numbers[i], 1, EACH));
     mishap_mcp_sessions_free(s);
 }

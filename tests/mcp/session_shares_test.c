@@ -60,7 +60,7 @@ static void one_that_a_caller_does_not_use_makes_room_for_its_next(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* Where all places are taken, who has the most makes room, and nobody else. */
+/* If all places are taken, only the caller with the most makes room. */
 static void who_has_most_makes_room_for_others(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void who_has_most_makes_room_for_others(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* If nobody has more than others, what is in use stays. */
+/* If no caller has more than others, sessions in use stay. */
 static void what_is_in_use_does_not_end_for_an_equal(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void what_is_in_use_does_not_end_for_an_equal(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* Nobody keeps count but the table: who dies in the middle of it takes nothing along. */
+/* Only the table counts: a process that dies in the middle of it leaves no wrong count. */
 static void counts_are_right_after_a_death(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static mishap *reserve(mishap_mcp_sessions *s, uint64_t holder, mishap_mcp_sessi
     return mishap_mcp_session_reserve(s, owner("ada"), holder, session, id);
 }
 
-/* It is counted from the start, and there for nobody until it has begun. */
+/* It is counted from the start, but not found by any request until it has begun. */
 static void a_reserved_place_is_no_session_yet(void **state)
 {
     (void)state;

@@ -199,7 +199,7 @@ static void a_call_has_ended_when_its_process_id_was_given_again(void **state)
     assert_false(mishap_mcp_call_runs(s, one, T("1")));
     for (uint64_t i = 0; i < TAKEN; i++)
         assert_true(mishap_mcp_stream_take_over(s, one, 100 + i));
-    assert_false(mishap_mcp_stream_take_over(s, one, 99)); /* somebody waits for each of them */
+    assert_false(mishap_mcp_stream_take_over(s, one, 99)); /* a client waits for each of them */
     place->taken[3].loop = earlier;
     assert_true(mishap_mcp_stream_take_over(s, one, 99));
     mishap_mcp_sessions_free(s);
@@ -451,7 +451,7 @@ static size_t count_pages(mishap_mcp_sessions *s)
     return count;
 }
 
-/* A server whom nobody asks does not pay for all that it could keep. */
+/* A server without requests does not use memory for all that it could keep. */
 static void memory_is_taken_when_it_is_needed(void **state)
 {
     (void)state;

@@ -118,7 +118,7 @@ static void a_resource_is_heard_of_in_any_spelling(void **state)
     close_wire(&w);
 }
 
-/* So it is when many have changed at once, and nobody knows which. */
+/* So it is when many have changed at once, and it is not known which. */
 static void any_may_have_changed(void **state)
 {
     struct wire w;
@@ -401,7 +401,7 @@ static void a_filter_that_makes_no_sense_is_refused(void **state)
     close_wire(&w);
 }
 
-/* What a transport has not told yet when somebody begins to listen. */
+/* Changes that a transport has not announced yet when a client begins to listen. */
 static void tell_what_waits(mishap_mcp_peer *peer)
 {
     mishap_mcp_tell_change(peer, MISHAP_MCP_TOOLS_CHANGED, (mishap_text){ NULL, 0 });

@@ -67,7 +67,7 @@ static void a_session_hears_of_what_it_watches_once(void **state)
     (void)state;
     mishap_mcp_watches *w = make();
     uint64_t one = 0, two = 0, other_stream = 0;
-    change(w, "a://1"); /* before anybody watches */
+    change(w, "a://1"); /* before any session watches */
     assert_true(watches(w, NULL, 1, T("a://1")));
     assert_true(watches(w, NULL, 1, T("a://2")));
     assert_true(watches(w, NULL, 2, T("a://2")));
@@ -202,7 +202,7 @@ static void a_session_watches_so_many(void **state)
     mishap_mcp_watches_free(w);
 }
 
-/* A new session of nobody in particular, counted under a number: its number. */
+/* A new session of a caller without a name, counted under a number: its number. */
 static uint64_t begin(mishap_mcp_sessions *s, uint64_t holder, char *id)
 {
     const mishap_mcp_owner nobody = { 0 };
@@ -447,7 +447,8 @@ static void count_one_that_is_not_written(mishap_mcp_watches *w)
     w->watches[w->used++].session = 0;
 }
 
-/* What a session is told it has asked for, whatever became of who wrote it down. */
+/* A session is told only of what it has asked for, even after the death of the process that wrote
+ * it down. */
 static void a_session_hears_of_its_own_only_even_if_somebody_dies(void **state)
 {
     (void)state;
@@ -553,7 +554,7 @@ static void run(const mishap_operation *operation)
 static void a_handler_says_what_has_changed(void **state)
 {
     (void)state;
-    run(&operations[0]); /* to nobody, which is no harm */
+    run(&operations[0]); /* to no session, which is no harm */
     assert_int_equal(hearings, 0);
     mishap_changes_heard_by(hear, &hearings);
     run(&operations[0]);

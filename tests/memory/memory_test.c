@@ -1,5 +1,5 @@
 /*
- * include/mishap/memory.h: whatever the library does, it takes no memory behind the table's back.
+ * include/mishap/memory.h: the library takes all of its memory from the table.
  *
  * The allocator of the C library is replaced in this program: each call is looked at for who calls.
  * Calls from the C library itself (threads, getaddrinfo) are its own affair, and so are those of

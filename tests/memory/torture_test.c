@@ -11,7 +11,7 @@ static void ignore(void *state, const mishap_finding *finding)
     *(size_t *)state += 1;
 }
 
-/* Whatever happened: what is rendered conforms to the dialect that it was rendered in. */
+/* After any failure: a rendering conforms to its dialect. */
 static void assert_conforms(const mishap_dialect *dialect, mishap_text text)
 {
     size_t saved = fail_at;

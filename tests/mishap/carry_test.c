@@ -1,6 +1,6 @@
 /*
  * src/mishap/carry: a mishap as bytes for another process. What arrives has the same account and
- * the same rendering in every dialect; what is no such bytes is refused, whatever it is.
+ * the same rendering in every dialect; any other bytes are refused.
  */
 #include "testing.h"
 
@@ -627,7 +627,7 @@ static void truncated_bytes_are_refused_at_every_length(void **state)
     mishap_free(m);
 }
 
-/* Whatever arrives can be told in every way, and sent on. */
+/* Everything that arrives can be rendered in every dialect, and sent on. */
 static void assert_usable(const mishap *m)
 {
     free(account_of(m));
@@ -687,7 +687,7 @@ static void put_and_take(const void *input)
         } else {
             assert_null(strstr(account, "left out"));
         }
-        /* Private parts stay private whatever is left out. */
+        /* Private parts stay private, with any parts left out. */
         if (arrived != mishap_out_of_memory())
             assert_int_equal(mishap_told(arrived)->code->masked, mishap_told(input)->code->masked);
         for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {

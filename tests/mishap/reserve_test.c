@@ -176,7 +176,7 @@ static void a_long_message_is_cut_when_there_is_no_memory_for_it(void **state)
     mishap_free(m);
 }
 
-/* %m is what errno was when it was raised, whatever raising itself did to it. */
+/* %m is errno as it was when the mishap was raised, even if raising changes errno. */
 static void the_message_can_speak_of_errno(void **state)
 {
     (void)state;

@@ -184,7 +184,7 @@ static void the_factories_have_their_codes_and_categories(void **state)
         { mishap_resource("Made %d.", 1), MISHAP_CODE_NOT_FOUND, MISHAP_RESOURCE },
         { mishap_execution("Made %d.", 1), MISHAP_CODE_RUNTIME_ERROR, MISHAP_EXECUTION },
         { mishap_system("Made %d.", 1), MISHAP_CODE_INTERNAL_ERROR, MISHAP_SYSTEM },
-        /* The category is that of the factory, whatever the code's own. */
+        /* The category is that of the factory, for any code. */
         { mishap_validation_as(NOT_FOUND, "Made %d.", 1), MISHAP_CODE_NOT_FOUND,
           MISHAP_VALIDATION },
         { mishap_permission_as(TIMEOUT, "Made %d.", 1), MISHAP_CODE_TIMEOUT, MISHAP_PERMISSION },

@@ -702,7 +702,7 @@ static void a_hundred_thousand_members_are_no_trouble(void **state)
     free(json);
 }
 
-/* More parameters than are looked for one by one, in whatever order they come. */
+/* More parameters than are searched one by one, in any order. */
 static void many_parameters_are_found_in_any_order(void **state)
 {
     (void)state;

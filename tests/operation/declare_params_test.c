@@ -218,7 +218,7 @@ static void headers_have_names_and_are_no_keys(void **state)
         REFUSED("the header authorization, which contains the API key of the caller"));
 }
 
-/* Six beside those that the server reads anyway, whatever the case of their letters. */
+/* Six beside those that the server reads anyway, in any case of their letters. */
 static void header_fields_are_not_more_than_a_server_keeps(void **state)
 {
     (void)state;

@@ -193,7 +193,7 @@ static void declared_codes_make_sense(void **state)
     ASSERT_OPERATION("it declares OUT_OF_TEA, whose table was not added; call mishap_catalog_add() "
                      "first",
                      .raises = (const mishap_code *const[]){ &own, NULL });
-    /* Whatever the catalog has can be declared. */
+    /* Every code of the catalog can be declared. */
     for (size_t i = 0; i < mishap_code_table.count; i++)
         ASSERT_SOUND(.raises = (const mishap_code *const[]){ &mishap_code_table.codes[i], NULL });
 }

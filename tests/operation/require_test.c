@@ -159,7 +159,7 @@ static void a_field_that_was_found_missing_or_mistyped_is_settled(void **state)
     assert_found(v, "[{\"field\":\"name\",\"error\":\"field_required\"},"
                     "{\"field\":\"age\",\"error\":\"invalid_type\",\"expected\":\"integer\","
                     "\"actual\":\"string\"}]");
-    /* An empty string that nobody requires is one of length 0. */
+    /* An empty string that is not required has length 0. */
     v = validate("{\"name\":\"\"}");
     mishap_require_length(v, "name", 1, 200);
     assert_found(

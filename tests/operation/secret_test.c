@@ -6,7 +6,7 @@
 
 #include "operation/call.h"
 
-/* A secret text has this in it, whatever else; a secret number begins so. */
+/* A secret text contains this; a secret number begins so. */
 #define MARK   "Mk7xQ"
 #define NUMBER "815472"
 

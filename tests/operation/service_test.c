@@ -28,7 +28,7 @@ static mishap *open_counted(const mishap_setup *setup, void **state)
     static char things[8];
     snprintf(folder_copy, sizeof folder_copy, "%s", setup->data ? setup->data : "");
     seen_data = folder_copy;
-    *state = &things[opens++ % 8]; /* also where it fails: nobody may use it then */
+    *state = &things[opens++ % 8]; /* also where it fails: then it must not be used */
     usleep(1000);
     if (failures_left && failures_left--)
         return to_fail_with();

@@ -334,7 +334,7 @@ static void any_line_of_the_file_may_be_a_key(void **state)
     write_keys(path, "\0\0\n", 3); /* what a crash of the system may leave of a key */
     assert_int_equal(mishap_caller_keys_of(folder), MISHAP_CALLER_KEYS_USED);
     unlink(path);
-    assert_int_equal(mkdir(path, 0700), 0); /* it cannot be read: nobody knows */
+    assert_int_equal(mkdir(path, 0700), 0); /* it cannot be read: its outcome is not known */
     assert_int_equal(mishap_caller_keys_of(folder), MISHAP_CALLER_KEYS_USED);
     rmdir(path);
     rmdir(folder);

@@ -207,7 +207,7 @@ static bool runs_and_cools(void)
     return right;
 }
 
-/* Whatever it does first. */
+/* Also if it does something else first. */
 static void a_forked_process_leaves_the_one_that_waits_alone(void **state)
 {
     (void)state;

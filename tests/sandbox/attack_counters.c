@@ -421,7 +421,7 @@ static bool grow_stacks(int i)
     return pthread_create(&thread, &attributes, wait_on_stack, NULL) == 0;
 }
 
-/* Reading memory that nobody has written takes no page, but a place in a table; a table has 512 of
+/* Reading memory that was never written takes no page, but an entry in a table; a table has 512 of
  * them. */
 static bool grow_tables(int i)
 {

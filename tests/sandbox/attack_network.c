@@ -1,4 +1,5 @@
-/* Attempts to reach anybody: by the network, sockets, and what processes share. */
+/* Attempts to reach another process or machine: by the network, sockets, and what processes
+ * share. */
 #include "attacker.h"
 
 static struct sockaddr_in local(void)

@@ -98,7 +98,7 @@ static uint32_t answer(int number, const uint64_t *arguments)
     return answer_to(&data);
 }
 
-/* What a call gets whatever its arguments are; 0: that depends on them. */
+/* The result of a call with any arguments; 0: it depends on them. */
 static uint32_t answer_always(int number)
 {
     uint64_t all[6], none[6] = { 0 };
@@ -177,7 +177,8 @@ static void the_lists_are_those_of_the_document(void **state)
     free(text);
 }
 
-/* Whatever arguments are tried, these are refused if the program has no share of what they take. */
+/* With all arguments that are tried, these are refused if the program has no share of what they
+ * take. */
 static void shares_are_what_the_profile_names(void **state)
 {
     static const struct {

@@ -122,7 +122,7 @@ static int finish(struct run *run)
     return status;
 }
 
-/* -- somebody else ----------------------------------------------------------------------------- */
+/* -- another program of the same user ---------------------------------------------------------- */
 
 static bool has_timer(void)
 {
@@ -267,8 +267,8 @@ static void nobody_takes_from_others(void **state)
         finish(&running[i]);
 }
 
-/* Of what a program is to have none, the filter alone leaves it none, whatever limits there are;
- * but for terminals, which are files. */
+/* If a program is to have none of a resource, the filter alone prevents it, with any limits; except
+ * for terminals, which are files. */
 static void the_filter_alone_gives_none(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static uint64_t largest_of(struct run *run, bool weighed, bool *killed)
         uint64_t now = number_in(run->pid, "smaps_rollup", "\nPss:") +
                        number_in(run->pid, "status", "\nVmPTE:");
         largest = now > largest ? now : largest;
-        run->watch.used_ns = 0; /* whatever the clock says: it has run */
+        run->watch.used_ns = 0; /* with any clock: it has run */
         if (!weighed) {
             run->watch.weighed = UINT64_MAX / 2;
             run->watch.weighed_ns = INT64_MAX / 2;
@@ -431,7 +431,7 @@ static void page_tables_are_memory(void **state)
     assert_in_range(largest, most, most + most / 10);
 }
 
-/* … and the filter refuses it at the first step, whatever limits there are. */
+/* … and the filter refuses it at the first step, with any limits. */
 static void the_filter_alone_refuses_memory_that_no_limit_counts(void **state)
 {
     static const char *const names[] = { "grow_shared", "grow_memfd", "grow_down",

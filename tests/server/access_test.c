@@ -1,4 +1,4 @@
-/* The access log: every line whole and valid JSON, whatever a caller sends and a disk does. */
+/* The access log: every line complete and valid JSON, for any request and any state of the disk. */
 #include "server/server.h"
 #include "testing.h"
 
@@ -433,8 +433,8 @@ static void restore_error(int saved)
     close(saved);
 }
 
-/* Far more than anybody takes is written to standard error: it must come back. What was taken are
- * whole lines. */
+/* Far more than the reader takes is written to standard error: the call must return. What was taken
+ * are whole lines. */
 static void assert_does_not_wait(int reading, int writing)
 {
     char taken[256 << 10];

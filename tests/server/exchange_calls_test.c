@@ -101,7 +101,7 @@ static void a_call_whose_worker_was_ended_is_answered_and_the_next_is_read(void 
     }
 }
 
-/* The call is the runner's from then on, and nobody runs it. */
+/* The runner owns the call from then on, and no worker runs it. */
 static void a_peer_that_goes_takes_its_waiting_call_along(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void a_stream_whose_worker_dies_is_cut(void **state)
     assert_int_equal(mishap_http_exchange_feed(&w.m.server, &w.exchange, NULL, 0),
                      MISHAP_HTTP_ENDED);
     assert_ptr_equal(w.exchange.later->code, MISHAP_CODE_INTERNAL_ERROR); /* for the access log */
-    assert_null(w.exchange.later->closed); /* nobody is left to be told */
+    assert_null(w.exchange.later->closed); /* no endpoint is left to be told */
     end_waiting(&w);
 }
 

@@ -222,7 +222,7 @@ static void an_address_without_a_path_is_the_root(void **state)
     }
 }
 
-/* Wherever it is cut, and whatever stands between: that is moved, and must be found. */
+/* Cut at any place, and with anything in between: that is moved, and must be found. */
 static void the_lines_of_a_list_are_one_field(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void the_lines_of_a_list_are_one_field(void **state)
         assert_text(request.path, "/a");
         char list[32] = "";
         mishap_text accept = request.fields[MISHAP_HTTP_ACCEPT];
-        for (size_t i = 0; i < accept.length; i++) /* white space is nobody's concern */
+        for (size_t i = 0; i < accept.length; i++) /* white space does not matter */
             if (accept.data[i] != ' ')
                 strncat(list, &accept.data[i], 1);
         assert_string_equal(list, "a;q=0,bc,d");
@@ -354,7 +354,8 @@ static void bodies_are_counted_up_and_down(void **state)
     assert_false(mishap_http_bodies_fit(&m.server, length - 11));
     mishap_runner_flush(m.served.runner);
     assert_true(mishap_http_bodies_fit(&m.server, length));
-    mishap_http_bodies_add(&m.server, 2); /* somebody else's: the next does not fit to its end */
+    /* It belongs to another connection: the next one does not fit to its end. */
+    mishap_http_bodies_add(&m.server, 2);
     m.server.out.length = 0;
     assert_int_equal(mishap_http_exchange_feed(&m.server, &exchange, bytes, length - 12),
                      MISHAP_HTTP_IN_BODY);

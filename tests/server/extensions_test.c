@@ -147,7 +147,8 @@ static void they_are_dismissed_in_the_opposite_order(void **state)
     EXPECT_HEARD("b.dismiss a.dismiss ");
 }
 
-/* With what it has begun, and those before it; nobody who was not prepared is dismissed. */
+/* With what it has begun, and those before it; an extension that was not prepared is not
+ * dismissed. */
 static void one_that_cannot_be_prepared_is_dismissed_at_once(void **state)
 {
     (void)state;
@@ -200,7 +201,7 @@ static void a_server_that_cannot_begin_dismisses_what_was_prepared(void **state)
 {
     (void)state;
     mishap_http_settings own = settings;
-    own.host = "192.0.2.1"; /* nobody has it: it is for documentation */
+    own.host = "192.0.2.1"; /* no machine has it: it is for documentation */
     own.loops = 1;
     mishap *failure = mishap_http_supervise(&own);
     assert_non_null(failure);

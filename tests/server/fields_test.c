@@ -97,7 +97,7 @@ static void a_request_has_what_was_asked_for(void **state)
     assert_int_equal(read_with(fields, "X-Second: 1\r\nX-Second: 2\r\n", &reader, &request),
                      MISHAP_HTTP_FLAW);
     mishap_http_fields_free(fields);
-    fields = made(NULL); /* where nobody asks for it, it is forgotten */
+    fields = made(NULL); /* if no extension asks for it, it is dropped */
     assert_int_equal(read_with(fields, "X-Second: 1\r\nX-Second: 2\r\n", &reader, &request),
                      MISHAP_HTTP_WHOLE);
     assert_null(request.fields[place].data);

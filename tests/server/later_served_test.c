@@ -1,6 +1,6 @@
 /*
  * Answers that come later, with a real server: they reach their connection at any time, in order,
- * and whoever has one hears of its end.
+ * and its endpoint is told of its end.
  */
 #include "testing.h"
 
@@ -216,7 +216,7 @@ static void an_answer_in_the_turn_of_its_request_comes_behind_those_before(void 
     close(b);
 }
 
-/* Of an answer that comes from elsewhere nobody knows whether it is waited for. */
+/* For a deferred answer it is not known whether the client still waits for it. */
 static void who_closes_its_sending_side_waits_for_a_handler_and_for_nothing_else(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void a_call_of_an_extension_runs_in_a_worker(void **state)
     assert_int_not_equal(strtol(answer + 7, NULL, 10), supervisor);
     assert_string_equal(ask(LAST("/process")), answer); /* there is one, and it is kept */
     int file = call_up(GET("/errand"));
-    close(file); /* it goes on for nobody */
+    close(file); /* it goes on without a client */
     assert_string_equal(ask(LAST("/errand")), answer);
 }
 

@@ -326,7 +326,7 @@ static void gauges_go_up_and_down(void **state)
     ASSERT_SERIES("mishap_http_sent_bytes_total", "", 5e9);
 }
 
-/* Whatever comes in, the number of series has an end. */
+/* For all requests, the number of series is bounded. */
 static void no_request_can_make_series_without_end(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void what_several_threads_count_adds_up(void **state)
     count_on_threads();
 }
 
-enum { LONGEST_S = 600 }; /* nobody stays longer, if the test fails and does not end them */
+enum { LONGEST_S = 600 }; /* no child stays longer, if the test fails and does not end them */
 
 static void count_and_stay(void)
 {
@@ -463,7 +463,7 @@ static void open_and_die(void)
     kill(getpid(), SIGKILL);
 }
 
-/* Nobody says that they are gone: what they counted stays, and what they had open. */
+/* The supervisor does not report their end: what they counted stays, and what they had open. */
 static void shards_of_the_dead_are_used_again(void **state)
 {
     (void)state;
@@ -484,7 +484,7 @@ static void a_process_that_is_gone_has_nothing_open(void **state)
         await(child);
         mishap_http_metrics_gone(metrics, child);
     }
-    mishap_http_metrics_gone(metrics, 0); /* nobody */
+    mishap_http_metrics_gone(metrics, 0); /* no process */
     read_all();
     ASSERT_SERIES("mishap_http_connections", "", 1);
     ASSERT_SERIES("mishap_http_requests_in_flight", "", 0);

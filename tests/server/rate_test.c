@@ -295,7 +295,7 @@ static void a_key_a_name_and_an_address_of_the_same_bytes_are_three_callers(void
     uint64_t address = mishap_http_caller_number(secret, &by_address);
     assert_true(key != name && name != address && address != key);
     assert_true(key && name && address && mishap_http_caller_number(secret, &nobody));
-    by_key.caller = "y"; /* whatever it is called by now */
+    by_key.caller = "y"; /* under any name by now */
     assert_true(mishap_http_caller_number(secret, &by_key) == key);
 }
 
@@ -347,8 +347,8 @@ static void any_text_will_do_for_an_address(void **state)
 static void two_tables_put_callers_elsewhere(void **state)
 {
     (void)state;
-    /* With 2,000 callers some meet. If they met the same way in both tables, somebody could find
-     * out with whom to meet. */
+    /* With 2,000 callers some collide. If they collided in the same way in both tables, a caller
+     * could find out with whom it collides. */
     enum { CALLERS = 2000 };
     bool met[2][CALLERS];
     int common = 0, all = 0;
@@ -384,7 +384,7 @@ static void several_processes_share_one_limit(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            /* All at one moment: exactly one second's worth, whoever gets it. */
+            /* All at one moment: exactly the allowance of one second, for any of them. */
             int count = admitted(rates, &request, START, TRIES);
             _exit(write(pipe_ends[1], &count, sizeof count) == sizeof count ? 0 : 1);
         }

@@ -178,7 +178,7 @@ static void escapes_are_compared_by_what_they_stand_for(void **state)
                                            "/%75sers%73", "/%zzsers" };
     for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
         assert_int_equal(lead(routes, MISHAP_HTTP_POST, nowhere[i], NULL).allowed, 0);
-    /* A broken escape in a parameter is found by whoever reads the parameter. */
+    /* The reader of a parameter finds a broken escape in it. */
     lead(routes, MISHAP_HTTP_GET, "/users/%", "users.get");
     lead(routes, MISHAP_HTTP_GET, "/users/%4", "users.get");
     mishap_http_routes_free(routes);
@@ -525,7 +525,7 @@ static void a_tail_leads_nowhere_else(void **state)
     mishap_http_routes_free(routes);
 }
 
-/* So that whoever spells a failure of a request knows whose it is. */
+/* So that the code which formats a failure of a request knows its endpoint. */
 static void a_request_leads_to_an_operation_or_to_none(void **state)
 {
     static const struct {

@@ -13,14 +13,15 @@
 
 /* Made by the test, so that it is there in its supervisor, in loops, and in workers. */
 static struct seen {
-    atomic_int hanging, cancelled; /* handlers that hang, and that were told that nobody waits */
-    atomic_int held, let_go;       /* how often a loop was held up, and may go on */
-    atomic_int child;              /* a child process of the extension */
-    atomic_int child_status;       /* … how it ended, as its supervisor was told; -1: it lives */
-    atomic_int strangers;          /* children that were not the extension's */
-    atomic_int before, forked;     /* loops that were to be forked, and were */
-    atomic_int ended;              /* … and have ended */
-    atomic_int last_number;        /* that one of them was known by */
+    /* Handlers that hang, and that were told that their callers have left. */
+    atomic_int hanging, cancelled;
+    atomic_int held, let_go;   /* how often a loop was held up, and may go on */
+    atomic_int child;          /* a child process of the extension */
+    atomic_int child_status;   /* … how it ended, as its supervisor was told; -1: it lives */
+    atomic_int strangers;      /* children that were not the extension's */
+    atomic_int before, forked; /* loops that were to be forked, and were */
+    atomic_int ended;          /* … and have ended */
+    atomic_int last_number;    /* that one of them was known by */
     atomic_int dismissed;
 } * seen;
 
@@ -45,7 +46,7 @@ static inline mishap *do_freeze(mishap_call *call)
             return NULL;
 }
 
-/* The connection to the loop closes, whatever a sanitizer thinks of signals. */
+/* The connection to the loop closes, even if a sanitizer handles the signals. */
 static inline mishap *do_vanish(mishap_call *call)
 {
     if (mishap_stream(call, "text/plain"))
@@ -191,7 +192,7 @@ ANSWER(answer_pid)
     say(reply, "", (size_t)getpid());
 }
 
-/* Nothing is read or answered until somebody says so. */
+/* Nothing is read or answered until the test says so. */
 ANSWER(answer_hold)
 {
     int number = atomic_fetch_add(&seen->held, 1) + 1;

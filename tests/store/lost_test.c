@@ -207,7 +207,7 @@ static void looking_up_is_repeated_while_the_store_is_away(void **state)
     assert_fine(mishap_store_transact(store, &transaction));
     assert_int_equal(losing.looked, 3);
     losing = (struct losing){ .die_at_commit = 1, .late = true };
-    mishap *failure = mishap_store_transact(store, &transaction); /* nobody can tell */
+    mishap *failure = mishap_store_transact(store, &transaction); /* it is not known */
     assert_int_equal(losing.looked, 3);
     assert_int_equal(losing.tries, 1);
     assert_true(mishap_store_outcome_unknown(failure));

@@ -125,7 +125,8 @@ static const mishap_statement statements[STATEMENTS] = {
                               " wait_event = 'SyncRep'") },
     [END_WAITING] = { ONLY("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
                            " wait_event = 'SyncRep'") },
-    [WARN_READING] = { ONLY("SELECT pg_cancel_backend(2147483647)") }, /* nobody's number */
+    /* A number that no row has. */
+    [WARN_READING] = { ONLY("SELECT pg_cancel_backend(2147483647)") },
     [WARN] = { ONLY("DO $$ BEGIN RAISE WARNING 'marker'; END $$"), .writes = true },
     [SET_VERSION] = { ONLY("UPDATE store SET version = ?1"), .writes = true },
 };
@@ -193,8 +194,8 @@ static inline void open_store(void)
     assert_fine(mishap_store_open(address, NULL, &schema, &store));
 }
 
-/* Nothing of the inside is told, whatever the format, unless it is a failure to open the store,
- * which is for the operator. `account` is what the operator reads. */
+/* No internal detail is told, in any format, unless it is a failure to open the store, which is for
+ * the operator. `account` is what the operator reads. */
 static char account[16384];
 
 static inline void assert_failure(mishap *failure, const mishap_code *code, bool retryable)

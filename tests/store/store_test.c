@@ -470,7 +470,8 @@ static void a_file_of_another_program_is_left_alone(void **state)
     open_store();
 }
 
-/* Its newest rows are in its log, and whoever closes it last would fold them into the file. */
+/* Its newest rows are in its log, and the last process that closes it would fold them into the
+ * file. */
 static void the_log_of_another_program_is_left_alone(void **state)
 {
     char log[140];
@@ -541,7 +542,7 @@ static void a_connection_is_made_again_to_the_same_store_alone(void **state)
     assert_fine(insert(store, 1, "one"));
 }
 
-/* Somebody else migrates, or writes. */
+/* Another process migrates, or writes. */
 static void a_store_that_is_up_to_date_is_opened_without_a_lock(void **state)
 {
     mishap_store *other = NULL;
@@ -577,7 +578,7 @@ static void a_plain_path_and_a_folder_are_addresses(void **state)
     snprintf(address, sizeof address, "%s", file);
     open_store();
     assert_int_equal(stat(file, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600); /* it is nobody else's to read */
+    assert_int_equal(status.st_mode & 0777, 0600); /* no other user may read it */
     mishap_store_close(store);
     snprintf(address, sizeof address, "sqlite:%s/", folder);
     open_store();

@@ -171,7 +171,7 @@ static void a_change_that_is_not_ended_makes_its_transaction_fail(void **state)
     assert_int_equal(number_of(COUNT), 0);
 }
 
-/* Nobody would find it again. */
+/* It would never be found again. */
 static void a_transaction_in_a_file_that_was_removed_has_failed(void **state)
 {
     char away[sizeof file + 8];

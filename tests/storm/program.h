@@ -31,7 +31,7 @@ struct store {
 mishap *store_failure(sqlite3 *database);
 int64_t take_lock(const struct store *store); /* the descriptor that holds the flock */
 void wait_ms(int64_t ms);
-void live_for_a_minute(void); /* whatever becomes of the others, this process ends then */
+void live_for_a_minute(void); /* this process ends then, whether or not the others do */
 
 /* Good calls and faulty calls each have a service, so that they have several workers, and do not
  * share them. */

@@ -315,7 +315,8 @@ HANDLER(fault_fork_bomb)
     abort();
 }
 
-/* The child returns, too: there may be one answer alone, and nobody may go on beside the worker. */
+/* The child returns, too: there may be only one answer, and no process may go on beside the
+ * worker. */
 HANDLER(fault_twin)
 {
     if (fork() == 0)

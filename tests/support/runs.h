@@ -62,7 +62,7 @@ static inline void expect_words(const struct ours *o, const mishap_code *code, c
         fail_msg("%s", account);
 }
 
-/* What a runner says of a call that nobody waited for: how many there were … */
+/* What a runner reports of calls whose callers had left: how many there were … */
 static int orphans;
 
 static inline void count_orphan(void *state, const mishap_call *call, const char *incident,

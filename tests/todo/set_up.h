@@ -223,7 +223,7 @@ static inline void assert_nothing_left(int64_t users)
     assert_int_equal(sqlite3_exec(database, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(database);
-    /* The first column is 1 if somebody reads what the log has, or writes. */
+    /* The first column is 1 if another process reads what the log has, or writes. */
     assert_int_equal(look_up("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
     assert_int_equal(look_up("SELECT count(*) FROM users"), users);
     assert_tallies();

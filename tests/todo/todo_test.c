@@ -152,7 +152,7 @@ static void an_email_belongs_to_one_user(void **state)
     assert_answer(200, NULL);
 }
 
-/* Whatever is no id is not found, and means nothing to SQL. */
+/* A text that is no id is not found, and means nothing to SQL. */
 static void anything_else_than_an_id_is_not_found(void **state)
 {
     static const char *const ids[] = { "0",
@@ -281,7 +281,7 @@ static void whoever_watches_is_told_of_what_has_changed(void **state)
     assert_told("todos.update", "{\"id\":\"2\",\"done\":true}", 200,
                 "todo://todos/2\ntodo://todos\n");
     assert_told("todos.delete", "{\"id\":\"2\"}", 204, "todo://todos/2\ntodo://todos\n");
-    /* Those that were the user's are nobody's now. */
+    /* Those that were the user's have no owner now. */
     assert_told("users.delete", "{\"id\":\"1\"}", 204,
                 "todo://users/1\ntodo://users\ntodo://todos/1\ntodo://todos\ntodo://todos/3\n"
                 "todo://todos\n");

@@ -46,7 +46,7 @@ static void wait_for_end_of(pid_t pid)
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* Whoever calls may take another one: no call was begun. */
+/* The caller may take another one: no call was begun. */
 static void a_process_that_ended_while_it_waited_begins_no_call(void **state)
 {
     mishap_foreign_process *process;

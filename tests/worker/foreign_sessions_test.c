@@ -459,7 +459,7 @@ static void a_session_whose_process_died_begins_afresh(void **state)
     let_go(&o);
     call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"leave\","), 1);
     assert_ptr_equal(code_of(&o),
-                     MISHAP_CODE_INTERNAL_ERROR); /* by itself: nobody else is blamed */
+                     MISHAP_CODE_INTERNAL_ERROR); /* by itself: no caller is at fault */
     assert_true(is_noted(&o, "ended with status 71"));
     assert_true(is_noted(&o, "the system refused it memory"));
     assert_true(is_noted(&o, "my last words"));
@@ -474,7 +474,7 @@ static void a_session_whose_process_died_begins_afresh(void **state)
     let_go(&o);
     call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, "\"by\":7,"), 1);
     assert_int_equal(member(&o, "n"), 7);
-    kill((pid_t)member(&o, "pid"), SIGKILL); /* between two calls, so nobody was told */
+    kill((pid_t)member(&o, "pid"), SIGKILL); /* between two calls, so no caller was told */
     let_go(&o);
     for (int i = 0; i < 20; i++)
         turn_both(&loop, &other, 20);

@@ -1,6 +1,6 @@
 /*
  * Workers that lie: another program is executed as a worker and sends what it must not. Its caller
- * is told promptly, the process is gone, and nobody else notices.
+ * is told promptly, the process is gone, and no other call is affected.
  */
 #include "worker_set_up.h"
 

@@ -35,7 +35,7 @@ static bool has_ended(int pid)
     return kill(pid, 0) != 0;
 }
 
-/* A keeper that cannot even start is no accident: nobody gains by the next one. */
+/* A keeper that cannot even start is no accident: another one would not help. */
 static void a_keeper_that_ends_at_once_is_not_followed_for_ever(void **state)
 {
     struct loop loop;
@@ -141,7 +141,7 @@ static void a_worker_has_the_loop_that_asked_for_it(void **state)
     end(&loop);
 }
 
-/* Nobody is left to end the call of a loop that is gone, and other loops need the worker. */
+/* No loop is left to end the call of a loop that is gone, and other loops need the worker. */
 static void a_worker_that_is_alone_ends_itself_when_the_call_of_a_lost_loop_hangs(void **state)
 {
     struct loop loop;

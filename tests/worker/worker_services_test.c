@@ -105,7 +105,7 @@ static void expect_refused(struct loop *loop)
     let_go(&o);
 }
 
-/* Nobody calls: it finds out by itself. */
+/* Without any call: it finds out by itself. */
 static void wait_until_stood(struct loop *loop, size_t count)
 {
     int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);

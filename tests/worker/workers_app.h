@@ -265,7 +265,7 @@ mishap *do_measure(mishap_call *call)
 }
 
 /* How a worker finds itself. */
-enum { PAGE = 64 * 1024 }; /* whole pages, whatever their size is */
+enum { PAGE = 64 * 1024 }; /* whole pages of any size */
 
 static const char mark[] = "loops share this";
 static void *memory_of_loops; /* NULL: there is none. Something else may be there in a worker */
@@ -313,7 +313,7 @@ static inline void *stay(void *unused)
 
 static volatile int crashes_now;
 
-/* Until somebody gives the word: then the process dies of it. */
+/* Until the test gives the word: then the process dies of it. */
 static inline void *crash_at_word(void *unused)
 {
     while (!crashes_now)

@@ -222,7 +222,7 @@ static void *report_much(void *text)
     return NULL;
 }
 
-/* In the process that a handler has forked there is no such thread, and nobody to report to. */
+/* In the process that a handler has forked there is no such thread, and no loop to report to. */
 static void a_forked_process_does_not_wait_for_a_report_of_its_parent(void **state)
 {
     enum { MUCH = 8 * 1024 * 1024, PATIENCE_MS = 30000 };

@@ -61,7 +61,7 @@ static int64_t status_of_child(mishap_call *call, bool returns)
     if (child == 0 && returns)
         return -1;
     if (child == 0) {
-        mishap_progress(call, 1, 2, "from a child"); /* nobody hears it */
+        mishap_progress(call, 1, 2, "from a child"); /* no loop receives it */
         _exit(fcntl(FIRST_SOCKET, F_GETFD) < 0 ? 7 : 8);
     }
     waitpid(child, &status, 0);
@@ -306,7 +306,7 @@ static void every_loop_learns_that_a_call_has_begun(void **state)
     finish(&loop);
 }
 
-/* Its calls are of nobody, and those of the loop that takes its place in the list stay its own. */
+/* Its calls have no loop, and those of the loop that takes its place in the list stay its own. */
 static void a_loop_that_is_gone_takes_no_answer_of_another_along(void **state)
 {
     struct loop loop;
@@ -328,7 +328,7 @@ static void a_loop_that_is_gone_takes_no_answer_of_another_along(void **state)
     finish(&loop);
 }
 
-/* The loop whose socket it was has the worker killed, and nobody else is to suffer. */
+/* The loop whose socket it was has the worker killed, and no other loop is to suffer. */
 static void no_call_runs_after_a_handler_closed_a_socket_of_a_loop(void **state)
 {
     static const struct {

@@ -266,7 +266,7 @@ static void frames_that_are_far_away_are_not_followed(void **state)
     free_stack();
 }
 
-/* Nobody brings the pages of this memory: to read one would be to wait for ever. */
+/* No page of this memory is ever provided: reading one would block for ever. */
 static bool take_pages_away(char *first, size_t size)
 {
     int file = (int)syscall(SYS_userfaultfd, O_CLOEXEC);

@@ -36,7 +36,7 @@ static void a_call_that_turns_out_to_take_long_yields(void **state)
     UNTIL(worker_of(&one));
     const struct worker *w = worker_of(&one);
     go_for(200);
-    assert_int_equal(w->yields, 0); /* there is nobody else */
+    assert_int_equal(w->yields, 0); /* there is no other caller */
     add(&quick, "many", BOB);
     UNTIL(worker_of(&quick));
     const struct worker *other = worker_of(&quick);
@@ -101,7 +101,7 @@ static void who_has_many_long_calls_needs_permits_while_others_are_there(void **
     open_runner(8, 100, 50);
     s.runner->settings.permits = &permits;
     add_apart(ada, 6, ADA);
-    UNTIL(running(ada, 6) == 4); /* there is nobody else */
+    UNTIL(running(ada, 6) == 4); /* there is no other caller */
     assert_int_equal(permits.of[0], 0);
     end_all(ada, 6);
     add_apart(&bob, 1, BOB);

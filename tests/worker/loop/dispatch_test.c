@@ -316,7 +316,7 @@ static void a_worker_that_is_alone_has_little_in_advance(void **state)
         UNTIL(all[0].run.link || s.count);
         mishap_link *link = s.runner->links;
         UNTIL((link = s.runner->links));
-        link->opening_since_ns = 0; /* nobody opens a service here */
+        link->opening_since_ns = 0; /* no worker opens a service here */
         go();
         for (size_t k = 0; k < 8; k++)
             handed += all[k].run.link != NULL;

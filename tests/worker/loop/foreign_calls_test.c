@@ -53,7 +53,7 @@ static void messages_of_no_call_have_a_limit(void **state)
              "={\"id\":%u,\"log\":\"info\",\"words\":\"%024576d\"}", id, 0);
     say(long_packet); /* which is as much as four */
     hear_no(MISHAP_KEEPER_END);
-    say("-x"); /* the end of a message whose beginning nobody knows */
+    say("-x"); /* the end of a message whose beginning went to another loop */
     hear(MISHAP_KEEPER_END);
     end_program(SIGKILL);
     close_runner();
@@ -296,7 +296,7 @@ static void a_program_of_which_the_keeper_says_nothing_was_lost(void **state)
     assert_int_equal(ended_status, -1);
 }
 
-/* A line of the log has no control characters, whatever the program wrote. */
+/* A line of the log has no control characters, for any output of the program. */
 static void the_end_of_an_idle_program_is_a_line_of_the_log(void **state)
 {
     static const char expected[] =

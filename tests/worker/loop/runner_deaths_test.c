@@ -47,7 +47,7 @@ static void only_deaths_before_any_call_began_count_against_a_call(void **state)
     die(&s, &w[0]); /* the first is to blame */
     assert_true(bad[0].done);
     start(&s, &w[1]);
-    die(&s, &w[1]); /* nobody knows */
+    die(&s, &w[1]); /* not known */
     assert_false(o.done);
     assert_true(add(&s, &bad[1], "lone"));
     start(&s, &w[2]);
@@ -68,7 +68,7 @@ static void only_deaths_before_any_call_began_count_against_a_call(void **state)
     let_go(&bad[1]);
 }
 
-/* A call that was seen to run is not run again, whatever the page says afterwards. */
+/* A call that was seen to run is not run again, even if the page says otherwise afterwards. */
 static void a_call_that_has_begun_is_never_moved(void **state)
 {
     struct set s;

@@ -1,6 +1,6 @@
 /*
- * A runner whose keeper and workers are the test itself: calls that nobody waits for any more, or
- * perhaps not.
+ * A runner whose keeper and workers are the test itself: calls whose callers have left, or perhaps
+ * have.
  */
 #include "testing.h"
 
@@ -64,7 +64,7 @@ static void a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_
     close_set(&s);
 }
 
-/* A worker may write to its page what it likes: here, that it has not begun what it had. Nobody is
+/* A worker may write anything to its page: here, that it has not begun what it had. No caller is
  * there to have the call back. */
 static void a_forgotten_call_that_a_worker_denies_is_over(void **state)
 {

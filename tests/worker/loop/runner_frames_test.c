@@ -155,7 +155,7 @@ static void a_worker_without_its_page_is_none(void **state)
     mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 60000);
     int socket = fake_program_start(s.keeper, asked);
     start(&s, &w);                                              /* it is asked for again */
-    assert_int_equal(recv(socket, &asked, 1, MSG_DONTWAIT), 0); /* nobody has the other end */
+    assert_int_equal(recv(socket, &asked, 1, MSG_DONTWAIT), 0); /* no process has the other end */
     run_next(&w, 0);
     turn_until(&s, &o);
     assert_null(o.failure);

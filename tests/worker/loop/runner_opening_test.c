@@ -48,7 +48,7 @@ static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **st
     let_go(&later);
     close_set(&s);
     fake_worker_release(&w);
-    assert_int_equal(blocks, before); /* the failure is nobody's any more */
+    assert_int_equal(blocks, before); /* the failure has no owner any more */
     mishap_use_allocator(NULL);
 }
 

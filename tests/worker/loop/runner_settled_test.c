@@ -68,7 +68,7 @@ static void calls_that_had_run_are_run_again_with_the_same_id(void **state)
     close_set(&s);
 }
 
-/* It may be settled or not: nobody asks. */
+/* It may be settled or not: no caller asks. */
 static void a_forgotten_call_that_had_run_is_not_run_again(void **state)
 {
     struct set s;
@@ -216,8 +216,7 @@ static void a_batch_that_is_never_settled_has_its_time_too(void **state)
     close_set(&s);
 }
 
-/* It was stopped, or its stack was read: somebody looked at what it did, so its call may be to
- * blame. */
+/* It was stopped, or its stack was read: the keeper ended it, so its call may be to blame. */
 static void a_call_of_a_worker_that_was_ended_for_it_is_not_run_again(void **state)
 {
     (void)state;

@@ -38,7 +38,7 @@ static void no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be(vo
     start(&s, &w[0]);
     begin_next(&w[0], 0);
     turn_for(&s, 10);
-    hear_nothing(&s); /* nobody waits */
+    hear_nothing(&s); /* no caller waits */
     for (size_t i = 1; i < 4; i++)
         assert_true(add(&s, &many[i], "long"));
     turn_for(&s, 10); /* they are taken back from behind the first, if they were put there */
@@ -331,7 +331,7 @@ static void the_last_places_are_for_those_who_have_few(void **state)
         assert_true(add_for(&s, &many[count++], BOB));
     expect_refusal(&s, &many[count], BOB, MISHAP_CODE_RATE_LIMITED, "4 calls of this caller");
     expect_refusal(&s, &many[count], 0, MISHAP_CODE_UNAVAILABLE, "busy");
-    while (count > 3) { /* nobody waits for them any more: they are not counted either */
+    while (count > 3) { /* their callers have left: they are not counted either */
         mishap_runner_forget(s.runner, &many[--count].run);
         let_go(&many[count]);
     }

@@ -138,7 +138,7 @@ static void a_call_waits_so_long_and_no_longer(void **state)
     uint32_t number = begin_next(&w, 0);
     int64_t since = mishap_clock_monotonic_ns();
     assert_true(add(&s, &handed_over, "lone"));
-    assert_true(add(&s, &waits, "many")); /* nobody gives it a worker */
+    assert_true(add(&s, &waits, "many")); /* no worker is given to it */
     turn_until(&s, &waits);
     turn_until(&s, &handed_over);
     assert_true(waits.done_ns - since >= INT64_C(300000000));
@@ -419,7 +419,7 @@ static void a_worker_is_not_held_any_more_when_its_call_is_over(void **state)
 
 /* -- the end of the connection ----------------------------------------------------------------- */
 
-/* Of what changes something nobody knows how far it came. */
+/* It is not known how far a call came that changes something. */
 static void only_a_call_that_changes_nothing_is_worth_repeating_after_a_timeout(void **state)
 {
     static const char *const names[] = { "many", "change" };

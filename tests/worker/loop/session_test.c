@@ -222,7 +222,8 @@ static void refuse(const mishap_keeper_message *asked, int error)
     MUST(mishap_keeper_send(keeper, &message, NULL, 0));
 }
 
-/* Of the caller itself if it has its share, else of anybody who did not come back to its own. */
+/* Of the caller itself if it has its share, else of any caller that did not come back to its
+ * own. */
 static void a_session_gives_way_if_there_are_too_many(void **state)
 {
     static const struct {
@@ -231,7 +232,7 @@ static void a_session_gives_way_if_there_are_too_many(void **state)
         bool meek, closes;
     } rows[] = {
         { EUSERS, 1, false, true }, { EUSERS, 2, false, true },
-        { EUSERS, 2, true, false }, /* nobody asked for it: it takes no place */
+        { EUSERS, 2, true, false }, /* no call asked for it: it takes no place */
         { EDQUOT, 1, false, true }, { EDQUOT, 2, false, false },
     };
     (void)state;

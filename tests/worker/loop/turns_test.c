@@ -30,7 +30,7 @@ static void add(mishap_turn *turn, uint64_t holder)
     mishap_turns_add(&turns, turn, holder, false);
 }
 
-/* The call whose turn it is runs for so long, which nobody knew before. */
+/* The call whose turn it is runs for so long, which was not known before. */
 static mishap_turn *run_next(int64_t ns)
 {
     mishap_turn *turn = mishap_turns_next(&turns);
@@ -250,7 +250,7 @@ static void many_callers_at_once_leave_little_behind(void **state)
     mishap_use_allocator(NULL);
 }
 
-/* Without memory callers share one turn. Nobody is lost, and who is known keeps its own. */
+/* Without memory callers share one turn. No caller is lost, and a known one keeps its own. */
 static void without_memory_callers_share_a_turn(void **state)
 {
     mishap_turn ada[3], bob[2], cleo[2];
@@ -272,7 +272,7 @@ static void without_memory_callers_share_a_turn(void **state)
     mishap_use_allocator(NULL);
 }
 
-/* -- whatever happens -------------------------------------------------------------------------- */
+/* -- random sequences -------------------------------------------------------------------------- */
 
 static uint32_t random_word(void)
 {

@@ -220,7 +220,7 @@ static void failures_of_callers_ask_for_one_a_minute(void **state)
 {
     (void)state;
     mishap_trials_suspect(&served, &tried);
-    assert_true(of->due_ns == 0); /* nobody wants to know */
+    assert_true(of->due_ns == 0); /* no client asks */
     ask();
     for (int i = 0; i < 100; i++)
         mishap_trials_suspect(&served, &tried);

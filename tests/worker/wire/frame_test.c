@@ -204,7 +204,7 @@ static bool pass_piece(const mishap_watcher *w, mishap_text piece)
     return true;
 }
 
-/* Each part is there or not, whatever the others are. */
+/* Each part is there or not, independently of the others. */
 static void a_call_arrives_with_all_that_it_has(void **state)
 {
     mishap_call *call;
