@@ -1,8 +1,8 @@
 /*
- * An arena: memory that is taken piece by piece and given back all at once.
+ * An arena: memory that is allocated piece by piece and released all at once.
  *
- * It starts in a piece of memory that its owner brings, often the tail of the owner's own block,
- * and takes further blocks from the heap, each twice as large as the one before. Pieces are aligned
+ * It starts in memory that its owner provides, often the tail of the owner's own block, and
+ * allocates further blocks from the heap, each twice as large as the one before. Pieces are aligned
  * for any type.
  */
 #ifndef MISHAP_BASE_ARENA_H
@@ -17,17 +17,17 @@ typedef struct mishap_arena {
     size_t block_size;                 /* of the next heap block */
 } mishap_arena;
 
-/* Start in `storage`, which stays the caller's. */
+/* Start in `storage`, which the caller keeps. */
 void mishap_arena_init(mishap_arena *arena, void *storage, size_t size);
 
-/* Give all heap blocks back. */
+/* Release all heap blocks. */
 void mishap_arena_release(mishap_arena *arena);
 
 /* `size` bytes that are not cleared, or NULL when there is no memory. */
 void *mishap_arena_take(mishap_arena *arena, size_t size);
 
-/* Where the next text would go if it fits in what is there; NULL if it does not. Nothing is taken.
- */
+/* Where the next text would be stored if it fits in the current block; NULL if it does not. Nothing
+ * is allocated. */
 static inline char *mishap_arena_room(const mishap_arena *arena, size_t size)
 {
     return size <= (size_t)(arena->end - arena->next) ? arena->next : NULL;

@@ -48,7 +48,7 @@ bool mishap_buffer_grow(mishap_buffer *buffer, size_t more)
     return true;
 
 failed:
-    /* Half a document is worse than none: no further byte fits, however small. */
+    /* Half a document is worse than none: from now on no byte fits. */
     buffer->failed = true;
     buffer->capacity = buffer->length;
     return false;

@@ -9,7 +9,7 @@
 
 #include "mishap/text.h"
 
-/* Make room for `more` bytes: false, and the buffer failed, when there is no memory. */
+/* Make room for `more` bytes. False: there is no memory, and the buffer has failed. */
 bool mishap_buffer_grow(mishap_buffer *buffer, size_t more);
 
 static inline bool mishap_buffer_reserve(mishap_buffer *buffer, size_t more)
@@ -36,8 +36,8 @@ static inline void mishap_buffer_put_char(mishap_buffer *buffer, char c)
         buffer->data[buffer->length++] = c;
 }
 
-/* Forget the content, and the memory too if it is more than `most`: one large text is no reason to
- * hold its memory for ever. */
+/* Clear the buffer, and release its memory if it is more than `most`: one large text is no reason
+ * to keep its memory for ever. */
 static inline void mishap_buffer_reset_within(mishap_buffer *buffer, size_t most)
 {
     if (buffer->capacity > most)

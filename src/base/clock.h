@@ -1,4 +1,4 @@
-/* Time: what the calendar says, and a clock that never goes back. */
+/* Time: the calendar, and a clock that never goes back. */
 #ifndef MISHAP_BASE_CLOCK_H
 #define MISHAP_BASE_CLOCK_H
 
@@ -12,11 +12,10 @@ int64_t mishap_clock_now_ms(void);
 /* Nanoseconds since some fixed moment, for durations. */
 int64_t mishap_clock_monotonic_ns(void);
 
-/* What all threads of a process have used of the processors, in nanoseconds; -1: it is not known.
- */
+/* The processor time of all threads of a process, in nanoseconds; -1: it is not known. */
 int64_t mishap_clock_process_ns(int process);
 
-/* A moment as RFC 3339 has it, in UTC with milliseconds: 2026-02-09T10:20:30.123Z. */
+/* Write a time as in RFC 3339, in UTC with milliseconds: 2026-02-09T10:20:30.123Z. */
 void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "mishap/text.h"
 
-/* SipHash-1-3 (Aumasson and Bernstein): short, fast, and of no use to who does not know the secret.
- */
+/* SipHash-1-3 (Aumasson and Bernstein): short and fast, and its results cannot be predicted without
+ * the secret. */
 uint64_t mishap_hash(const uint64_t secret[2], mishap_text text);
 
 /* A caller with one IPv6 address usually has the whole 64-bit network, and may call from any

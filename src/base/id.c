@@ -10,9 +10,9 @@
 #include "base/system.h"
 
 /*
- * Random bytes are fetched from the kernel for many ids at a time, each thread its own. After a
- * fork the child must not use up the bytes that its parent also has, so a fork makes every pool of
- * the child stale.
+ * Random bytes are fetched from the kernel for many ids at a time, in each thread by itself. After
+ * a fork the child must not use the bytes that its parent also has, so a fork invalidates every
+ * pool of the child.
  */
 enum { RANDOM_PER_ID = 10, POOL_SIZE = 64 * RANDOM_PER_ID };
 
@@ -39,7 +39,8 @@ static void random_bytes(unsigned char *bytes)
     unsigned now = atomic_load_explicit(&forks, memory_order_relaxed);
     if (left == 0 || filled_after != now) {
         if (!mishap_system_random(pool, POOL_SIZE))
-            abort(); /* no Linux that runs this has none, and an id that is not unique misleads */
+            abort(); /* cannot happen on a supported Linux; an id that is not unique would mislead
+                      */
         left = POOL_SIZE;
         filled_after = now;
     }

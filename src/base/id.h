@@ -9,7 +9,7 @@ enum { MISHAP_ID_LENGTH = 36 };
 /* A new id as text, with a NUL after it. */
 void mishap_id_make(char id[MISHAP_ID_LENGTH + 1]);
 
-/* The same for who knows the time already, in milliseconds since 1970. */
+/* The same if the time is known already, in milliseconds since 1970. */
 void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms);
 
 #endif

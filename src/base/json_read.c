@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-/* Documents up to this size are read into one piece of memory that the reader keeps. */
+/* Documents up to this size are read into one block that the reader keeps. */
 enum { POOLED = 64 * 1024 };
 
 static const yyjson_read_flag flags = YYJSON_READ_BIGNUM_AS_RAW;
@@ -77,8 +77,7 @@ static int code_unit(const char *at, const char *end)
 
 /*
  * Replace each \uD800…\uDFFF that is not part of a pair by \ufffd, which has the same length, so
- * that places stay what they were. Returns the offset of the first one, or `length` if there was
- * none.
+ * that positions do not change. Returns the offset of the first one, or `length` if there was none.
  */
 static size_t mend_surrogates(char *text, size_t length)
 {
@@ -159,7 +158,7 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
         if (!reader->mended)
             error.code = YYJSON_READ_ERROR_MEMORY_ALLOCATION;
         else if (second.code)
-            error = second; /* something else is wrong, too: that is why it is refused */
+            error = second; /* it has another flaw, too, which is the reason to refuse it */
     }
     if (error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) {
         reader->flaw = MISHAP_JSON_NO_MEMORY;
@@ -191,7 +190,7 @@ void mishap_json_reader_release(mishap_json_reader *reader)
     reader->pool_size = 0;
 }
 
-/* Behind the scalar that starts at `at`. */
+/* The end of the scalar that starts at `at`. */
 static const char *skip_scalar(const char *at, const char *end)
 {
     if (*at != '"') {
@@ -205,9 +204,8 @@ static const char *skip_scalar(const char *at, const char *end)
 }
 
 /*
- * yyjson keeps keys and values in one array, in the order in which they stand in the text. So the
- * value's place in the array says how many tokens come before it: brackets that open, strings,
- * numbers and words.
+ * yyjson stores keys and values in one array, in the order of the text. So the index of a value
+ * says how many tokens come before it: opening brackets, strings, numbers and words.
  */
 void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line,
                         size_t *column)
@@ -248,7 +246,7 @@ static void report(struct walk *walk, mishap_json_flaw flaw)
     walk->visitor->flaw(walk->visitor->state, flaw, &walk->path);
 }
 
-/* Shortest first, then by bytes: all that matters is that the same keys meet. */
+/* Shortest first, then by bytes: it only matters that equal keys are next to each other. */
 static int compare_keys(const void *a, const void *b)
 {
     mishap_text x = mishap_json_text(*(yyjson_val *const *)a),
@@ -256,8 +254,7 @@ static int compare_keys(const void *a, const void *b)
     if (x.length != y.length)
         return x.length < y.length ? -1 : 1;
     int order = memcmp(x.data, y.data, x.length);
-    /* Equal keys stay in the order of the document, so that the later one is the one that is named.
-     */
+    /* Equal keys stay in the order of the document, so that the later one is reported. */
     yyjson_val *first = *(yyjson_val *const *)a, *second = *(yyjson_val *const *)b;
     return order ? order : (first > second) - (first < second);
 }
@@ -274,7 +271,8 @@ static uint64_t key_bit(yyjson_val *key)
                            63);
 }
 
-/* The keys are sorted, so that no document makes this slow, and equal ones stand side by side. */
+/* The keys are sorted, so that no document makes this slow, and equal ones are next to each
+ * other. */
 static void find_duplicates(struct walk *walk, yyjson_val *object)
 {
     enum { FEW = 16 };
@@ -350,8 +348,8 @@ static bool suspect(const mishap_json_visitor *visitor, yyjson_val *value, yyjso
            visitor->suspect(mishap_json_text(value), key ? mishap_json_text(key) : no_name);
 }
 
-/* Nothing is to be said of what stands in this object: each key has a bit of its own, and no string
- * is suspect. */
+/* True if this object has no flaw itself: each key has a bit of its own, and no string is
+ * suspect. */
 static bool sound_object(const mishap_json_visitor *visitor, yyjson_val *object)
 {
     size_t index, count;
@@ -378,14 +376,14 @@ static bool sound_array(const mishap_json_visitor *visitor, yyjson_val *array)
 }
 
 /*
- * Most documents have no flaw. One pass over all values, which lie in one array in the order of the
- * document, tells that without following the way to each: true if there is nothing to report, false
- * if only a walk can tell.
+ * Most documents have no flaw. One pass over all values, which are in one array in the order of the
+ * document, finds that out without following the path to each: true if there is nothing to report,
+ * false if a walk is needed.
  */
 static bool surely_sound(const mishap_json_reader *reader, const mishap_json_visitor *visitor)
 {
     size_t count = yyjson_doc_get_val_count(reader->document);
-    if (count > MISHAP_JSON_MAX_DEPTH) /* else nothing can be nested too deep */
+    if (count > MISHAP_JSON_MAX_DEPTH) /* otherwise nothing can be nested too deeply */
         return false;
     for (yyjson_val *value = reader->root, *end = value + count; value < end; value++) {
         if (unsafe_yyjson_is_obj(value)
@@ -425,8 +423,8 @@ static void keep_first_flaw(void *state, mishap_json_flaw flaw, const mishap_jso
     }
 }
 
-/* The member of this very key, not of another that is spelled alike: the text of a key is its own.
- */
+/* The member with exactly this key, not another one with the same spelling: a key is identified by
+ * its address. */
 static yyjson_val *member_of(yyjson_val *object, mishap_text key)
 {
     size_t index, count;

@@ -1,10 +1,10 @@
 /*
- * JSON reading: yyjson, and the checks that it leaves to us.
+ * JSON reading: yyjson, and the checks that it does not make.
  *
- * yyjson takes what RFC 8259 calls JSON. Some of that is legal and still dangerous, since two
- * readers can see two different documents in it: the same key twice in an object, a NUL inside a
- * key, nesting without end. mishap_json_inspect() finds all of those. Integers beyond 64 bits are
- * kept as the text of their digits.
+ * yyjson accepts all JSON of RFC 8259. Some of that is legal and still dangerous, since two parsers
+ * can read two different documents from it: the same key twice in an object, a NUL inside a key,
+ * nesting without end. mishap_json_inspect() finds all of those. Integers beyond 64 bits are kept
+ * as the text of their digits.
  */
 #ifndef MISHAP_BASE_JSON_READ_H
 #define MISHAP_BASE_JSON_READ_H
@@ -27,8 +27,8 @@ typedef enum mishap_json_flaw {
     MISHAP_JSON_TOO_DEEP,
 } mishap_json_flaw;
 
-/* The way from the root to a value, kept while walking, written out only when something is to be
- * said. */
+/* The path from the root to a value, updated during a walk, and written out only when there is
+ * something to report. */
 typedef struct mishap_json_path {
     size_t depth;
     struct mishap_json_step {
@@ -42,16 +42,16 @@ void mishap_json_put_pointer(mishap_buffer *buffer, const mishap_json_path *path
 
 /* A reader keeps its memory from document to document. */
 typedef struct mishap_json_reader {
-    void *storage; /* the caller's, for small documents */
+    void *storage; /* memory of the caller, for small documents */
     size_t storage_size;
-    void *pool; /* its own, for larger ones */
+    void *pool; /* its own memory, for larger ones */
     size_t pool_size;
     mishap_text text; /* the document that was read */
     char *mended;     /* a copy of the document whose lone surrogates were replaced */
     yyjson_doc *document;
     yyjson_val *root;
 
-    /* Of the last document, when it was not sound: */
+    /* Of the last document, if it has a flaw: */
     mishap_json_flaw flaw;
     const char *problem; /* a phrase such as "unexpected character" */
     size_t line, column; /* counted from 1, columns in bytes */
@@ -78,15 +78,15 @@ enum { MISHAP_JSON_STORAGE = 6144 };
 bool mishap_json_read(mishap_json_reader *reader, mishap_text text);
 void mishap_json_reader_release(mishap_json_reader *reader);
 
-/* The root of a document that is known to be sound, in an arena; NULL without memory. */
+/* The root of a document that is known to be valid, in an arena; NULL without memory. */
 yyjson_val *mishap_json_read_into(mishap_arena *arena, mishap_text text);
 
 /* Called during a walk. The path holds the place of the value or key. */
 typedef struct mishap_json_visitor {
     void (*flaw)(void *state, mishap_json_flaw flaw, const mishap_json_path *path);
 
-    /* Called for every string; may be NULL. The walk is left out if no string is suspect, which is
-     * asked beforehand of each string and, if it is a member, its key. */
+    /* Called for every string; may be NULL. The walk is skipped if no string is suspect; that is
+     * asked before, for each string and, if it is a member, its key. */
     void (*string)(void *state, yyjson_val *string, const mishap_json_path *path);
     bool (*suspect)(mishap_text string, mishap_text key);
     void *state;
@@ -95,8 +95,8 @@ typedef struct mishap_json_visitor {
 /* Report every flaw of the document that was read, in its order. */
 void mishap_json_inspect(const mishap_json_reader *reader, const mishap_json_visitor *visitor);
 
-/* The first of these flaws, if there is one, and which value has it; of a flaw of a key, the value
- * behind it. A lone surrogate is told by mishap_json_read() alone. */
+/* The first of these flaws, if there is one, and the value that has it; for a flaw of a key, the
+ * value behind it. Only mishap_json_read() reports a lone surrogate. */
 mishap_json_flaw mishap_json_first_flaw(const mishap_json_reader *reader, yyjson_val **at);
 
 /* The text of a string or of a number that was kept as text; none for anything else. */
@@ -107,8 +107,7 @@ static inline mishap_text mishap_json_text(yyjson_val *value)
                : (mishap_text){ NULL, 0 };
 }
 
-/* Where in the text a value of the document that was read from it stands: line and column from 1.
- */
+/* The position of a value in the text that it was read from: line and column from 1. */
 void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line,
                         size_t *column);
 

@@ -2,8 +2,8 @@
 
 #include "base/json_read.h"
 
-/* What JSON wants escaped: quotation mark, backslash, control characters. DEL is escaped too: it is
- * legal, but terminals act on it. */
+/* The characters that JSON requires to be escaped: quotation mark, backslash, control characters.
+ * DEL is escaped, too: it is legal, but terminals act on it. */
 static const char escapes[256] = {
     [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',  ['\n'] = 'n', [11] = 'u',        ['\f'] = 'f',
     ['\r'] = 'r',    ['"'] = '"',  ['\\'] = '\\', [127] = 'u',  [14 ... 31] = 'u',
@@ -17,9 +17,9 @@ static void put_escape(mishap_buffer *buffer, unsigned char c)
 }
 
 /*
- * Is there a byte among the eight that needs an escape? One below 0x20, or equal to one of the
- * three others, leaves its high bit in the mask. Bytes of longer characters have that bit
- * themselves; the last line lets them through, for they are never escaped.
+ * True if one of the eight bytes needs an escape. A byte below 0x20, or equal to one of the three
+ * others, leaves its high bit in the mask. Bytes of longer characters have that bit themselves; the
+ * last line excludes them, since they are never escaped.
  */
 static bool word_needs_escape(uint64_t word)
 {
@@ -29,7 +29,7 @@ static bool word_needs_escape(uint64_t word)
     return (mask & ~word & high) != 0;
 }
 
-/* Copy up to the first byte that needs an escape, and say how many that are. The last eight bytes
+/* Copy up to the first byte that needs an escape; returns the number of bytes. The last eight bytes
  * may overlap. */
 static size_t copy_clean(char *to, const char *from, size_t length)
 {

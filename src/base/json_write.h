@@ -1,9 +1,9 @@
 /*
  * JSON writing, straight into a buffer.
  *
- * There is no writer object and no stack: whether a comma is due shows in the last byte written.
- * After '{', '[' and ':' none is; every complete value ends in another byte. A document therefore
- * starts in an empty buffer or after a line feed.
+ * There is no writer object and no stack: the last byte shows whether a comma is needed. After '{',
+ * '[' and ':' none is; every complete value ends in another byte. A document therefore starts in an
+ * empty buffer or after a line feed.
  */
 #ifndef MISHAP_BASE_JSON_WRITE_H
 #define MISHAP_BASE_JSON_WRITE_H
@@ -53,16 +53,16 @@ void mishap_json_null(mishap_buffer *buffer);
 void mishap_json_int(mishap_buffer *buffer, int64_t number);
 void mishap_json_value(mishap_buffer *buffer, const mishap_value *value);
 
-/* A value outside of any document, inside a sentence: never a comma before it. */
+/* A value inside of a sentence, outside of any document: never a comma before it. */
 void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value);
 
-/* A value that was read, compactly: numbers beyond 64 bits keep their digits. */
+/* A value that was read, in compact form: numbers beyond 64 bits keep their digits. */
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value);
 
-/* The same for people: each member and item on a line of its own, two spaces further in. */
+/* The same for people: each member and item on a line of its own, indented by two spaces. */
 void mishap_json_put_pretty(mishap_buffer *buffer, yyjson_val *value);
 
-/* A member with text, left out where there is none. */
+/* A member with text; nothing if there is no text. */
 #define MISHAP_JSON_TEXT_MEMBER(buffer, literal, text)                                             \
     do {                                                                                           \
         if ((text).length) {                                                                       \

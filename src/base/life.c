@@ -16,7 +16,7 @@ enum {
     PROCESS_BITS = 22, /* Linux has no larger process id */
     STATE_FIELD = 3,
     STARTED_FIELD = 22,
-    REMEMBERED = 8, /* lives that were looked at last */
+    REMEMBERED = 8, /* processes that were checked last */
 };
 
 #define STARTED_MASK  (UINT64_MAX >> PROCESS_BITS)

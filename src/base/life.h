@@ -13,21 +13,22 @@
 typedef uint64_t mishap_life;
 
 /* `started` is field 22 of /proc/PID/stat: ticks since the machine was started; 0: not known, then
- * the process id alone has to do. */
+ * only the process id is used. */
 mishap_life mishap_life_of(int process, uint64_t started);
 int mishap_life_process(mishap_life life);
 
 /* This process. */
 mishap_life mishap_life_self(void);
 
-/* The state of a process as /proc/PID/stat has it: 'R' runs or wants to, 'S' sleeps, 'Z' is dead, …
- * '?': it is not known. */
+/* The state of a process from /proc/PID/stat: 'R' runs or wants to, 'S' sleeps, 'Z' is dead, … '?':
+ * it is not known. */
 char mishap_life_state(int process);
 
-/* Does the main thread of a process block a signal, or the process ignore it? False: not known. */
+/* True if the main thread of a process blocks a signal, or the process ignores it. False: not, or
+ * not known. */
 bool mishap_life_is_deaf(int process, int signal);
 
-/* Has it ended? That its process id is another process's by now may be noticed a second late. */
+/* True if it has ended. If its process id was reused, that may be noticed a second late. */
 bool mishap_life_is_over(mishap_life life);
 
 #endif

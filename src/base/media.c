@@ -54,7 +54,7 @@ static bool skip_quoted(struct cursor *c)
     return false;
 }
 
-/* "0", "0.5", "1.000" in thousandths, at most three digits behind the point; -1: it is none. */
+/* "0", "0.5", "1.000" in thousandths, with at most three decimals; -1: it is invalid. */
 static int quality_of(mishap_text text)
 {
     int quality = 0, unit = 100;
@@ -70,7 +70,7 @@ static int quality_of(mishap_text text)
     return quality <= 1000 ? quality : -1;
 }
 
-/* What stands behind a range: parameters, of which only q is looked at. */
+/* The parameters of a range, of which only q is used. */
 static bool take_params(struct cursor *c, int *quality)
 {
     for (skip_space(c); take_character(c, ';'); skip_space(c)) {

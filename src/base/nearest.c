@@ -2,8 +2,8 @@
 
 enum { LONGEST_GUESS = 63, TOO_FAR = 100 };
 
-/* Letters without their case, and one sign for all that joins words. Only ASCII: the locale must
- * not matter. */
+/* Letters without their case, and one character for all that join words. Only ASCII: the locale
+ * must not matter. */
 static char folded(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -40,7 +40,8 @@ static size_t mistakes_in(mishap_text a, mishap_text b)
     return last[b.length];
 }
 
-/* One mistake in a short word, a few in a long one; in two letters any other word would be near. */
+/* One mistake in a short word, a few in a long one; none in two letters, since any other word would
+ * be similar. */
 static size_t mistakes_allowed(size_t length)
 {
     return length < 3 ? 0 : length < 6 ? 1 : length < 10 ? 2 : 3;
@@ -54,8 +55,8 @@ static bool is_start(mishap_text word, mishap_text name)
     return true;
 }
 
-/* Letters left out, as in `srv` for `serve`: all are there in their order, from the first on, and
- * no fewer than half. */
+/* True if letters were left out, as in `srv` for `serve`: the others are there in their order, from
+ * the first on, and at least half of them. */
 static bool shortens(mishap_text word, mishap_text name)
 {
     size_t found = 0;
@@ -69,8 +70,8 @@ static bool shortens(mishap_text word, mishap_text name)
 
 static size_t how_far(mishap_text word, mishap_text name)
 {
-    /* Twice the mistakes: the start of a name is worse than one, better than two; a name with
-     * letters left out is worse than both. */
+    /* Scores are twice the number of mistakes: the start of a name is worse than one mistake,
+     * better than two; a name with letters left out is worse than both. */
     enum { A_START = 3, SHORTER = 5 };
     if (word.length > LONGEST_GUESS || name.length > LONGEST_GUESS)
         return TOO_FAR;

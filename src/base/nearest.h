@@ -1,4 +1,4 @@
-/* Find the known name that is nearest to a misspelled word. */
+/* Find the known name that is most similar to a misspelled word. */
 #ifndef MISHAP_BASE_NEAREST_H
 #define MISHAP_BASE_NEAREST_H
 
@@ -12,8 +12,8 @@ typedef struct mishap_guess {
 } mishap_guess;
 
 /*
- * Is this name nearer to the word? Letters that were mistaken, swapped, added or left out count;
- * case does not, nor which sign joins words.
+ * Is this name more similar to the word? Letters that were mistaken, swapped, added or left out
+ * count; case does not, nor the character that joins words.
  */
 void mishap_guess_weigh(mishap_guess *guess, mishap_text name);
 

@@ -35,7 +35,7 @@ void mishap_pack_f64(mishap_buffer *out, double number)
 void mishap_pack_text(mishap_buffer *out, mishap_text text)
 {
     if (text.length > UINT32_MAX) {
-        mishap_buffer_grow(out, SIZE_MAX); /* more than there can be: marks the buffer as failed */
+        mishap_buffer_grow(out, SIZE_MAX); /* impossible: marks the buffer as failed */
         return;
     }
     mishap_pack_u32(out, (uint32_t)text.length);
@@ -47,7 +47,7 @@ void mishap_pack_text(mishap_buffer *out, mishap_text text)
 void mishap_unpack_fail(mishap_unpack *in)
 {
     in->failed = true;
-    in->left = 0; /* so that no later read fits */
+    in->left = 0; /* so that every later read fails */
 }
 
 /* The next bytes, NULL if there are fewer. */

@@ -29,7 +29,7 @@ typedef struct mishap_unpack {
     bool failed; /* something did not fit: every later read gives zero */
 } mishap_unpack;
 
-/* Start at the first of these bytes, which stay the caller's. */
+/* Start at the first of these bytes, which the caller keeps. */
 static inline mishap_unpack mishap_unpack_of(mishap_text bytes)
 {
     return (mishap_unpack){ .data = bytes.data, .left = bytes.length };
@@ -46,10 +46,10 @@ double mishap_unpack_f64(mishap_unpack *in);
  */
 mishap_text mishap_unpack_text(mishap_unpack *in);
 
-/* Give up: a value was read that makes no sense. */
+/* Make the reader fail: a value that was read is invalid. */
 void mishap_unpack_fail(mishap_unpack *in);
 
-/* True if every read fitted and no byte is left. */
+/* True if every read succeeded and no byte is left. */
 static inline bool mishap_unpack_ended(const mishap_unpack *in)
 {
     return !in->failed && in->left == 0;

@@ -17,7 +17,7 @@ static size_t misleading(const char *at, const char *end)
     return found ? 3 : 0;
 }
 
-/* The bytes that a question mark is to stand for. */
+/* The number of bytes that are replaced by one question mark. */
 static size_t unprintable(const char *at, const char *end, bool one_line)
 {
     unsigned char c = (unsigned char)*at;

@@ -1,11 +1,11 @@
-/* How much of the processors a process gets while others want them as well. */
+/* The share of the processors that a process gets while others want them as well. */
 #ifndef MISHAP_BASE_PRIORITY_H
 #define MISHAP_BASE_PRIORITY_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* May this process restore a priority that it has lowered? Only with CAP_SYS_NICE. */
+/* True if this process may restore a priority that it has lowered: only with CAP_SYS_NICE. */
 bool mishap_priority_can_be_restored(void);
 
 /*

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-/* Atomics with a lock inside would have one in each process, and guard nothing. */
+/* An atomic that contains a lock would have one in each process, and guard nothing. */
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
                    ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2,
                "what processes share is changed by instructions, without a lock");
@@ -12,7 +12,7 @@ _Static_assert(sizeof(size_t) == 8 && CHAR_BIT == 8, "a processor of 64 bits");
 
 enum { MOST = 16 };
 
-/* Of a process with one thread. */
+/* The state of a process with one thread. */
 static struct region {
     void *memory;
     size_t size;

@@ -7,12 +7,12 @@
 
 #include <stddef.h>
 
-/* Memory of this size, all zero, that processes forked from this one have in common. NULL: there is
+/* Zeroed memory of this size that this process shares with processes that it forks. NULL: there is
  * none. */
 void *mishap_shared_map(size_t size);
 void mishap_shared_unmap(void *memory, size_t size);
 
-/* Give all of it up in this process: for others it stays. */
+/* Unmap all of it in this process; other processes keep it. */
 void mishap_shared_leave(void);
 
 #endif

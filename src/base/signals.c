@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* SIGXFSZ and SIGPIPE are none of them: they are caught, and become errors of write(). */
+/* SIGXFSZ and SIGPIPE are not among them: they are caught, and become errors of write(). */
 const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS] = {
     { SIGSEGV, .crash = true, .address = true },
     { SIGBUS, .crash = true, .address = true },
@@ -11,9 +11,9 @@ const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS] = {
     { SIGILL, .crash = true },
     { SIGTRAP, .crash = true },
     { SIGABRT, .crash = true, .called = true },
-    { SIGSYS, .crash = true, .called = true }, /* a filter of system calls */
+    { SIGSYS, .crash = true, .called = true }, /* from a filter of system calls */
     { SIGXCPU, .called = true },               /* the limit of processor time */
-    { SIGQUIT, .called = true },               /* a person who wants to see what it does */
+    { SIGQUIT, .called = true },               /* from a person who wants to see what it does */
 };
 
 const mishap_fatal_signal *mishap_signal_find_fatal(int number)

@@ -7,14 +7,14 @@
 #include <stddef.h>
 
 /*
- * The signals that end a process by default and tell of the code that ran when they came. All who
- * catch such signals, or name them, use this table. Which instruction raises which one depends on
- * the processor: __builtin_trap() is SIGILL on x86-64 and SIGTRAP on arm64.
+ * The signals that end a process by default, and whose arrival says something about the code that
+ * ran. All code that catches or names such signals uses this table. Which instruction raises which
+ * one depends on the processor: __builtin_trap() is SIGILL on x86-64 and SIGTRAP on arm64.
  */
 typedef struct mishap_fatal_signal {
     int number;
     bool crash; /* a mistake of the code; else a limit was reached, or a person ended the process */
-    bool address; /* it comes with the address that could not be reached */
+    bool address; /* it comes with the address whose access failed */
     bool
         called; /* it usually comes inside of a function of the C library, without frame pointers */
 } mishap_fatal_signal;
@@ -25,16 +25,16 @@ extern const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS];
 /* NULL: it is none of them. */
 const mishap_fatal_signal *mishap_signal_find_fatal(int number);
 
-/* Call this for each signal that a process is sent for no reason of ours and that ends a process by
+/* Call this for each signal that has no meaning for this program and that ends a process by
  * default: SIGHUP, SIGUSR1, SIGUSR2, those of timers and of input, and the real-time signals. The
- * signals of mistakes (SIGSEGV), of limits (SIGXCPU) and of terminals (SIGQUIT) are none of them.
- */
+ * signals of mistakes (SIGSEGV), of limits (SIGXCPU) and of terminals (SIGQUIT) are not among
+ * them. */
 void mishap_signals_unused(void (*each)(int number, void *state), void *state);
 
 /*
- * Catch each of them without effect, so that none ends this process. One that is caught or ignored
- * already stays as it is. They are caught rather than ignored: a program that this process executes
- * starts with the default.
+ * Catch each of them without effect, so that none ends this process. A signal that is caught or
+ * ignored already is not changed. They are caught and not ignored: a program that this process
+ * executes starts with the default action.
  */
 void mishap_signals_survive(void);
 

@@ -1,5 +1,5 @@
-/* Heap sort: the items are a tree in which none is larger than the one above it. A few are simply
- * inserted one after the other. */
+/* Heap sort: the items form a tree in which no item is larger than the one above it. A few items
+ * are sorted by insertion. */
 #include "base/sort.h"
 
 #include <string.h>
@@ -30,9 +30,9 @@ static int order(const struct heap *heap, size_t a, size_t b)
     return heap->compare(heap->items + a * heap->size, heap->items + b * heap->size);
 }
 
-/* The item at `at` moves down until nothing below it is larger. It mostly goes far, so the way of
- * the larger ones is taken to its end first, and then back to where it belongs: that takes half as
- * many comparisons. */
+/* Move the item at `at` down until nothing below it is larger. It mostly goes far, so the path of
+ * the larger ones is followed to its end first, and then back to the right place: that takes half
+ * as many comparisons. */
 static void sink(const struct heap *heap, size_t top, size_t count)
 {
     size_t at = top;
