@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_write.h"
-#include "cli/cli.h"
+#include "cli/words/command.h"
 #include "dialect/reference.h"
 #include "mishap/code.h"
 

@@ -12,7 +12,7 @@
  * run in a loop. A loop that hangs after such a crash is replaced by its supervisor. In a worker
  * nothing is contained: see mishap_contain_report_to().
  *
- * exit() ends the process, not the call; a command answers nevertheless (cli/leave.c).
+ * exit() ends the process, not the call; a command answers nevertheless (cli/run/leave.c).
  * _exit() ends it and cannot be intercepted.
  */
 #ifndef MISHAP_OPERATION_CONTAIN_H

@@ -5,7 +5,7 @@
  * variable NAME_LISP_FOLDER, and the member lisp.folder of a JSON file. The first that gives a
  * value counts, else the default that is declared. Values are read and checked before there are
  * other processes, and belong to the process from then on: a fork has them, too. A flag needs no
- * name of a service where only one has such a setting: --folder (cli/words.c).
+ * name of a service where only one has such a setting: --folder (cli/words/words.c).
  *
  * A service may declare a string `store`. The flag --store, or the member `store` at the top of a
  * file, stands for that setting of every service that is given no other one at the same place.

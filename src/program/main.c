@@ -5,7 +5,7 @@
 #include "mishap/main.h"
 
 #include "base/memory.h"
-#include "cli/cli.h"
+#include "cli/run/run.h"
 #include "http/http.h"
 #include "mcp/transport/http/over_http.h"
 

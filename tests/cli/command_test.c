@@ -1,5 +1,6 @@
 /* Which command is meant, what may have been meant, and which exit codes a command has. */
-#include "cli/describe.h"
+#include "cli/manual/manual.h"
+#include "cli/words/command.h"
 #include "operation/operation.h"
 #include "sample_app.h"
 #include "testing.h"

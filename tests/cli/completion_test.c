@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/complete.h"
+#include "cli/manual/complete.h"
+#include "cli/manual/manual.h"
+#include "mishap/cli.h"
 #include "sample_app.h"
 #include "testing.h"
 

@@ -1,5 +1,6 @@
 /* Help and the manual page: the bytes of a small program, and what must hold for any. */
-#include "cli/describe.h"
+#include "cli/manual/describe.h"
+#include "cli/manual/manual.h"
 #include "sample_app.h"
 #include "testing.h"
 

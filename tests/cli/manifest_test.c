@@ -1,5 +1,6 @@
 /* The manifest equals the declarations, value by value, and its etag changes when they do. */
-#include "cli/describe.h"
+#include "cli/manual/manual.h"
+#include "cli/words/command.h"
 #include "sample_app.h"
 #include "testing.h"
 

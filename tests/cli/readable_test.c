@@ -1,8 +1,8 @@
 /* Answers for people: columns of text, tables, names and values, the next page, progress. */
 #include "testing.h"
 
-#include "cli/progress.h"
-#include "cli/readable.h"
+#include "cli/screen/progress.h"
+#include "cli/screen/readable.h"
 
 static const mishap_cli_asked nobody = { 0 };
 

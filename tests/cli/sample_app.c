@@ -3,7 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/complete.h"
+#include "cli/manual/complete.h"
+#include "cli/manual/manual.h"
 #include "testing.h"
 
 static mishap *run(mishap_call *call)

@@ -6,7 +6,8 @@
 #ifndef MISHAP_SAMPLE_APP_H
 #define MISHAP_SAMPLE_APP_H
 
-#include "cli/cli.h"
+#include "base/base.h"
+#include "operation/operation.h"
 
 extern const mishap_app small_app;
 extern const mishap_app large_app;

@@ -3,7 +3,7 @@
  * parameter. For all of them there is an object that holds against the rules, or one answer that
  * names what is wrong. Words that would read a file or standard input are left out.
  */
-#include "cli/cli.h"
+#include "cli/words/command_line.h"
 #include "fuzz.h"
 #include "mishap/dialect.h"
 #include "operation/call.h"

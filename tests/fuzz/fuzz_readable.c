@@ -3,7 +3,7 @@
  * document, the text is UTF-8 without anything that a terminal acts on, and no line of a table is
  * wider than the terminal.
  */
-#include "cli/readable.h"
+#include "cli/screen/readable.h"
 #include "fuzz.h"
 
 static const mishap_param params[] = { { "after", MISHAP_STRING, .help = "Where to begin" },

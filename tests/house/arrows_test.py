@@ -34,7 +34,10 @@ worker/loop        base mishap operation incident sandbox worker/wire worker/spa
 worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
 server             base mishap incident
 call               base mishap operation incident
-cli                base guard mishap dialect operation incident worker/wire
+cli/words          base guard mishap dialect operation
+cli/screen         base operation cli/words
+cli/manual         base operation cli/words
+cli/run            base guard mishap dialect incident operation worker/wire cli/words cli/screen cli/manual
 http               base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
@@ -44,7 +47,7 @@ mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls 
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
 mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch
 mcp/transport/http base mishap incident operation worker/loop worker/serving server mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch mcp/sessions
-program            base operation cli http mcp/transport mcp/transport/http
+program            base operation cli/run http mcp/transport mcp/transport/http
 """
 
 

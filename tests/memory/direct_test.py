@@ -31,7 +31,7 @@ EXCEPTIONS = {
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
     "src_store_libpq.c.o": {"dlopen"},                     # libpq, whose memory is its own in any case
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
-    "src_cli_remote.c.o": {"getaddrinfo"},
+    "src_cli_run_remote.c.o": {"getaddrinfo"},
     "src_sandbox_remove.c.o": {"fdopendir"},               # lists the folder of a program that has ended
     "src_worker_child_threads.c.o": {"opendir"},                 # lists a worker's threads, where there are more than it should have
     "src_sandbox_place.c.o": {"opendir"},                  # lists the temporary folder, once, for what killed processes have left

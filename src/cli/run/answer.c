@@ -1,0 +1,567 @@
+/*
+ * Print the one answer of a command. Only this file sets `ok` and the exit code, and only this file
+ * writes to standard output. If standard output is a terminal, the answer is readable text, and a
+ * failure is a few lines on stderr; otherwise it is the envelope.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/run/run.h"
+#include "cli/screen/readable.h"
+#include "cli/screen/terminal.h"
+#include "dialect/dialect.h"
+#include "dialect/envelope.h"
+#include "incident/incident.h"
+#include "operation/hide.h"
+#include "operation/secret.h"
+
+enum { LAST_WORDS_MS = 1000 }; /* how long a server waits for who does not read its answer */
+
+/* -- the private side -------------------------------------------------------------------------- */
+
+bool mishap_cli_record(const mishap_cli *cli, const mishap *failure)
+{
+    mishap_buffer command = { 0 };
+    if (cli->operation)
+        mishap_cli_put_command(&command, cli->operation->name);
+    mishap_buffer_put_char(&command, '\0');
+    bool kept = mishap_incident_record(&(mishap_incident_entry){
+        .program = cli->app->name,
+        .operation = cli->operation && !command.failed ? command.data : NULL,
+        .id = cli->request_id,
+        .failure = failure,
+        .secrets = cli->secrets,
+        .to_stderr = cli->verbose,
+    });
+    mishap_buffer_release(&command);
+    return kept;
+}
+
+/* Of what is told with a failure no stack trace leaves, and no secret of these. */
+static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_secrets *secrets)
+{
+    mishap *trace = mishap_hide_json(json, secrets);
+    if (trace)
+        mishap_cli_record(cli, trace);
+    mishap_free(trace);
+}
+
+/* The data as it may leave, in `room` if it is not as it was. A successful answer is the program's
+ * own: nothing of it is changed. */
+static mishap_text clean_data(mishap_buffer *room, const mishap_cli *cli,
+                              const mishap_cli_answer *answer)
+{
+    if (!answer->failure || !answer->data.length)
+        return answer->data;
+    mishap_buffer_put_text(room, answer->data);
+    if (!room->failed)
+        mishap_hide_data(room, cli->operation ? cli->operation->params : NULL, cli->secrets);
+    if (!room->failed)
+        clean_json(cli, room, cli->secrets);
+    return mishap_buffer_text(room);
+}
+
+/* The same for the warnings, as a list. */
+static void put_clean_warnings(mishap_buffer *list, const mishap_cli *cli,
+                               const mishap_cli_answer *answer)
+{
+    mishap_json_open(list, '[');
+    mishap_buffer_put_text(list, answer->warnings);
+    mishap_json_close(list, ']');
+    if (answer->failure && !list->failed)
+        clean_json(cli, list, cli->secrets);
+}
+
+/* -- no escape sequence leaves ----------------------------------------------------------------- */
+
+/* They are legal in the strings of JSON, but a terminal that the envelope ends up on acts on them.
+ */
+static void escape_controls(mishap_buffer *json)
+{
+    static const char hex[] = "0123456789abcdef";
+    mishap_buffer clean = { 0 };
+    const char *end = json->data + json->length, *start = json->data;
+    for (const char *at = start; at < end; at++) {
+        if (!mishap_is_c1(at, end))
+            continue;
+        mishap_buffer_put(&clean, start, (size_t)(at - start));
+        unsigned char c = (unsigned char)*++at;
+        char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+        mishap_buffer_put(&clean, escape, sizeof escape);
+        start = at + 1;
+    }
+    if (start == json->data)
+        return;
+    mishap_buffer_put(&clean, start, (size_t)(end - start));
+    clean.failed = clean.failed || json->failed;
+    mishap_buffer_release(json);
+    *json = clean;
+}
+
+/* -- for programs ------------------------------------------------------------------------------ */
+
+static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    const char *trace_id = getenv("TOOL_TRACE_ID");
+    mishap_buffer command = { 0 };
+    MISHAP_JSON_KEY(b, "request_id");
+    mishap_json_string(b, mishap_text_of(cli->request_id));
+    MISHAP_JSON_KEY(b, "command");
+    if (cli->operation)
+        mishap_cli_put_command(&command, cli->operation->name);
+    mishap_json_string(b, mishap_buffer_text(&command));
+    mishap_buffer_release(&command);
+    MISHAP_PUT(b, ",\"timestamp\":\"");
+    mishap_clock_put_timestamp(b, cli->started_ms);
+    MISHAP_PUT(b, "\"");
+    MISHAP_JSON_KEY(b, "schema_version");
+    mishap_json_string(b, (mishap_text)MISHAP_TEXT("1.0"));
+    MISHAP_JSON_KEY(b, "tool_version");
+    mishap_json_string(b, mishap_text_of(cli->app->version ? cli->app->version : "0"));
+    MISHAP_JSON_KEY(b, "timeout_ms");
+    if (cli->timeout_ms)
+        mishap_json_int(b, cli->timeout_ms);
+    else
+        mishap_json_null(b);
+    if (answer->total) {
+        MISHAP_PUT(b, ",\"truncated\":true");
+        MISHAP_JSON_KEY(b, "listed");
+        mishap_json_int(b, (int64_t)answer->listed);
+        MISHAP_JSON_KEY(b, "total");
+        mishap_json_int(b, (int64_t)answer->total);
+    }
+    if (trace_id && *trace_id) {
+        mishap_arena arena;
+        mishap_arena_init(&arena, NULL, 0);
+        mishap_text clean = mishap_utf8_clean(&arena, mishap_text_of(trace_id));
+        if (clean.data) {
+            MISHAP_JSON_KEY(b, "trace_id");
+            mishap_json_string(b, clean);
+        }
+        mishap_arena_release(&arena);
+    }
+}
+
+/* `data` and `warnings`, a list, are as they may leave. */
+static void put_parts(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer,
+                      mishap_text data, mishap_text warnings)
+{
+    mishap_buffer meta = { 0 };
+    put_meta(&meta, cli, answer);
+    const mishap_public *told = mishap_told(answer->failure);
+    mishap_envelope_put(
+        b, &(mishap_envelope){
+               .data = data,
+               .error = told,
+               .phase = !told                                 ? NULL
+                        : told->category == MISHAP_VALIDATION ? "validation"
+                                                              : "execution",
+               .signal = answer->signal,
+               .warnings = { warnings.data + 1, warnings.length - 2 },
+               .duration_ms = (mishap_clock_monotonic_ns() - cli->started_ns) / 1000000,
+               .meta = mishap_buffer_text(&meta),
+           });
+    b->failed = b->failed || meta.failed;
+    mishap_buffer_release(&meta);
+}
+
+static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer room = { 0 }, warnings = { 0 };
+    mishap_text data = clean_data(&room, cli, answer);
+    put_clean_warnings(&warnings, cli, answer);
+    b->failed = b->failed || room.failed || warnings.failed;
+    if (!b->failed)
+        put_parts(b, cli, answer, data, mishap_buffer_text(&warnings));
+    mishap_buffer_release(&room);
+    mishap_buffer_release(&warnings);
+    if (answer->failure && !b->failed)
+        clean_json(cli, b, NULL); /* secrets are hidden already; a time may look like one */
+    escape_controls(b);
+    mishap_buffer_put_char(b, '\n');
+}
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+/* Of a failure, in which secrets are hidden already: no stack trace, nor anything that the terminal
+ * would act on. */
+static void put_text(mishap_buffer *b, mishap_text text)
+{
+    mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed : text);
+}
+
+static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
+{
+    if (cli->color)
+        mishap_buffer_put_text(b, mishap_text_of(style));
+}
+
+static void put_label(mishap_buffer *b, const mishap_cli *cli, const char *label)
+{
+    put_style(b, cli, "\033[2m");
+    mishap_buffer_put_text(b, mishap_text_of(label));
+    put_style(b, cli, "\033[0m");
+}
+
+static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label, mishap_text text)
+{
+    if (!text.length)
+        return;
+    put_label(b, cli, label);
+    put_text(b, text);
+    MISHAP_PUT(b, "\n");
+}
+
+/* What is wrong with each argument, unless the sentence says it already. */
+static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
+{
+    mishap_text message = mishap_public_message(told);
+    for (const mishap_field *field = told->fields; field; field = field->next) {
+        mishap_buffer sentence = { 0 };
+        mishap_envelope_put_field_sentence(&sentence, field);
+        if (sentence.length &&
+            !memmem(message.data, message.length, sentence.data, sentence.length))
+            put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
+        mishap_buffer_release(&sentence);
+    }
+}
+
+/* Only the log says what has happened: a mistake of the program, or one that has caused this. */
+static bool is_internal(const mishap *failure)
+{
+    while (failure && !mishap_told(failure)->code->masked)
+        failure = mishap_cause(failure);
+    return failure;
+}
+
+/* The id of the incident, and the log in which it stands. */
+static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *failure,
+                         bool in_log)
+{
+    char path[4096];
+    mishap_text incident = mishap_told(failure)->incident;
+    put_line(b, cli, "   incident: ", incident);
+    if ((incident.length || is_internal(failure)) && in_log &&
+        mishap_incident_log_path(cli->app->name, path, sizeof path))
+        put_line(b, cli, "    details: ", mishap_text_of(path));
+}
+
+static void put_whole_line(mishap_buffer *b, mishap_text words)
+{
+    mishap_put_printable(b, words);
+    if (words.length && words.data[words.length - 1] != '\n')
+        MISHAP_PUT(b, "\n");
+}
+
+/* The frames of code that the caller sent, the innermost first. The last one may be "...", for
+ * those that are left out. */
+static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_frame *frames)
+{
+    static const mishap_text more = MISHAP_TEXT("...");
+    char label[40];
+    size_t number = 0;
+    for (const mishap_frame *f = frames; f; f = f->next) {
+        if (mishap_text_equal(f->text, more))
+            snprintf(label, sizeof label, "         ");
+        else
+            snprintf(label, sizeof label, "%7zu: ", number++);
+        put_label(b, cli, label);
+        mishap_put_printable(b, f->text);
+        MISHAP_PUT(b, "\n");
+    }
+}
+
+/* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
+static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
+{
+    const mishap_public *told = mishap_told(failure);
+    put_whole_line(b, told->output); /* of that code, before it failed */
+    put_style(b, cli, "\033[1;31m");
+    MISHAP_PUT(b, "error");
+    put_style(b, cli, "\033[0m");
+    MISHAP_PUT(b, " ");
+    put_style(b, cli, "\033[1m");
+    mishap_buffer_put_text(b, told->code->name);
+    put_style(b, cli, "\033[0m");
+    MISHAP_PUT(b, "  ");
+    put_text(b, mishap_public_message(told));
+    MISHAP_PUT(b, "\n");
+    put_fields(b, cli, told);
+    put_frames(b, cli, told->frames);
+    put_line(b, cli, "  cause: ", told->cause);
+    put_line(b, cli, "    try: ", mishap_public_suggestion(told));
+    put_line(b, cli, "   more: ", mishap_public_docs_url(told));
+    put_incident(b, cli, failure, in_log);
+}
+
+/* JSON that is asked for as such, with a line for each member. */
+static void put_pretty(mishap_buffer *b, yyjson_val *value)
+{
+    mishap_buffer pretty = { 0 };
+    mishap_json_put_pretty(&pretty, value);
+    mishap_put_printable(b, mishap_buffer_text(&pretty));
+    MISHAP_PUT(b, "\n");
+    b->failed = b->failed || pretty.failed;
+    mishap_buffer_release(&pretty);
+}
+
+/* Data as a person likes to read it: readable.h. */
+static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli *cli,
+                     const mishap_cli_answer *answer)
+{
+    mishap_buffer room = { 0 };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_text data = clean_data(&room, cli, answer);
+    const mishap_cli_asked asked = { cli->app->name, cli->operation, cli->words, cli->word_count };
+    const mishap_cli_look look = { mishap_cli_terminal_width(cli->out),
+                                   mishap_cli_wants_color(cli->out) };
+    bool read = !room.failed && mishap_json_read(&reader, data);
+    if (!read)
+        b->failed = true; /* an answer is JSON: there is no memory */
+    else if (answer->as_json)
+        put_pretty(b, reader.root);
+    else
+        mishap_cli_put_readable(b, remarks, reader.root, &asked, look);
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&room);
+}
+
+/* What the handler wrote for readers, as it may leave. */
+static void put_words(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    if (!answer->failure) {
+        put_whole_line(b, answer->text);
+        return;
+    }
+    mishap_buffer list = { 0 };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_json_open(&list, '[');
+    mishap_json_string(&list, answer->text);
+    mishap_json_close(&list, ']');
+    if (!list.failed)
+        clean_json(cli, &list, cli->secrets);
+    if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list)))
+        put_whole_line(b, mishap_json_text(yyjson_arr_get_first(reader.root)));
+    b->failed = b->failed || list.failed;
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&list);
+}
+
+/* The warnings, a line each. */
+static void put_warnings(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    size_t index, count;
+    yyjson_val *warning;
+    mishap_buffer list = { 0 };
+    put_clean_warnings(&list, cli, answer);
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list))) {
+        MISHAP_JSON_ITEMS (reader.root, index, count, warning) {
+            put_label(b, cli, "warning: ");
+            mishap_put_printable(b, mishap_json_text(warning));
+            MISHAP_PUT(b, "\n");
+        }
+    }
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&list);
+}
+
+/* -- out --------------------------------------------------------------------------------------- */
+
+bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone)
+{
+    *gone = false;
+    while (text.length) {
+        ssize_t count = write(file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && errno == EPIPE) {
+            *gone = true;
+            return true;
+        }
+        if (count < 0) {
+            fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name,
+                    strerror(errno));
+            return false;
+        }
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+    return true;
+}
+
+/* Print it all, or say on stderr why not. A reader that left is no failure. */
+static int print(const mishap_cli *cli, int file, mishap_text text)
+{
+    bool gone;
+    return mishap_cli_write(cli, file, text, &gone)
+               ? 0
+               : MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
+}
+
+static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer out = { 0 };
+    put_envelope(&out, cli, answer);
+    mishap_text text = mishap_buffer_text(&out);
+    if (out.failed) {
+        static const mishap_text last = MISHAP_TEXT(
+            "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
+            "internal error "
+            "occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":{\"duration_ms\":0}}\n");
+        print(cli, cli->out, last);
+        mishap_buffer_release(&out);
+        return MISHAP_CODE_INTERNAL_ERROR->exit_code;
+    }
+    int printed = print(cli, cli->out, text);
+    mishap_buffer_release(&out);
+    return printed;
+}
+
+/* Print only the failure, in the requested format. For a terminal, control characters become
+ * question marks: formats of text contain what a caller sent without a change. */
+static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
+{
+    mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };
+    mishap_buffer_put_text(&out, mishap_render_answer(cli->dialect, failure, &room));
+    if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
+        clean_json(cli, &out, cli->secrets);
+    if (!cli->dialect->read_text)
+        escape_controls(&out);
+    if (out.length && out.data[out.length - 1] != '\n')
+        mishap_buffer_put_char(&out, '\n');
+    bool terminal = isatty(cli->out);
+    if (terminal)
+        mishap_put_printable(&shown, mishap_buffer_text(&out));
+    int printed = print(cli, cli->out,
+                        out.failed || shown.failed ? cli->dialect->last_words
+                                                   : mishap_buffer_text(terminal ? &shown : &out));
+    mishap_buffer_release(&shown);
+    mishap_buffer_release(&room);
+    mishap_buffer_release(&out);
+    return printed;
+}
+
+/* The data, and on stderr what is to be said about it. */
+static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    static const mishap_text last = MISHAP_TEXT(
+        "error INTERNAL_ERROR  There is not enough memory to show the answer.\n");
+    char cut[80];
+    mishap_buffer out = { 0 }, remarks = { 0 };
+    if (answer->total) {
+        snprintf(cut, sizeof cut, "Listed %zu of %zu.\n", answer->listed, answer->total);
+        mishap_buffer_put_text(&remarks, mishap_text_of(cut));
+    }
+    if (answer->text.length)
+        put_words(&out, cli, answer);
+    else
+        put_data(&out, &remarks, cli, answer);
+    bool made = !out.failed && !remarks.failed;
+    int printed = made ? print(cli, cli->out, mishap_buffer_text(&out))
+                       : MISHAP_CODE_INTERNAL_ERROR->exit_code;
+    if (!made || !answer->failure)
+        print(cli, STDERR_FILENO, made ? mishap_buffer_text(&remarks) : last);
+    mishap_buffer_release(&out);
+    mishap_buffer_release(&remarks);
+    return printed;
+}
+
+static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
+{
+    mishap_buffer out = { 0 };
+    int printed = 0;
+    if (answer->failure) {
+        put_failure(&out, cli, answer->failure, in_log);
+        print(cli, STDERR_FILENO, mishap_buffer_text(&out));
+        mishap_buffer_reset(&out);
+    }
+    if (answer->warnings.length) {
+        put_warnings(&out, cli, answer);
+        print(cli, STDERR_FILENO, mishap_buffer_text(&out));
+        mishap_buffer_reset(&out);
+    }
+    if (answer->data.length)
+        printed = print_data(cli, answer);
+    mishap_buffer_release(&out);
+    return printed;
+}
+
+/* Every failure says whether it may be retried, and has the id under which its private side is
+ * kept. */
+static void complete(const mishap_cli *cli, mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    if (!told->retry_stated)
+        mishap_retryable(failure, told->retryable);
+    /* What the caller is not told can be found by its id; what it is told needs none. */
+    if (told->code->masked && !told->incident.length)
+        mishap_incident(failure, cli->request_id);
+}
+
+/* What standard output has of a stream must not be followed by an envelope: what else there is to
+ * say goes to stderr. */
+static int tell_beside_bytes(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
+{
+    mishap_cli_answer rest = *answer;
+    rest.data = (mishap_text){ NULL, 0 };
+    return tell_person(cli, &rest, in_log);
+}
+
+/* Bytes are written first: whether that worked is part of what is told. */
+static int tell_bytes(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer data = { 0 };
+    mishap_cli_answer told = *answer;
+    told.media_type = NULL;
+    mishap *failure = mishap_cli_bytes_write(cli, answer, &data);
+    if (!failure && data.failed)
+        failure = mishap_out_of_memory();
+    told.failure = failure;
+    told.data = mishap_buffer_text(&data);
+    int status = failure || told.data.length ? mishap_cli_tell(cli, &told)
+                                             : tell_beside_bytes(cli, &told, false);
+    mishap_free(failure);
+    mishap_buffer_release(&data);
+    return status;
+}
+
+/* Is there room for a few lines, or will there be soon? What cannot say so is no pipe. */
+static bool takes_some(int file)
+{
+    struct pollfd out = { .fd = file, .events = POLLOUT };
+    return poll(&out, 1, LAST_WORDS_MS) != 0;
+}
+
+int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    int printed, exit_code = 0;
+    bool in_log = false;
+    mishap_cli_live_end();
+    /* How a server has done does not depend on who reads its last words. */
+    bool resident = cli->operation && cli->operation->resident;
+    if (resident && !answer->failure && (cli->out < 0 || !takes_some(cli->out)))
+        return 0;
+    if (!answer->failure && answer->media_type)
+        return tell_bytes(cli, answer);
+    mishap_cli_bytes_end(cli, answer->failure != NULL);
+    if (answer->failure) {
+        mishap_service_amend(cli->operation, answer->failure);
+        if (cli->operation)
+            mishap_hide_failure(answer->failure, cli->operation->params, cli->secrets);
+        complete(cli, answer->failure);
+        exit_code = answer->exit_code ? answer->exit_code
+                                      : mishap_told(answer->failure)->code->exit_code;
+        in_log = mishap_cli_record(cli, answer->failure);
+    }
+    if (!answer->failure && answer->document.data)
+        printed = print(cli, cli->out, answer->document);
+    else
+        printed = cli->streamed && !cli->to         ? tell_beside_bytes(cli, answer, in_log)
+                  : answer->failure && cli->dialect ? tell_in_dialect(cli, answer->failure)
+                  : cli->json                       ? tell_program(cli, answer)
+                                                    : tell_person(cli, answer, in_log);
+    return exit_code ? exit_code : resident ? 0 : printed;
+}

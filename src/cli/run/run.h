@@ -1,0 +1,131 @@
+/*
+ * src/cli: a program's operations as commands.
+ *
+ *     words/   the words of a command line: which command they name, and its arguments
+ *     screen/  text for a terminal: widths, tables, values, the line of progress
+ *     manual/  what a program says about itself: help, manifest, completion, a page for man
+ *     run/     one run of the program, from argv to an exit code
+ *
+ * Arrows between them point up in this list, from a folder to those above it (tests/house).
+ *
+ *     main.c     from argv to an exit code           answer.c  the envelope, or text for a person
+ *     capture.c  what a handler writes by itself     bytes.c   bodies and answers that are bytes
+ *     watch.c    timeout and signals                 live.c    when progress is drawn, and the log
+ *     leave.c    a handler that calls exit()         remote.c  a running server answers
+ *
+ * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
+ * code from one place.
+ */
+#ifndef MISHAP_CLI_RUN_RUN_H
+#define MISHAP_CLI_RUN_RUN_H
+
+#include "cli/words/command_line.h"
+
+/* -- capture.c --------------------------------------------------------------------------------- */
+
+/* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
+mishap *mishap_cli_capture(mishap_cli *cli);
+
+/* What was caught since, up to some limit and without secrets, into the buffer, which is empty;
+ * true if anything was. */
+bool mishap_cli_captured(mishap_buffer *buffer, const mishap_secrets *secrets);
+
+/* The same as a JSON string, for the warnings of an answer that is not main()'s. */
+bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
+
+/* -- answer.c ---------------------------------------------------------------------------------- */
+
+typedef struct mishap_cli_answer {
+    mishap *failure;        /* NULL: it worked */
+    mishap_text data;       /* JSON, may be empty */
+    bool as_json;           /* … which is shown as JSON to people, too */
+    mishap_text text;       /* the same for a person; may be empty */
+    mishap_text document;   /* printed as it is instead, if there is data in it */
+    const char *media_type; /* of bytes that are the answer; NULL: there are none */
+    mishap_text bytes;      /* … those that are not out already */
+    mishap_text warnings;   /* JSON strings with commas between */
+    size_t listed, total;   /* of a list that was cut; else both 0 */
+    const char *signal;     /* the name of the signal that ended it, or NULL */
+    int exit_code;          /* 0: as the failure says */
+} mishap_cli_answer;
+
+/* Keep what is private of a failure: in the log file, and with --verbose on stderr. True: the log
+ * has it. Any thread. */
+bool mishap_cli_record(const mishap_cli *cli, const mishap *failure);
+
+/* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
+ * output. */
+int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
+
+/* Write all of it; false: it could not be, and stderr says why. A reader that left is no failure,
+ * but *gone. */
+bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone);
+
+/* -- remote.c ---------------------------------------------------------------------------------- */
+
+/* Have the call run by the server that --server names, and wait: its answer is the call's. */
+mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call);
+
+/* -- bytes.c ----------------------------------------------------------------------------------- */
+
+/* Before the handler runs: read the body, open the file for the answer, refuse to show bytes on a
+ * terminal. */
+mishap *mishap_cli_bytes_begin(mishap_cli *cli);
+
+/* The call gets its body, and pieces of a stream are written when they come. */
+void mishap_cli_bytes_use(mishap_cli *cli, mishap_call *call);
+
+/* The bytes of an answer: into the file or to standard output. *data becomes what is told of them,
+ * as JSON; it stays empty if they are the answer. NULL: it worked. */
+mishap *mishap_cli_bytes_write(mishap_cli *cli, const mishap_cli_answer *answer,
+                               mishap_buffer *data);
+
+/* Close the file. One that was not there before goes away with a failure. */
+void mishap_cli_bytes_end(mishap_cli *cli, bool failed);
+
+/* -- watch.c ----------------------------------------------------------------------------------- */
+
+/* Watch the clock and SIGTERM, SIGINT from another thread, which answers and ends the program when
+ * one of them comes. The call, NULL before there is one, is then told that it is cancelled. */
+mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
+
+/* Claim the right to answer. Only the first thread gets it; any other thread waits here for the end
+ * of the program. */
+void mishap_cli_claim_answer(void);
+
+/* Claim it, and say whether it was given. */
+bool mishap_cli_claim_first(void);
+
+/* -- main.c ------------------------------------------------------------------------------------ */
+
+/* Say on standard error what is wrong with the declarations, and return the exit code for it. */
+int mishap_cli_refuse_program(mishap *broken);
+
+/* -- leave.c ----------------------------------------------------------------------------------- */
+
+/* From now on exit() and quick_exit(), on any thread of this process, answer INTERNAL_ERROR. */
+mishap *mishap_cli_guard_exit(mishap_cli *cli, const mishap_call *call);
+
+/* main() has answered, with this exit code: exit() is the program's again. */
+void mishap_cli_unguard_exit(int status);
+
+/* -- what a handler says while it runs (live.c) -------------------------------------------------
+ */
+
+/* On standard error: one line that shows how far it is, which is drawn again and again, and lines
+ * of its log, which stay. */
+
+/* Listen to what a call says. To be called before the handler runs. */
+void mishap_cli_live_use(mishap_cli *cli, mishap_call *call);
+
+/* Draw the line again if it is time for that. Called some twenty times a second, on the thread of
+ * the watcher. */
+void mishap_cli_live_tick(void);
+
+/* Erase the line. From now on it is not drawn any more; log lines still come. Any thread. */
+void mishap_cli_live_erase(void);
+
+/* … and nothing more is shown at all: the answer follows. */
+void mishap_cli_live_end(void);
+
+#endif
