@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cli/run/run.h"
-#include "http/http.h"
+#include "http/serve/serve.h"
 #include "mcp/transport/http/over_http.h"
 
 static bool has_route(const mishap_operation *operations)

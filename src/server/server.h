@@ -293,7 +293,7 @@ typedef struct mishap_http_endpoint {
 
     /* The largest body in bytes; NULL: settings->body_limit. */
     size_t (*body_limit)(const mishap_http_settings *settings);
-    const void *subject; /* what it serves; for the extension alone */
+    const void *subject; /* the operation that it calls, if it is one; the server does not look */
 } mishap_http_endpoint;
 
 enum { MISHAP_HTTP_PATH_PARAMS = 8 }; /* of one route, at most */

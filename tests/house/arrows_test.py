@@ -38,7 +38,11 @@ cli/words          base guard mishap dialect operation
 cli/screen         base operation cli/words
 cli/manual         base operation cli/words
 cli/run            base guard mishap dialect incident operation worker/wire cli/words cli/screen cli/manual
-http               base guard mishap dialect operation incident worker/loop worker/serving server worker/keeper
+http/keys          base mishap operation server
+http/wire          base mishap dialect incident operation worker/serving server
+http/documents     base mishap dialect operation worker/serving server http/wire
+http/calls         base guard mishap dialect incident operation worker/loop worker/serving server http/wire
+http/serve         base mishap incident operation worker/keeper worker/loop worker/serving server http/keys http/wire http/documents http/calls
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
 mcp/calls          base guard mishap dialect incident operation worker/loop mcp/wire mcp/offers
@@ -47,7 +51,7 @@ mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls 
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
 mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch
 mcp/transport/http base mishap incident operation worker/loop worker/serving server mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch mcp/sessions
-program            base operation cli/run http mcp/transport mcp/transport/http
+program            base operation cli/run http/keys http/serve mcp/transport mcp/transport/http
 """
 
 

@@ -1,5 +1,5 @@
 /* Path, query and body as one object. */
-#include "http/http.h"
+#include "http/wire/wire.h"
 #include "operation/call.h"
 #include "testing.h"
 

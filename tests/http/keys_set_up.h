@@ -2,7 +2,10 @@
 #ifndef MISHAP_KEYS_SET_UP_H
 #define MISHAP_KEYS_SET_UP_H
 
-#include "http/keys.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "http/keys/file.h"
 #include "testing.h"
 
 static inline const mishap_app *sample(void)

@@ -1,5 +1,5 @@
 /* Which dialect an Accept field asks for. */
-#include "http/http.h"
+#include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "testing.h"
 

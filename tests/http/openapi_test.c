@@ -1,5 +1,6 @@
 /* The OpenAPI document, and the catalog for readers. */
-#include "http/http.h"
+#include "http/documents/documents.h"
+#include "http/serve/serve.h"
 #include "operation/call.h"
 #include "testing.h"
 #include "todo/todo.h"
@@ -41,7 +42,7 @@ static void read_document(const mishap_buffer *buffer)
 static void describe(mishap_http_settings settings)
 {
     mishap_buffer buffer = { 0 };
-    mishap_http_put_openapi(&buffer, &settings);
+    mishap_http_put_openapi(&buffer, &settings, mishap_http_endpoints);
     read_document(&buffer);
     mishap_buffer_release(&buffer);
 }
@@ -533,7 +534,8 @@ static void all_codes_are_listed_in_their_order(void **state)
 static void put_openapi(mishap_buffer *buffer)
 {
     mishap_http_put_openapi(
-        buffer, &(mishap_http_settings){ .served = &(mishap_served){ .app = &todo }, .rate = 1 });
+        buffer, &(mishap_http_settings){ .served = &(mishap_served){ .app = &todo }, .rate = 1 },
+        mishap_http_endpoints);
 }
 
 static void assert_fails_without_memory(void (*put)(mishap_buffer *buffer), bool once)

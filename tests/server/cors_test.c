@@ -1,5 +1,5 @@
 /* Which pages of other origins may read a reply, field by field. */
-#include "http/http.h"
+#include "http/serve/serve.h"
 #include "mcp/transport/http/over_http.h"
 #include "testing.h"
 

@@ -5,7 +5,8 @@
 #ifndef MISHAP_MEMORY_SERVER_H
 #define MISHAP_MEMORY_SERVER_H
 
-#include "http/http.h"
+#include "http/serve/serve.h"
+#include "http/wire/wire.h"
 #include "server/exchange.h"
 
 typedef struct memory_server {

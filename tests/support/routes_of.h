@@ -3,7 +3,8 @@
 #define MISHAP_ROUTES_OF_H
 
 #include "base/memory.h"
-#include "http/http.h"
+#include "http/serve/serve.h"
+#include "http/wire/wire.h"
 
 static inline mishap *routes_of(const mishap_app *app, bool chaos,
                                 const mishap_http_endpoint *further, mishap_http_routes **routes)

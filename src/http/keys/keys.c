@@ -5,7 +5,7 @@
  * of the search depends only on the hash of the key that was sent, which reveals nothing about
  * stored hashes. The final comparison takes constant time.
  */
-#include "http/keys.h"
+#include "http/keys/file.h"
 
 #include <endian.h>
 #include <strings.h>

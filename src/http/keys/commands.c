@@ -6,7 +6,7 @@
  * keys holds a lock on a separate file, `keys.lock`, because the file of keys is replaced by each
  * change. That file stays: it says that there were keys (operation/caller.h).
  */
-#include "http/keys.h"
+#include "http/keys/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

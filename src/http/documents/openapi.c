@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of a server: every operation that has a route, with its parameters, its
  * answer and its failures. The server's own endpoints are described as operations, too.
  */
-#include "http/openapi.h"
+#include "http/documents/openapi.h"
 
 #include <strings.h>
 
@@ -114,13 +114,13 @@ static bool is_served(const document *d, const mishap_operation *operation)
     return operation->route && (!operation->chaos || d->settings->served->chaos);
 }
 
-static bool list_entries(document *d)
+static bool list_entries(document *d, const mishap_http_endpoint *further)
 {
     size_t most = 0;
     const mishap_operation *operations = d->settings->served->app->operations;
     for (const mishap_operation *o = operations; o && o->name; o++)
         most++;
-    for (const mishap_http_endpoint *e = mishap_http_endpoints; e->route; e++)
+    for (const mishap_http_endpoint *e = further; e->route; e++)
         most++;
     d->entries = mishap_arena_take(&d->arena, (most + 1) * sizeof *d->entries);
     if (!d->entries)
@@ -128,7 +128,7 @@ static bool list_entries(document *d)
     for (const mishap_operation *o = operations; o && o->name; o++)
         if (is_served(d, o))
             d->entries[d->count++] = (mishap_http_entry){ .operation = o };
-    for (const mishap_http_endpoint *e = mishap_http_endpoints; e->route; e++)
+    for (const mishap_http_endpoint *e = further; e->route; e++)
         if (description_of(e))
             d->entries[d->count++] = (mishap_http_entry){ description_of(e), e };
     return true;
@@ -499,12 +499,13 @@ static void put_tags(const document *d)
     mishap_json_close(b, ']');
 }
 
-void mishap_http_put_openapi(mishap_buffer *buffer, const mishap_http_settings *settings)
+void mishap_http_put_openapi(mishap_buffer *buffer, const mishap_http_settings *settings,
+                             const mishap_http_endpoint *further)
 {
     char room[4096];
     document d = { .b = buffer, .settings = settings };
     mishap_arena_init(&d.arena, room, sizeof room);
-    if (!list_entries(&d))
+    if (!list_entries(&d, further))
         mishap_http_document_fail(&d);
     put_info(&d);
     put_tags(&d);

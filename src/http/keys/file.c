@@ -1,5 +1,5 @@
 /* The file of API keys: its lines, and its permissions. */
-#include "http/keys.h"
+#include "http/keys/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

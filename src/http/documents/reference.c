@@ -2,7 +2,8 @@
  * The documentation of failures: the rows of the catalog, and the error responses of the OpenAPI
  * document, whose examples are real responses of the server.
  */
-#include "http/openapi.h"
+#include "http/documents/openapi.h"
+#include "http/wire/wire.h"
 
 #include "dialect/dialect.h"
 #include "dialect/reference.h"

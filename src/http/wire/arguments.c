@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "base/media.h"
-#include "http/http.h"
+#include "http/wire/wire.h"
 #include "operation/media.h"
 #include "operation/secret.h"
 

@@ -1,7 +1,7 @@
 /* A mishap as a reply, in the dialect that the request asks for. */
 #include <stdio.h>
 
-#include "http/http.h"
+#include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
 
@@ -58,6 +58,11 @@ static void put_retry_after(mishap_http_reply *reply, int64_t milliseconds)
     int length = snprintf(seconds, sizeof seconds, "%lld",
                           (long long)((milliseconds + 999) / 1000));
     mishap_http_reply_field(reply, "Retry-After", (mishap_text){ seconds, (size_t)length });
+}
+
+const mishap_operation *mishap_api_operation_of(const mishap_http_request *request)
+{
+    return request->endpoint ? request->endpoint->subject : NULL;
 }
 
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,

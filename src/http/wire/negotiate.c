@@ -8,7 +8,7 @@
  * application/json, application/problem+json` wants the first for answers and the second for
  * failures. A malformed Accept header is ignored.
  */
-#include "http/http.h"
+#include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "base/media.h"
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "http/http.h"
+#include "http/documents/documents.h"
+#include "http/keys/keys.h"
+#include "http/serve/serve.h"
 #include "incident/incident.h"
 #include "operation/caller.h"
 #include "worker/serving/trials.h"
@@ -19,12 +21,6 @@ static const mishap_http_wish fields[] = { { own_field, .from_pages = true }, { 
 static bool is_served(const mishap_operation *operation, bool chaos)
 {
     return operation->route && (chaos || !operation->chaos);
-}
-
-const mishap_operation *mishap_api_operation_of(const mishap_http_request *request)
-{
-    const mishap_http_endpoint *endpoint = request->endpoint;
-    return endpoint && endpoint->answer == mishap_api_answer ? endpoint->subject : NULL;
 }
 
 mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
@@ -137,7 +133,7 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
     mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
     if (failure)
         return failure;
-    mishap_http_put_openapi(&api->openapi, settings);
+    mishap_http_put_openapi(&api->openapi, settings, mishap_http_endpoints);
     if (api->openapi.failed)
         return mishap_out_of_memory();
     refresh_keys(api);

@@ -2,10 +2,12 @@
  * The two halves of the OpenAPI document: operations and their parameters in openapi.c, failures
  * and the documentation of codes in reference.c.
  */
-#ifndef MISHAP_HTTP_OPENAPI_H
-#define MISHAP_HTTP_OPENAPI_H
+#ifndef MISHAP_HTTP_DOCUMENTS_OPENAPI_H
+#define MISHAP_HTTP_DOCUMENTS_OPENAPI_H
 
-#include "http/http.h"
+#include "http/documents/documents.h"
+#include "mishap/dialect.h"
+#include "worker/serving/served.h"
 
 /* An operation of the program, or an endpoint of the server that is described as one. */
 typedef struct mishap_http_entry {

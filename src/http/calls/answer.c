@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "base/media.h"
-#include "http/http.h"
+#include "http/calls/api.h"
+#include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
 #include "operation/caller.h"

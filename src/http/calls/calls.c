@@ -2,7 +2,7 @@
  * Calls that are answered later, when the runner of calls returns them: in one piece, or as a
  * stream whose pieces are forwarded immediately.
  */
-#include "http/calls.h"
+#include "http/calls/calls.h"
 
 #include "base/memory.h"
 #include "operation/media.h"

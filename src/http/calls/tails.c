@@ -7,7 +7,7 @@
  * starts to wait, changes during the run of its handler are checked.
  */
 #include "base/memory.h"
-#include "http/calls.h"
+#include "http/calls/calls.h"
 
 enum {
     MOST_RESUMED = 32, /* tails whose handlers run at once */

@@ -2,10 +2,10 @@
  * Calls that are answered later: calls.c has those that wait for a handler or run, tails.c the
  * streams that wait for a change.
  */
-#ifndef MISHAP_HTTP_CALLS_H
-#define MISHAP_HTTP_CALLS_H
+#ifndef MISHAP_HTTP_CALLS_CALLS_H
+#define MISHAP_HTTP_CALLS_CALLS_H
 
-#include "http/http.h"
+#include "http/calls/api.h"
 
 struct mishap_api_call {
     mishap_run run; /* the first member; without a call while it waits for a change */

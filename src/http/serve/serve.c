@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "http/keys.h"
+#include "http/keys/file.h"
+#include "http/serve/serve.h"
+#include "http/wire/wire.h"
 #include "incident/incident.h"
 #include "mishap/worker.h"
 #include "operation/call.h"

@@ -10,12 +10,12 @@
  * nowhere. It is 32 random bytes, so a brute-force search is impossible even with a fast hash. A
  * slow hash, as for passwords, would only make every request slower.
  */
-#ifndef MISHAP_HTTP_KEYS_H
-#define MISHAP_HTTP_KEYS_H
+#ifndef MISHAP_HTTP_KEYS_FILE_H
+#define MISHAP_HTTP_KEYS_FILE_H
 
 #include <sys/stat.h>
 
-#include "http/http.h"
+#include "http/keys/keys.h"
 #include "operation/caller.h"
 
 enum {

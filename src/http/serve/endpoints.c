@@ -1,5 +1,6 @@
 /* The built-in endpoints of every server. */
-#include "http/http.h"
+#include "http/documents/documents.h"
+#include "http/serve/serve.h"
 #include "worker/serving/trials.h"
 
 /* Send the body of the reply, if there was memory for all of it. */

@@ -1,0 +1,55 @@
+/*
+ * API keys: which caller has which.
+ *
+ *     keys.c      which key a request has, and changes of the file
+ *     file.c      the file that they are in: file.h
+ *     commands.c  the commands that change it: mishap_keys_add and so on (mishap/http.h)
+ */
+#ifndef MISHAP_HTTP_KEYS_KEYS_H
+#define MISHAP_HTTP_KEYS_KEYS_H
+
+#include "mishap/http.h"
+#include "server/server.h"
+
+/* The API keys of a server: names and hashes, in the file `keys` of the data folder. */
+typedef struct mishap_http_keys mishap_http_keys;
+
+/* Read them. A missing file has no keys. */
+mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out);
+void mishap_http_keys_close(mishap_http_keys *keys);
+
+/* The same without reading the file yet: mishap_http_keys_refresh() does that. For a loop, which
+ * must start even if the file has become unreadable meanwhile. */
+mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
+
+/*
+ * Read them again if the file has changed; called about once per second. While the file cannot be
+ * read, no key is accepted, since one of the known keys may have been removed. UNAVAILABLE, with
+ * the reason as its cause, for the log, once for each unreadable state of the file. NOT_CONFIGURED,
+ * also once: there was a key, and now there is none.
+ */
+mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
+size_t mishap_http_keys_count(const mishap_http_keys *keys);
+
+/* The first: callers may name themselves, because keys were never used here or are disabled. The
+ * second: keys were used, and there is none any more. If neither is true, there are keys, or the
+ * file cannot be read. */
+bool mishap_http_keys_are_unused(const mishap_http_keys *keys);
+bool mishap_http_keys_are_gone(const mishap_http_keys *keys);
+
+/* From now on `removed` is called for each key that is no longer in the file when it is read again,
+ * with the number that requests have as their caller_key. While the file cannot be read, no key
+ * counts as removed. */
+void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
+                            void *context);
+
+/*
+ * Identify the caller. NULL: request->caller and caller_key are set if a known key was sent.
+ * UNAUTHORIZED: the key is not known. AUTH_REQUIRED: no key was sent, and `required`. UNAVAILABLE:
+ * a key was sent, and the file cannot be read. A key is sent as `Authorization: Bearer KEY` or
+ * `X-Api-Key: KEY`, of which `own` is the value. The name lives as long as the keys.
+ */
+mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
+                               mishap_text own, bool required);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * src/http: a program's operations as an HTTP API, served by src/server.
+ *
+ *     keys/       API keys: which caller has which
+ *     wire/       from a request to arguments, from a failure to a reply
+ *     documents/  what readers are told: OpenAPI, the codes
+ *     calls/      requests as calls of operations
+ *     serve/      the extension of src/server, and the command that serves
+ *
+ * Arrows between them point up in this list, from a folder to those above it (tests/house).
+ *
+ *     serve.c      `serve`: flags into settings
+ *     api.c        the extension: its state in each loop, and the check of keys
+ *     endpoints.c  what every server answers beside its operations
+ *
+ * All of it runs on the thread of a loop. src/worker decides in which process a handler runs.
+ */
+#ifndef MISHAP_HTTP_SERVE_SERVE_H
+#define MISHAP_HTTP_SERVE_SERVE_H
+
+#include "http/calls/api.h"
+#include "mishap/http.h"
+
+extern const mishap_http_extension mishap_api_over_http;
+
+/* Make keys, document and fields of an API, without its runner of calls; and release them. */
+mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
+void mishap_api_release(mishap_api *api);
+
+/* settings->admit: identify the caller by its API key. */
+mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open);
+
+/* An endpoint for each operation that has a route (operations of chaos only if asked for), and
+ * behind them some further ones, whose list ends with a NULL route. The caller releases the
+ * list. */
+mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
+                             mishap_http_endpoint **out);
+
+/* The endpoints that every server has. */
+extern const mishap_http_endpoint mishap_http_endpoints[];
+
+/* -- serving ------------------------------------------------------------------------------------
+ */
+
+/* Add an extension that `serve` serves beside the operations: called before the command runs, once
+ * for each. */
+void mishap_http_extend(const mishap_http_extension *extension);
+
+/* NULL if no operation has a route that the server or an extension uses; else a NOT_CONFIGURED
+ * mishap that names the first one. */
+mishap *mishap_http_routes_declared(const mishap_app *app);
+
+/* NULL if there is room for all header fields that operations read; else NOT_CONFIGURED, which
+ * names the first one without room. */
+mishap *mishap_http_headers_declared(const mishap_app *app);
+
+#endif
