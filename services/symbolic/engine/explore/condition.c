@@ -150,6 +150,106 @@ static void write_code(writing *w, Z3_app app)
         w->failed = true;
 }
 
+/* Functions, methods and items, each with its arguments in their order. */
+static const struct call {
+    Z3_decl_kind kind;
+    const char *open, *between, *close; /* as function() has them */
+} calls[] = {
+    { Z3_OP_FPA_ABS, "abs(", NULL, ")" },    { Z3_OP_SELECT, "", "[", "]" },
+    { Z3_OP_SEQ_LENGTH, "len(", NULL, ")" }, { Z3_OP_SEQ_INDEX, "", ".find(", ")" },
+    { Z3_OP_SEQ_AT, "", "[", "]" },          { Z3_OP_INT_TO_STR, "str(", NULL, ")" },
+};
+
+static void write_name(writing *w, Z3_func_decl decl)
+{
+    const char *name = Z3_get_symbol_string(w->z, Z3_get_decl_name(w->z, decl));
+    w->failed |= strncmp(name, "type of ", 8) == 0 || strncmp(name, "literal of ", 11) == 0 ||
+                 strncmp(name, "guess ", 6) == 0 || strncmp(name, "part of ", 8) == 0;
+    text_say(w->out, strncmp(name, "bytes of ", 9) == 0 ? name + 9 : name);
+}
+
+/* A comparison of which one side may be words. */
+static void write_comparison(writing *w, int outer, Z3_ast left, const char *sign, Z3_ast right)
+{
+    open_if(w, outer, IN_COMPARE, "(");
+    write_term(w, left, IN_COMPARE + 1);
+    text_say(w->out, sign);
+    if (right)
+        write_term(w, right, IN_COMPARE + 1);
+    open_if(w, outer, IN_COMPARE, ")");
+}
+
+static void write_negative(writing *w, Z3_app app, int outer)
+{
+    open_if(w, outer, IN_UNARY, "(");
+    text_say(w->out, "-");
+    write_term(w, Z3_get_app_arg(w->z, app, 0), IN_UNARY + 1);
+    open_if(w, outer, IN_UNARY, ")");
+}
+
+static void write_end_of(writing *w, Z3_app app, const char *method)
+{
+    write_term(w, Z3_get_app_arg(w->z, app, 1), IN_ATOM);
+    text_say(w->out, method);
+    write_term(w, Z3_get_app_arg(w->z, app, 0), 0);
+    text_say(w->out, ")");
+}
+
+static void write_slice(writing *w, Z3_app app)
+{
+    write_term(w, Z3_get_app_arg(w->z, app, 0), IN_ATOM);
+    text_say(w->out, "[");
+    write_term(w, Z3_get_app_arg(w->z, app, 1), 0);
+    text_say(w->out, ":][:max(0, ");
+    write_term(w, Z3_get_app_arg(w->z, app, 2), 0);
+    text_say(w->out, ")]");
+}
+
+/* What has a form of its own; false: it has none in Python. */
+static bool write_form(writing *w, Z3_app app, Z3_decl_kind kind, int outer)
+{
+    Z3_ast first = Z3_get_app_num_args(w->z, app) ? Z3_get_app_arg(w->z, app, 0) : NULL;
+    switch (kind) {
+    case Z3_OP_TRUE:
+    case Z3_OP_FALSE:
+        text_say(w->out, kind == Z3_OP_TRUE ? "True" : "False");
+        return true;
+    case Z3_OP_UNINTERPRETED:
+        write_name(w, Z3_get_app_decl(w->z, app));
+        return true;
+    case Z3_OP_NOT:
+        write_negated(w, first, outer);
+        return true;
+    case Z3_OP_ITE:
+        write_choice(w, app, outer);
+        return true;
+    case Z3_OP_UMINUS:
+    case Z3_OP_FPA_NEG:
+        write_negative(w, app, outer);
+        return true;
+    case Z3_OP_FPA_IS_ZERO:
+        write_comparison(w, outer, first, " == 0.0", NULL);
+        return true;
+    case Z3_OP_FPA_IS_NAN:
+        write_comparison(w, outer, first, " != ", first);
+        return true;
+    case Z3_OP_SEQ_CONTAINS:
+        write_comparison(w, outer, Z3_get_app_arg(w->z, app, 1), " in ", first);
+        return true;
+    case Z3_OP_SEQ_PREFIX:
+        write_end_of(w, app, ".startswith(");
+        return true;
+    case Z3_OP_SEQ_SUFFIX:
+        write_end_of(w, app, ".endswith(");
+        return true;
+    case Z3_OP_SEQ_EXTRACT:
+        write_slice(w, app);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void write_app(writing *w, Z3_ast term, int outer)
 {
     Z3_app app = Z3_to_app(w->z, term);
@@ -168,93 +268,14 @@ static void write_app(writing *w, Z3_ast term, int outer)
         function(w, app, w->bytes ? "bytes([" : "chr(", NULL, w->bytes ? "])" : ")");
         return;
     }
-    switch (kind) {
-    case Z3_OP_TRUE:
-        text_say(w->out, "True");
-        return;
-    case Z3_OP_FALSE:
-        text_say(w->out, "False");
-        return;
-    case Z3_OP_UNINTERPRETED: {
-        const char *name = Z3_get_symbol_string(w->z, Z3_get_decl_name(w->z, decl));
-        w->failed |= strncmp(name, "type of ", 8) == 0 || strncmp(name, "literal of ", 11) == 0 ||
-                     strncmp(name, "guess ", 6) == 0 || strncmp(name, "part of ", 8) == 0;
-        text_say(w->out, strncmp(name, "bytes of ", 9) == 0 ? name + 9 : name);
-        return;
-    }
-    case Z3_OP_NOT:
-        write_negated(w, Z3_get_app_arg(w->z, app, 0), outer);
-        return;
-    case Z3_OP_ITE:
-        write_choice(w, app, outer);
-        return;
-    case Z3_OP_UMINUS:
-    case Z3_OP_FPA_NEG:
-        open_if(w, outer, IN_UNARY, "(");
-        text_say(w->out, "-");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_UNARY + 1);
-        open_if(w, outer, IN_UNARY, ")");
-        return;
-    case Z3_OP_FPA_ABS:
-        function(w, app, "abs(", NULL, ")");
-        return;
-    case Z3_OP_FPA_IS_ZERO:
-        open_if(w, outer, IN_COMPARE, "(");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
-        text_say(w->out, " == 0.0");
-        open_if(w, outer, IN_COMPARE, ")");
-        return;
-    case Z3_OP_FPA_IS_NAN:
-        open_if(w, outer, IN_COMPARE, "(");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
-        text_say(w->out, " != ");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
-        open_if(w, outer, IN_COMPARE, ")");
-        return;
-    case Z3_OP_SELECT:
-        function(w, app, "", "[", "]");
-        return;
-    case Z3_OP_SEQ_LENGTH:
-        function(w, app, "len(", NULL, ")");
-        return;
-    case Z3_OP_SEQ_CONTAINS: {
-        open_if(w, outer, IN_COMPARE, "(");
-        write_term(w, Z3_get_app_arg(w->z, app, 1), IN_COMPARE + 1);
-        text_say(w->out, " in ");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
-        open_if(w, outer, IN_COMPARE, ")");
-        return;
-    }
-    case Z3_OP_SEQ_PREFIX:
-    case Z3_OP_SEQ_SUFFIX: {
-        write_term(w, Z3_get_app_arg(w->z, app, 1), IN_ATOM);
-        text_say(w->out, kind == Z3_OP_SEQ_PREFIX ? ".startswith(" : ".endswith(");
-        write_term(w, Z3_get_app_arg(w->z, app, 0), 0);
-        text_say(w->out, ")");
-        return;
-    }
-    case Z3_OP_SEQ_INDEX:
-        function(w, app, "", ".find(", ")");
-        return;
-    case Z3_OP_SEQ_AT: /* the items of bytes are ints */
-        w->failed |= w->bytes;
-        function(w, app, "", "[", "]");
-        return;
-    case Z3_OP_SEQ_EXTRACT:
-        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_ATOM);
-        text_say(w->out, "[");
-        write_term(w, Z3_get_app_arg(w->z, app, 1), 0);
-        text_say(w->out, ":][:max(0, ");
-        write_term(w, Z3_get_app_arg(w->z, app, 2), 0);
-        text_say(w->out, ")]");
-        return;
-    case Z3_OP_INT_TO_STR:
-        function(w, app, "str(", NULL, ")");
-        return;
-    default:
+    w->failed |= kind == Z3_OP_SEQ_AT && w->bytes; /* the items of bytes are ints */
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].kind == kind) {
+            function(w, app, calls[i].open, calls[i].between, calls[i].close);
+            return;
+        }
+    if (!write_form(w, app, kind, outer))
         w->failed = true;
-        return;
-    }
 }
 
 static void write_term(writing *w, Z3_ast term, int outer)

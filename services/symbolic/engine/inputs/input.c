@@ -321,51 +321,46 @@ Z3_ast input_wishes(machine *m, values inputs, bool latin)
 
 /* -- witnesses --------------------------------------------------------------------------------- */
 
-value *input_concrete(machine *m, Z3_model model, const value *v)
+static value *concrete_date(machine *m, Z3_model model, const value *v)
 {
-    Z3_context z = m->solver->z;
-    if (value_is_scalar(v)) {
-        Z3_ast found = solver_value(m->solver, model, value_term(m, v));
-        value *made = found ? value_of(m, v->kind, found) : NULL;
-        return made && value_is_concrete(m, made) ? made : NULL;
+    value *made = value_copy(m, v);
+    value **parts[3] = { &made->date.year, &made->date.month, &made->date.day };
+    if (v->kind == V_DELTA) {
+        parts[0] = &made->delta.days;
+        parts[1] = parts[2] = &made->delta.us;
+    } else {
+        made->date.ordinal = NULL;
     }
-    if (v->kind == V_NONE)
-        return value_none(m);
-    if (v->kind == V_BYTES)
-        return value_bytes(m, input_concrete(m, model, v->bytes.text));
-    if (v->kind == V_DATE || v->kind == V_DELTA) {
-        value *made = value_copy(m, v);
-        value **parts[3] = { &made->date.year, &made->date.month, &made->date.day };
-        if (v->kind == V_DELTA) {
-            parts[0] = &made->delta.days;
-            parts[1] = parts[2] = &made->delta.us;
-        } else {
-            made->date.ordinal = NULL;
-        }
-        for (int i = 0; i < 3; i++) {
-            *parts[i] = input_concrete(m, model, *parts[i]);
-            if (!*parts[i])
-                return NULL;
-        }
-        return made;
-    }
-    if (value_is_lazy(v)) {
-        Z3_ast found = solver_value(m->solver, model, v->lazy.length);
-        value *length = found ? value_of_int(m, found) : NULL;
-        int64_t count;
-        if (!length || !value_whole(length, &count) || count < 0 || count > MOST_WITNESS_ITEMS)
+    for (int i = 0; i < 3; i++) {
+        *parts[i] = input_concrete(m, model, *parts[i]);
+        if (!*parts[i])
             return NULL;
-        value *list = value_sequence(m, V_LIST, (size_t)count);
-        for (int64_t i = 0; i < count; i++) {
-            Z3_ast item = solver_value(m->solver, model,
-                                       Z3_mk_select(z, v->lazy.array, number(m, i)));
-            value *made = item ? value_of(m, v->lazy.of, item) : NULL;
-            if (!made || !value_is_concrete(m, made))
-                return NULL;
-            values_add(m, &list->in.items, made);
-        }
-        return list;
     }
+    return made;
+}
+
+static value *concrete_lazy(machine *m, Z3_model model, const value *v)
+{
+    Z3_ast found = solver_value(m->solver, model, v->lazy.length);
+    value *length = found ? value_of_int(m, found) : NULL;
+    int64_t count;
+    if (!length || !value_whole(length, &count) || count < 0 || count > MOST_WITNESS_ITEMS)
+        return NULL;
+    value *list = value_sequence(m, V_LIST, (size_t)count);
+    for (int64_t i = 0; i < count; i++) {
+        Z3_ast item = solver_value(m->solver, model,
+                                   Z3_mk_select(m->solver->z, v->lazy.array, number(m, i)));
+        value *made = item ? value_of(m, v->lazy.of, item) : NULL;
+        if (!made || !value_is_concrete(m, made))
+            return NULL;
+        values_add(m, &list->in.items, made);
+    }
+    return list;
+}
+
+/* A list, a set, a dict or an object: each of its parts. */
+static value *concrete_parts(machine *m, Z3_model model, const value *v)
+{
     value *copy = value_copy(m, v);
     if (v->kind == V_OBJECT && v->object.class->class.enumeration)
         return copy;
@@ -385,6 +380,22 @@ value *input_concrete(machine *m, Z3_model model, const value *v)
                 return NULL;
         }
     return copy;
+}
+
+value *input_concrete(machine *m, Z3_model model, const value *v)
+{
+    if (value_is_scalar(v)) {
+        Z3_ast found = solver_value(m->solver, model, value_term(m, v));
+        value *made = found ? value_of(m, v->kind, found) : NULL;
+        return made && value_is_concrete(m, made) ? made : NULL;
+    }
+    if (v->kind == V_NONE)
+        return value_none(m);
+    if (v->kind == V_BYTES)
+        return value_bytes(m, input_concrete(m, model, v->bytes.text));
+    if (v->kind == V_DATE || v->kind == V_DELTA)
+        return concrete_date(m, model, v);
+    return value_is_lazy(v) ? concrete_lazy(m, model, v) : concrete_parts(m, model, v);
 }
 
 static bool write_items(machine *m, const values *items, text *out)

@@ -213,21 +213,76 @@ static void add_records(tree *t, const type *of, const hints *near, int depth, c
     }
 }
 
-void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
+static void add_ints(const hints *near, int depth, pool *out)
 {
     static const char *const ints[] = { "0", "1", "-1", "2", "-2", "3", "10", "100", NULL };
+    if (depth > 0) /* of which only the first get into a container */
+        add_all(out, &near->ints, 4);
+    add_words(out, ints);
+    add_all(out, &near->ints, MOST_POOL);
+}
+
+static void add_floats(tree *t, const hints *near, pool *out)
+{
     static const char *const floats[] = { "0.0",   "1.0",          "-1.0",         "0.5",    "-0.0",
                                           "1e308", "float('nan')", "float('inf')", "-1e-20", NULL };
+    add_words(out, floats);
+    add_all(out, &near->floats, 25);
+    for (size_t i = 0; i < near->ints.count && i < 9; i++)
+        add(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
+}
+
+static void add_strs(tree *t, const hints *near, int depth, pool *out)
+{
     static const char *const strs[] = { "''",    "'a'",  "' '",   "'0'", "'ab'",
                                         "'A b'", "'-1'", "'a,b'", NULL };
     /* Digits that int() refuses, and others that are not ASCII; a letter whose length changes with
      * its case. */
     static const char *const odd_strs[] = { "'\\xb2'", "'\\u0661'", "'\\xdf'", "'12'", "'aa'",
                                             "'  '",    "'A'",       "'z'",     "'a1'", NULL };
+    if (depth > 0)
+        add_all(out, &near->strs, 4);
+    add_words(out, strs);
+    add_all(out, &near->strs, depth > 0 ? MOST_POOL : 16);
+    if (depth == 0) {
+        add_separated(t, &near->strs, out);
+        add_words(out, odd_strs);
+        add_numbered(t, near, out);
+        add_all(out, &near->strs, MOST_POOL);
+    }
+}
+
+static void add_bytes(tree *t, const hints *near, int depth, pool *out)
+{
     static const char *const bytes[] = { "b''",    "b'a'",          "b'\\x00'",      "b'\\xff'",
                                          "b'ab'",  "b'0'",          "b'\\x80'",      "b'aa'",
                                          "b'a b'", "b'\\x01\\x02'", "b'\\xc3\\xa9'", "b'abcd'",
                                          NULL };
+    add_all(out, &near->bytes, depth > 0 ? 4 : 12);
+    add_words(out, bytes);
+    for (size_t i = 0; depth == 0 && i < near->bytes.count && i < 6; i++) /* and one more byte */
+        add(out, arena_print(t->arena, "%s + b'\\x01'", near->bytes.at[i]));
+}
+
+static void add_dates(tree *t, const type *of, pool *out)
+{
+    static const char *const dates[] = { "2024, 2, 29",  "2023, 12, 31", "2024, 1, 1",
+                                         "2023, 2, 28",  "2000, 1, 31",  "1, 1, 1",
+                                         "9999, 12, 31", "1900, 3, 1",   NULL };
+    static const char *const deltas[] = { "0", "1", "-1", "30", "365", "0, 1", "7, 3600", NULL };
+    for (const char *const *at = of->kind == T_DATE ? dates : deltas; *at; at++)
+        add(out, arena_print(t->arena, "%s(%s)", of->words, *at));
+}
+
+static const struct brackets {
+    const char *open, *close;
+} brackets[] = { [T_LIST] = { "[", "]" },
+                 [T_TUPLE_OF] = { "tuple([", "])" },
+                 [T_SET] = { "set([", "])" },
+                 [T_FROZENSET] = { "frozenset([", "])" } };
+
+void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
+{
     pool items = { 0 }, keys = { 0 };
     domain few;
     *out = (pool){ 0 };
@@ -237,47 +292,22 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
         pool_of(t, of->parts[of->kind == T_DICT ? 1 : 0], near, depth + 1, &items);
     switch (of->kind) {
     case T_INT:
-        if (depth > 0) /* of which only the first get into a container */
-            add_all(out, &near->ints, 4);
-        add_words(out, ints);
-        add_all(out, &near->ints, MOST_POOL);
+        add_ints(near, depth, out);
         return;
     case T_FLOAT:
-        add_words(out, floats);
-        add_all(out, &near->floats, 25);
-        for (size_t i = 0; i < near->ints.count && i < 9; i++)
-            add(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
+        add_floats(t, near, out);
         return;
     case T_STR:
-        if (depth > 0)
-            add_all(out, &near->strs, 4);
-        add_words(out, strs);
-        add_all(out, &near->strs, depth > 0 ? MOST_POOL : 16);
-        if (depth == 0) {
-            add_separated(t, &near->strs, out);
-            add_words(out, odd_strs);
-            add_numbered(t, near, out);
-            add_all(out, &near->strs, MOST_POOL);
-        }
+        add_strs(t, near, depth, out);
         return;
     case T_BYTES:
-        add_all(out, &near->bytes, depth > 0 ? 4 : 12);
-        add_words(out, bytes);
-        for (size_t i = 0; depth == 0 && i < near->bytes.count && i < 6;
-             i++) /* and one more byte */
-            add(out, arena_print(t->arena, "%s + b'\\x01'", near->bytes.at[i]));
+        add_bytes(t, near, depth, out);
         return;
     case T_LIST:
-        add_sequences(t, &items, "[", "]", out);
-        return;
     case T_TUPLE_OF:
-        add_sequences(t, &items, "tuple([", "])", out);
-        return;
     case T_SET:
-        add_sequences(t, &items, "set([", "])", out);
-        return;
     case T_FROZENSET:
-        add_sequences(t, &items, "frozenset([", "])", out);
+        add_sequences(t, &items, brackets[of->kind].open, brackets[of->kind].close, out);
         return;
     case T_DICT:
         if (of->keywords)
@@ -290,17 +320,9 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
         add_records(t, of, near, depth, "(", ")", out);
         return;
     case T_DATE:
-    case T_DELTA: {
-        static const char *const dates[] = { "2024, 2, 29",  "2023, 12, 31", "2024, 1, 1",
-                                             "2023, 2, 28",  "2000, 1, 31",  "1, 1, 1",
-                                             "9999, 12, 31", "1900, 3, 1",   NULL };
-        static const char *const deltas[] = {
-            "0", "1", "-1", "30", "365", "0, 1", "7, 3600", NULL
-        };
-        for (const char *const *at = of->kind == T_DATE ? dates : deltas; *at; at++)
-            add(out, arena_print(t->arena, "%s(%s)", of->words, *at));
+    case T_DELTA:
+        add_dates(t, of, out);
         return;
-    }
     case T_OBJECT:
         add_records(t, of, near, depth, arena_print(t->arena, "%s(", of->node->name), ")", out);
         return;

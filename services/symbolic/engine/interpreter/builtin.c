@@ -330,6 +330,87 @@ static value *has_base(machine *m, const value *class, value *of)
     return value_bool(m, found);
 }
 
+static value *call_abs(machine *m, value *first, arguments *given, int line)
+{
+    value *method = first ? special_of(first, "__abs__") : NULL;
+    return !arguments_fit(m, given, 1, 1, line) ? NULL
+           : method                             ? call_special(m, first, method, NULL, line)
+                                                : absolute(m, plain_of(first), line);
+}
+
+/* What makes a value of a type of another. */
+static bool call_conversion(machine *m, const char *name, arguments *given, value **result,
+                            int line)
+{
+    value *first = given->places.count ? given->places.at[0] : NULL;
+    if (strcmp(name, "int") == 0)
+        *result = to_int(m, given, line);
+    else if (strcmp(name, "float") == 0)
+        *result = to_float(m, given, line);
+    else if (strcmp(name, "bool") == 0)
+        *result = !arguments_fit(m, given, 0, 1, line) ? NULL
+                  : first                              ? truth_of(m, first)
+                                                       : value_bool(m, false);
+    else if (call_bytes(m, name, given, result, line))
+        return true;
+    else if (strcmp(name, "str") == 0 && given->names.count)
+        path_unsupported(m, line, "give the value without its name", "str() with keywords");
+    else if (strcmp(name, "str") == 0)
+        *result = !arguments_fit(m, given, 0, 1, line) ? NULL
+                  : first                              ? text_of(m, first, false, line)
+                                                       : value_ascii(m, "");
+    else if (strcmp(name, "repr") == 0)
+        *result = arguments_fit(m, given, 1, 1, line) ? text_of(m, first, true, line) : NULL;
+    else if (strcmp(name, "ascii") == 0)
+        *result = arguments_fit(m, given, 1, 1, line) ? text_ascii(m, first, line) : NULL;
+    else
+        return false;
+    return true;
+}
+
+static value *call_print(machine *m, arguments *given, int line)
+{
+    check_print_options(m, given, line);
+    for (size_t i = 0; i < given->places.count; i++)
+        if (!is_printed(m, given->places.at[i], false, 0, line))
+            return NULL;
+    return value_none(m);
+}
+
+static value *call_format(machine *m, value *first, arguments *given, int line)
+{
+    if (!arguments_fit(m, given, 1, 2, line))
+        return NULL;
+    const value *spec = given->places.count == 2 ? given->places.at[1] : value_ascii(m, "");
+    return spec->kind == V_STR ? format(m, first, spec, line) : throw(m, "TypeError", line);
+}
+
+/* Characters and digits of one value: chr, ord, bin, oct, hex. */
+static value *call_on_one(machine *m, const char *name, value *first, arguments *given, int line)
+{
+    static const struct {
+        const char *name, *expression;
+    } known[] = { { "chr", "chr(a)" },
+                  { "ord", "ord(a)" },
+                  { "bin", "bin(a)" },
+                  { "hex", "hex(a)" },
+                  { "oct", "oct(a)" } };
+    bool one = given->places.count == 1 && !given->names.count;
+    if (one && strcmp(name, "ord") == 0 && !first->known && first->kind == V_STR)
+        return text_ord(m, first, line);
+    if (one && value_is_integral(first) && !all_known(m, given) &&
+        (strcmp(name, "bin") == 0 || strcmp(name, "oct") == 0 || strcmp(name, "hex") == 0))
+        return int_in_base(m, first, name[0] == 'b' ? 2 : name[0] == 'o' ? 8 : 16);
+    if (one && strcmp(name, "chr") == 0 && value_is_integral(first) && !all_known(m, given))
+        return text_chr(m, first, line);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0 && one && value_is_scalar(first) &&
+            all_known(m, given))
+            return by_python(m, known[i].expression, given, line);
+    path_unsupported(m, line, "write it out in plain Python", "%s() of a value that is not known",
+                     name);
+}
+
 value *call_builtin(machine *m, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -338,32 +419,10 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return result;
     if (strcmp(name, "len") == 0)
         return arguments_fit(m, given, 1, 1, line) ? length_of(m, first, line) : NULL;
-    if (strcmp(name, "abs") == 0) {
-        value *method = first ? special_of(first, "__abs__") : NULL;
-        return !arguments_fit(m, given, 1, 1, line) ? NULL
-               : method                             ? call_special(m, first, method, NULL, line)
-                                                    : absolute(m, plain_of(first), line);
-    }
-    if (strcmp(name, "int") == 0)
-        return to_int(m, given, line);
-    if (strcmp(name, "float") == 0)
-        return to_float(m, given, line);
-    if (strcmp(name, "bool") == 0)
-        return !arguments_fit(m, given, 0, 1, line) ? NULL
-               : first                              ? truth_of(m, first)
-                                                    : value_bool(m, false);
-    if (call_bytes(m, name, given, &result, line))
+    if (strcmp(name, "abs") == 0)
+        return call_abs(m, first, given, line);
+    if (call_conversion(m, name, given, &result, line))
         return result;
-    if (strcmp(name, "str") == 0 && given->names.count)
-        path_unsupported(m, line, "give the value without its name", "str() with keywords");
-    if (strcmp(name, "str") == 0)
-        return !arguments_fit(m, given, 0, 1, line) ? NULL
-               : first                              ? text_of(m, first, false, line)
-                                                    : value_ascii(m, "");
-    if (strcmp(name, "repr") == 0)
-        return arguments_fit(m, given, 1, 1, line) ? text_of(m, first, true, line) : NULL;
-    if (strcmp(name, "ascii") == 0)
-        return arguments_fit(m, given, 1, 1, line) ? text_ascii(m, first, line) : NULL;
     if (strcmp(name, "isinstance") == 0)
         return arguments_fit(m, given, 2, 2, line)
                    ? is_instance(m, first, given->places.at[1], line)
@@ -378,38 +437,9 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return divided(m, given, line);
     if (strcmp(name, "pow") == 0)
         return to_power(m, given, line);
-    if (strcmp(name, "print") == 0) {
-        check_print_options(m, given, line);
-        for (size_t i = 0; i < given->places.count; i++)
-            if (!is_printed(m, given->places.at[i], false, 0, line))
-                return NULL;
-        return value_none(m);
-    }
-    bool one = given->places.count == 1 && !given->names.count;
-    if (one && strcmp(name, "ord") == 0 && !first->known && first->kind == V_STR)
-        return text_ord(m, first, line);
-    if (one && value_is_integral(first) && !all_known(m, given) &&
-        (strcmp(name, "bin") == 0 || strcmp(name, "oct") == 0 || strcmp(name, "hex") == 0))
-        return int_in_base(m, first, name[0] == 'b' ? 2 : name[0] == 'o' ? 8 : 16);
-    if (strcmp(name, "format") == 0) {
-        if (!arguments_fit(m, given, 1, 2, line))
-            return NULL;
-        const value *spec = given->places.count == 2 ? given->places.at[1] : value_ascii(m, "");
-        return spec->kind == V_STR ? format(m, first, spec, line) : throw(m, "TypeError", line);
-    }
-    if (one && strcmp(name, "chr") == 0 && value_is_integral(first) && !all_known(m, given))
-        return text_chr(m, first, line);
-    static const struct {
-        const char *name, *expression;
-    } known[] = { { "chr", "chr(a)" },
-                  { "ord", "ord(a)" },
-                  { "bin", "bin(a)" },
-                  { "hex", "hex(a)" },
-                  { "oct", "oct(a)" } };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0 && given->places.count == 1 && !given->names.count &&
-            value_is_scalar(first) && all_known(m, given))
-            return by_python(m, known[i].expression, given, line);
-    path_unsupported(m, line, "write it out in plain Python", "%s() of a value that is not known",
-                     name);
+    if (strcmp(name, "print") == 0)
+        return call_print(m, given, line);
+    if (strcmp(name, "format") == 0)
+        return call_format(m, first, given, line);
+    return call_on_one(m, name, first, given, line);
 }

@@ -347,25 +347,37 @@ static value *eval_named(machine *m, scope *s, const node *n)
     return v;
 }
 
+static value *eval_name(machine *m, scope *s, const node *n)
+{
+    value *v = scope_get(m, s, n->name);
+    if (v && v->kind == V_HUGE)
+        path_bound(m, "the number of items of a parameter");
+    if (v && v->kind == V_MODULE && is_class_library(v->builtin.name)) {
+        value *function = value_new(m, V_BUILTIN);
+        function->builtin.name = v->builtin.name;
+        return function;
+    }
+    if (v && v->kind == V_MODULE)
+        path_unsupported(m, n->line, library_instead(v->builtin.name), "%s", v->builtin.name);
+    return v;
+}
+
+static value *eval_attribute(machine *m, scope *s, const node *n)
+{
+    value *of = n->a->kind == N_NAME ? scope_get(m, s, n->a->name) : eval(m, s, n->a);
+    if (of && of->kind == V_HUGE)
+        path_bound(m, "the number of items of a parameter");
+    return of ? get_attribute(m, of, n->name, n->line) : NULL;
+}
+
 value *eval(machine *m, scope *s, const node *n)
 {
     step(m);
     switch (n->kind) {
     case N_CONSTANT:
         return value_constant(m, n->constant);
-    case N_NAME: {
-        value *v = scope_get(m, s, n->name);
-        if (v && v->kind == V_HUGE)
-            path_bound(m, "the number of items of a parameter");
-        if (v && v->kind == V_MODULE && is_class_library(v->builtin.name)) {
-            value *function = value_new(m, V_BUILTIN);
-            function->builtin.name = v->builtin.name;
-            return function;
-        }
-        if (v && v->kind == V_MODULE)
-            path_unsupported(m, n->line, library_instead(v->builtin.name), "%s", v->builtin.name);
-        return v;
-    }
+    case N_NAME:
+        return eval_name(m, s, n);
     case N_BINOP: {
         value *l = eval(m, s, n->a), *r = l ? eval(m, s, n->b) : NULL;
         return r ? binary(m, n->op, l, r, n->line) : NULL;
@@ -386,12 +398,8 @@ value *eval(machine *m, scope *s, const node *n)
         return eval_conditional(m, s, n);
     case N_CALL:
         return eval_call(m, s, n);
-    case N_ATTRIBUTE: {
-        value *of = n->a->kind == N_NAME ? scope_get(m, s, n->a->name) : eval(m, s, n->a);
-        if (of && of->kind == V_HUGE)
-            path_bound(m, "the number of items of a parameter");
-        return of ? get_attribute(m, of, n->name, n->line) : NULL;
-    }
+    case N_ATTRIBUTE:
+        return eval_attribute(m, s, n);
     case N_SUBSCRIPT:
         return eval_subscript(m, s, n);
     case N_LIST:

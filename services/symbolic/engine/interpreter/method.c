@@ -131,27 +131,55 @@ static value *sort(machine *m, value *list, value *key, bool reverse, int line)
     return made ? value_none(m) : NULL;
 }
 
+static value *sort_method(machine *m, value *self, arguments *given, int line)
+{
+    value *key = NULL, *reverse = NULL;
+    for (size_t i = 0; i < given->names.count; i++)
+        if (value_says(given->names.at[i], "key"))
+            key = given->keywords.at[i]->kind == V_NONE ? NULL : given->keywords.at[i];
+        else if (value_says(given->names.at[i], "reverse"))
+            reverse = given->keywords.at[i];
+        else
+            return throw(m, "TypeError", line);
+    if (given->places.count)
+        return throw(m, "TypeError", line);
+    if (reverse)
+        require_flag(m, reverse, line);
+    int turned = reverse ? decide_truth(m, reverse, false) : 0;
+    return turned < 0 ? NULL : sort(m, self, key, turned, line);
+}
+
+static value *remove_item(machine *m, value *self, arguments *given, int line)
+{
+    long place = count_is(m, given, 1, 1, line) ? place_of(m, self, given->places.at[0], line) : -2;
+    if (place == -2)
+        return NULL;
+    if (place < 0)
+        return throw(m, "ValueError", line);
+    path_change(m, self);
+    remove_at(&self->in.items, (size_t)place);
+    return value_none(m);
+}
+
+static value *turn_around(machine *m, value *self)
+{
+    values *items = &self->in.items;
+    path_change(m, self);
+    for (size_t i = 0; i < items->count / 2; i++) {
+        value *held = items->at[i];
+        items->at[i] = items->at[items->count - 1 - i];
+        items->at[items->count - 1 - i] = held;
+    }
+    return value_none(m);
+}
+
 value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
     if (is(name, "append"))
         return count_is(m, given, 1, 1, line) ? append(m, self, first) : NULL;
-    if (is(name, "sort")) {
-        value *key = NULL, *reverse = NULL;
-        for (size_t i = 0; i < given->names.count; i++)
-            if (value_says(given->names.at[i], "key"))
-                key = given->keywords.at[i]->kind == V_NONE ? NULL : given->keywords.at[i];
-            else if (value_says(given->names.at[i], "reverse"))
-                reverse = given->keywords.at[i];
-            else
-                return throw(m, "TypeError", line);
-        if (first)
-            return throw(m, "TypeError", line);
-        if (reverse)
-            require_flag(m, reverse, line);
-        int turned = reverse ? decide_truth(m, reverse, false) : 0;
-        return turned < 0 ? NULL : sort(m, self, key, turned, line);
-    }
+    if (is(name, "sort"))
+        return sort_method(m, self, given, line);
     if (is(name, "pop"))
         return count_is(m, given, 0, 1, line) ? pop(m, self, given, line) : NULL;
     if (is(name, "extend")) {
@@ -167,25 +195,10 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
     if (is(name, "insert"))
         return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
                                               : NULL;
-    if (is(name, "remove")) {
-        long place = count_is(m, given, 1, 1, line) ? place_of(m, self, first, line) : -2;
-        if (place == -2)
-            return NULL;
-        if (place < 0)
-            return throw(m, "ValueError", line);
-        path_change(m, self);
-        remove_at(items, (size_t)place);
-        return value_none(m);
-    }
-    if (is(name, "reverse") && count_is(m, given, 0, 0, line)) {
-        path_change(m, self);
-        for (size_t i = 0; i < items->count / 2; i++) {
-            value *held = items->at[i];
-            items->at[i] = items->at[items->count - 1 - i];
-            items->at[items->count - 1 - i] = held;
-        }
-        return value_none(m);
-    }
+    if (is(name, "remove"))
+        return remove_item(m, self, given, line);
+    if (is(name, "reverse") && count_is(m, given, 0, 0, line))
+        return turn_around(m, self);
     if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
         path_change(m, self);
         *items = (values){ 0 };
@@ -224,6 +237,35 @@ static value *view_of(machine *m, value *dict, char part)
     return v;
 }
 
+/* get, pop and setdefault, which look for a key among those that are there. */
+static value *item_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    long place = count_is(m, given, 1, 2, line) ? find_key(m, self, given->places.at[0], line) : -2;
+    if (place == -2)
+        return NULL;
+    value *second = given->places.count > 1 ? given->places.at[1] : NULL;
+    if (place >= 0) {
+        value *found = self->in.others.at[place];
+        if (is(name, "pop")) {
+            path_change(m, self);
+            self->version++;
+            remove_at(&self->in.items, (size_t)place);
+            remove_at(&self->in.others, (size_t)place);
+        }
+        return found;
+    }
+    if (is(name, "pop") && !second)
+        return throw(m, "KeyError", line);
+    value *otherwise = second ? second : value_none(m);
+    if (is(name, "setdefault")) {
+        path_change(m, self);
+        self->version++;
+        values_add(m, &self->in.items, given->places.at[0]);
+        values_add(m, &self->in.others, otherwise);
+    }
+    return otherwise;
+}
+
 static value *dict_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -258,31 +300,8 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
     }
     if (m->raised)
         return NULL;
-    if (is(name, "get") || is(name, "pop") || is(name, "setdefault")) {
-        long place = count_is(m, given, 1, 2, line) ? find_key(m, self, first, line) : -2;
-        if (place == -2)
-            return NULL;
-        if (place >= 0) {
-            value *found = self->in.others.at[place];
-            if (is(name, "pop")) {
-                path_change(m, self);
-                self->version++;
-                remove_at(&self->in.items, (size_t)place);
-                remove_at(&self->in.others, (size_t)place);
-            }
-            return found;
-        }
-        if (is(name, "pop") && !second)
-            return throw(m, "KeyError", line);
-        value *otherwise = second ? second : value_none(m);
-        if (is(name, "setdefault")) {
-            path_change(m, self);
-            self->version++;
-            values_add(m, &self->in.items, first);
-            values_add(m, &self->in.others, otherwise);
-        }
-        return otherwise;
-    }
+    if (is(name, "get") || is(name, "pop") || is(name, "setdefault"))
+        return item_method(m, self, name, given, line);
     if (m->raised)
         return NULL;
     path_unsupported(m, line, "write it out", "the method dict.%s", name);
@@ -327,7 +346,7 @@ static bool takes_several(const char *name)
            is(name, "update") || is(name, "intersection_update") || is(name, "difference_update");
 }
 
-static value *set_method(machine *m, value *self, const char *name, arguments *given, int line)
+static bool is_like_operator(const char *name, operator_kind *op)
 {
     static const struct {
         const char *name;
@@ -335,27 +354,71 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
     } like[] = { { "union", OP_BITOR },    { "intersection", OP_BITAND },
                  { "difference", OP_SUB }, { "symmetric_difference", OP_BITXOR },
                  { "issubset", OP_LTE },   { "issuperset", OP_GTE } };
+    for (size_t i = 0; i < sizeof like / sizeof *like; i++)
+        if (is(name, like[i].name)) {
+            *op = like[i].op;
+            return true;
+        }
+    return false;
+}
+
+/* A method that does what an operator does with a set of its argument. */
+static value *combine(machine *m, value *self, operator_kind op, arguments *given, int line)
+{
+    if (op == OP_GTE && given->places.at[0]->kind != V_SET)
+        return has_items(m, self, given->places.at[0], true, line);
+    unsigned version = self->version;
+    value *other = call_builtin(m, "set", given, line);
+    if (!other)
+        return NULL;
+    if (self->version != version)
+        path_unsupported(m, line, "make a set of the items first",
+                         "a set that changes while it is compared or joined");
+    return op == OP_LTE || op == OP_GTE ? compare(m, op, self, other, line)
+                                        : binary(m, op, self, other, line);
+}
+
+static value *add_items(machine *m, value *self, value *first, int line)
+{
+    values items = { 0 };
+    cursor at = { 0 };
+    value *item;
+    /* The items may come from a view of this very set. */
+    bool one_by_one = first->kind != V_SET;
+    if (!is_iterable(m, first, line) || (!one_by_one && !items_of(m, first, true, &items, line)))
+        return NULL;
+    for (size_t i = 0; i < items.count; i++)
+        if (!add_item(m, self, items.at[i], line))
+            return NULL;
+    while (one_by_one && (item = item_next(m, first, &at, line)))
+        if (!add_item(m, self, item, line))
+            return NULL;
+    return m->raised ? NULL : value_none(m);
+}
+
+static value *take_item(machine *m, value *self, value *first, bool must, int line)
+{
+    long place = find_key(m, self, sought_in(m, self, first), line);
+    if (place == -2)
+        return NULL;
+    if (place < 0)
+        return must ? throw(m, "KeyError", line) : value_none(m);
+    path_change(m, self);
+    self->version++;
+    remove_at(&self->in.items, (size_t)place);
+    return value_none(m);
+}
+
+static value *set_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    operator_kind op;
     value *first = given->places.count ? given->places.at[0] : NULL;
     if (given->places.count > 1 && takes_several(name))
         path_unsupported(m, line, "call it once for each", "set.%s() with several arguments", name);
     if (!count_is(m, given, 0, 1, line))
         return NULL;
-    for (size_t i = 0; first && i < sizeof like / sizeof *like; i++) {
-        if (!is(name, like[i].name))
-            continue;
-        if (is(name, "issuperset") && first->kind != V_SET)
-            return has_items(m, self, first, true, line);
-        unsigned version = self->version;
-        value *other = call_builtin(m, "set", given, line);
-        if (!other)
-            return NULL;
-        if (self->version != version)
-            path_unsupported(m, line, "make a set of the items first",
-                             "a set that changes while it is compared or joined");
-        return like[i].op == OP_LTE || like[i].op == OP_GTE
-                   ? compare(m, like[i].op, self, other, line)
-                   : binary(m, like[i].op, self, other, line);
-    }
+    if (first && is_like_operator(name, &op))
+        return combine(m, self, op, given, line);
     if (is(name, "isdisjoint") && first)
         return has_items(m, self, first, false, line);
     if (is(name, "copy") && !first)
@@ -364,34 +427,10 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         path_unsupported(m, line, "use a set", "the method frozenset.%s", name);
     if (is(name, "add") && first)
         return add_item(m, self, first, line) ? value_none(m) : NULL;
-    if (is(name, "update") && first) {
-        values items = { 0 };
-        cursor at = { 0 };
-        value *item;
-        /* The items may come from a view of this very set. */
-        bool one_by_one = first->kind != V_SET;
-        if (!is_iterable(m, first, line) ||
-            (!one_by_one && !items_of(m, first, true, &items, line)))
-            return NULL;
-        for (size_t i = 0; i < items.count; i++)
-            if (!add_item(m, self, items.at[i], line))
-                return NULL;
-        while (one_by_one && (item = item_next(m, first, &at, line)))
-            if (!add_item(m, self, item, line))
-                return NULL;
-        return m->raised ? NULL : value_none(m);
-    }
-    if ((is(name, "remove") || is(name, "discard")) && first) {
-        long place = find_key(m, self, sought_in(m, self, first), line);
-        if (place == -2)
-            return NULL;
-        if (place < 0)
-            return is(name, "remove") ? throw(m, "KeyError", line) : value_none(m);
-        path_change(m, self);
-        self->version++;
-        remove_at(&self->in.items, (size_t)place);
-        return value_none(m);
-    }
+    if (is(name, "update") && first)
+        return add_items(m, self, first, line);
+    if ((is(name, "remove") || is(name, "discard")) && first)
+        return take_item(m, self, first, is(name, "remove"), line);
     if (is(name, "clear") && !first) {
         settle(m, self);
         path_change(m, self);

@@ -211,30 +211,46 @@ static outcome run_assert(machine *m, scope *s, const node *n)
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
+static outcome run_assign(machine *m, scope *s, const node *n)
+{
+    value *v = eval(m, s, n->a);
+    for (size_t i = 0; v && i < n->x.count; i++)
+        if (!assign(m, s, n->x.at[i], v))
+            return RAISED;
+    return v ? DONE : RAISED;
+}
+
+static outcome run_annotated(machine *m, scope *s, const node *n)
+{
+    value *v = n->c ? eval(m, s, n->c) : NULL;
+    if (n->c && (!v || !assign(m, s, n->a, v)))
+        return RAISED;
+    /* Within a function it is not evaluated. */
+    return s->owner || annotation_exists(m, s, n->b) ? DONE : RAISED;
+}
+
+static outcome run_function(machine *m, scope *s, const node *n)
+{
+    value *v = decorated_function(m, s, n);
+    if (v)
+        scope_set(m, s, n->name, v);
+    return v ? DONE : RAISED;
+}
+
 outcome run_one(machine *m, scope *s, const node *n)
 {
-    value *v;
     switch (n->kind) {
     case N_EXPR:
         return eval(m, s, n->a) ? DONE : RAISED;
     case N_ASSIGN:
-        v = eval(m, s, n->a);
-        for (size_t i = 0; v && i < n->x.count; i++)
-            if (!assign(m, s, n->x.at[i], v))
-                return RAISED;
-        return v ? DONE : RAISED;
+        return run_assign(m, s, n);
     case N_ANNASSIGN:
-        v = n->c ? eval(m, s, n->c) : NULL;
-        if (n->c && (!v || !assign(m, s, n->a, v)))
-            return RAISED;
-        /* Not evaluated within a function. */
-        return s->owner || annotation_exists(m, s, n->b) ? DONE : RAISED;
+        return run_annotated(m, s, n);
     case N_AUGASSIGN:
         return run_augmented(m, s, n);
     case N_RETURN:
-        v = n->a ? eval(m, s, n->a) : value_none(m);
-        m->returned = v;
-        return v ? RETURNED : RAISED;
+        m->returned = n->a ? eval(m, s, n->a) : value_none(m);
+        return m->returned ? RETURNED : RAISED;
     case N_IF:
         return run_if(m, s, n);
     case N_WHILE:
@@ -252,10 +268,7 @@ outcome run_one(machine *m, scope *s, const node *n)
     case N_MATCH:
         return run_match(m, s, n);
     case N_FUNCTION:
-        v = decorated_function(m, s, n);
-        if (v)
-            scope_set(m, s, n->name, v);
-        return v ? DONE : RAISED;
+        return run_function(m, s, n);
     case N_CLASS:
         if (n->v.count)
             path_unsupported(m, n->line, "leave them out", "type parameters");

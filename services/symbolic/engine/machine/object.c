@@ -379,6 +379,68 @@ static bool has_method(machine *m, const value *v, const char *name, int line)
     return how == 1;
 }
 
+static value *named_builtin(machine *m, const char *name)
+{
+    value *made = value_new(m, V_BUILTIN);
+    made->builtin.name = name;
+    return made;
+}
+
+static value *module_attribute(machine *m, value *v, const char *name, int line)
+{
+    const char *member = arena_print(m->arena, "%s.%s", v->builtin.name, name);
+    if (strcmp(v->builtin.name, "math") == 0) {
+        static const char *const constants[] = { "pi", "e", "tau", "inf", "nan" };
+        for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
+            if (strcmp(name, constants[i]) == 0)
+                return bridge(m, member, &(values){ 0 }, line);
+        if (bridge_import("math", name) < 2)
+            return throw(m, "AttributeError", line);
+        return named_builtin(m, member);
+    }
+    if (is_class_library(member))
+        return named_builtin(m, member);
+    if (library_has(v->builtin.name)) {
+        if (bridge_import(v->builtin.name, name) < 2)
+            return throw(m, "AttributeError", line);
+        value *found = library_member(m, v->builtin.name, name);
+        if (found)
+            return found;
+    }
+    path_unsupported(m, line, library_instead(member), "%s", member);
+}
+
+static value *builtin_attribute(machine *m, value *v, const char *name, int line)
+{
+    if (strncmp(v->builtin.name, "datetime.", 9) == 0)
+        return date_class_attribute(m, v->builtin.name + 9, name, line);
+    if (strcmp(name, "__name__") == 0)
+        return value_ascii(m, v->builtin.name);
+    if (strcmp(v->builtin.name, "str") == 0 && name[0] != '_' && strcmp(name, "maketrans") != 0 &&
+        bridge_attribute("str", name) == 1) /* str.upper: its first argument is a str */
+        return named_builtin(m, arena_print(m->arena, "str.%s", name));
+    if (strcmp(v->builtin.name, "dict") == 0 && strcmp(name, "fromkeys") == 0)
+        return named_builtin(m, "dict.fromkeys");
+    if (is_bytes_function(v->builtin.name, name))
+        return named_builtin(m, arena_print(m->arena, "%s.%s", v->builtin.name, name));
+    path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
+}
+
+/* A method of a value that the machine knows by itself. */
+static value *method_attribute(machine *m, value *v, const char *name, int line)
+{
+    if (name[0] == '_')
+        path_unsupported(m, line, "use the operator or function", "the attribute %s", name);
+    if (v->of_class) {
+        value *own = kin_attribute(m, v, name, line);
+        if (own || m->raised)
+            return own;
+    }
+    if (!has_method(m, v, name, line))
+        return NULL;
+    return bound(m, v, name, NULL);
+}
+
 value *get_attribute(machine *m, value *v, const char *name, int line)
 {
     switch (v->kind) {
@@ -393,55 +455,10 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
             (strcmp(name, "setter") != 0 && strcmp(name, "getter") != 0))
             path_unsupported(m, line, NULL, "the attribute %s of a property", name);
         return bound(m, v, name, NULL);
-    case V_MODULE: {
-        const char *member = arena_print(m->arena, "%s.%s", v->builtin.name, name);
-        if (strcmp(v->builtin.name, "math") == 0) {
-            static const char *const constants[] = { "pi", "e", "tau", "inf", "nan" };
-            for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-                if (strcmp(name, constants[i]) == 0)
-                    return bridge(m, member, &(values){ 0 }, line);
-            if (bridge_import("math", name) < 2)
-                return throw(m, "AttributeError", line);
-            value *f = value_new(m, V_BUILTIN);
-            f->builtin.name = member;
-            return f;
-        }
-        if (is_class_library(member)) {
-            value *f = value_new(m, V_BUILTIN);
-            f->builtin.name = member;
-            return f;
-        }
-        if (library_has(v->builtin.name)) {
-            if (bridge_import(v->builtin.name, name) < 2)
-                return throw(m, "AttributeError", line);
-            value *found = library_member(m, v->builtin.name, name);
-            if (found)
-                return found;
-        }
-        path_unsupported(m, line, library_instead(member), "%s", member);
-    }
+    case V_MODULE:
+        return module_attribute(m, v, name, line);
     case V_BUILTIN:
-        if (strncmp(v->builtin.name, "datetime.", 9) == 0)
-            return date_class_attribute(m, v->builtin.name + 9, name, line);
-        if (strcmp(name, "__name__") == 0)
-            return value_ascii(m, v->builtin.name);
-        if (strcmp(v->builtin.name, "str") == 0 && name[0] != '_' &&
-            strcmp(name, "maketrans") != 0 && bridge_attribute("str", name) == 1) {
-            value *method = value_new(m, V_BUILTIN); /* str.upper: its first argument is a str */
-            method->builtin.name = arena_print(m->arena, "str.%s", name);
-            return method;
-        }
-        if (strcmp(v->builtin.name, "dict") == 0 && strcmp(name, "fromkeys") == 0) {
-            value *method = value_new(m, V_BUILTIN);
-            method->builtin.name = "dict.fromkeys";
-            return method;
-        }
-        if (is_bytes_function(v->builtin.name, name)) {
-            value *made = value_new(m, V_BUILTIN);
-            made->builtin.name = arena_print(m->arena, "%s.%s", v->builtin.name, name);
-            return made;
-        }
-        path_unsupported(m, line, "call it on the value", "%s.%s", v->builtin.name, name);
+        return builtin_attribute(m, v, name, line);
     case V_STR:
     case V_BYTES:
     case V_LIST:
@@ -451,16 +468,7 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
     case V_INT:
     case V_FLOAT:
     case V_BOOL:
-        if (name[0] == '_')
-            path_unsupported(m, line, "use the operator or function", "the attribute %s", name);
-        if (v->of_class) {
-            value *own = kin_attribute(m, v, name, line);
-            if (own || m->raised)
-                return own;
-        }
-        if (!has_method(m, v, name, line))
-            return NULL;
-        return bound(m, v, name, NULL);
+        return method_attribute(m, v, name, line);
     case V_DATE:
     case V_DELTA:
         return date_attribute(m, v, name, line);

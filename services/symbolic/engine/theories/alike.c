@@ -343,6 +343,57 @@ static bool is_callable(const value *v)
     return v->kind == V_FUNCTION || v->kind == V_BUILTIN || v->kind == V_METHOD;
 }
 
+/* One of them has an __eq__ of its own. */
+static value *compare_by_own(machine *m, value *l, value *r, const pair *here)
+{
+    value *same = equal(m, l, r, m->line);
+    if (!same)
+        nobody_can_tell(m, "objects whose __eq__ raises");
+    if (decided(m, same))
+        return value_bool(m, true);
+    if (l->kind == r->kind && decided(m, objects_alike(m, l, r, here)))
+        nobody_can_tell(m, "objects whose __eq__ looks at identity");
+    return value_bool(m, false);
+}
+
+/* Two values of one kind. */
+static value *compare_kind(machine *m, value *l, value *r, const pair *here)
+{
+    switch (l->kind) {
+    case V_TUPLE:
+    case V_LIST:
+        return lists_alike(m, l, r, here);
+    case V_SET:
+    case V_DICT:
+        return keyed_alike(m, l, r, here);
+    case V_OBJECT:
+        return objects_alike(m, l, r, here);
+    case V_ITERATOR:
+        return iterators_alike(m, l, r, here);
+    case V_RANGE:
+        return ranges_alike(m, l, r);
+    case V_VIEW:
+        return views_alike(m, l, r, here);
+    case V_CLASS:
+        return value_bool(m, is_class_alike(m, l, r, here));
+    case V_FUNCTION:
+        if (!functions_alike(m, l, r, here))
+            nobody_can_tell(m, "functions");
+        return value_bool(m, true);
+    case V_METHOD:
+        if (!methods_alike(m, l, r, here))
+            nobody_can_tell(m, "methods");
+        return value_bool(m, true);
+    case V_NOT_IMPLEMENTED:
+        return value_bool(m, true);
+    case V_MODULE:
+    case V_HUGE:
+        nobody_can_tell(m, value_type(l));
+    default:
+        return equal(m, l, r, m->line);
+    }
+}
+
 static value *compare_parts(machine *m, value *l, value *r, const pair *outer)
 {
     step(m);
@@ -356,16 +407,8 @@ static value *compare_parts(machine *m, value *l, value *r, const pair *outer)
     pair here = { l, r, outer, outer ? outer->depth + 1 : 0 };
     if (here.depth > MOST_DEPTH)
         nobody_can_tell(m, "what is nested deeply");
-    if (has_own_equality(l) || has_own_equality(r)) {
-        value *same = equal(m, l, r, m->line);
-        if (!same)
-            nobody_can_tell(m, "objects whose __eq__ raises");
-        if (decided(m, same))
-            return value_bool(m, true);
-        if (l->kind == r->kind && decided(m, objects_alike(m, l, r, &here)))
-            nobody_can_tell(m, "objects whose __eq__ looks at identity");
-        return value_bool(m, false);
-    }
+    if (has_own_equality(l) || has_own_equality(r))
+        return compare_by_own(m, l, r, &here);
     if (plain_of(l) != l || plain_of(r) != r)
         return compare_parts(m, plain_of(l), plain_of(r), &here);
     if (l->kind != r->kind) {
@@ -373,39 +416,7 @@ static value *compare_parts(machine *m, value *l, value *r, const pair *outer)
             nobody_can_tell(m, "values of unlike types");
         return value_bool(m, false);
     }
-    switch (l->kind) {
-    case V_TUPLE:
-    case V_LIST:
-        return lists_alike(m, l, r, &here);
-    case V_SET:
-    case V_DICT:
-        return keyed_alike(m, l, r, &here);
-    case V_OBJECT:
-        return objects_alike(m, l, r, &here);
-    case V_ITERATOR:
-        return iterators_alike(m, l, r, &here);
-    case V_RANGE:
-        return ranges_alike(m, l, r);
-    case V_VIEW:
-        return views_alike(m, l, r, &here);
-    case V_CLASS:
-        return value_bool(m, is_class_alike(m, l, r, &here));
-    case V_FUNCTION:
-        if (!functions_alike(m, l, r, &here))
-            nobody_can_tell(m, "functions");
-        return value_bool(m, true);
-    case V_METHOD:
-        if (!methods_alike(m, l, r, &here))
-            nobody_can_tell(m, "methods");
-        return value_bool(m, true);
-    case V_NOT_IMPLEMENTED:
-        return value_bool(m, true);
-    case V_MODULE:
-    case V_HUGE:
-        nobody_can_tell(m, value_type(l));
-    default:
-        return equal(m, l, r, m->line);
-    }
+    return compare_kind(m, l, r, &here);
 }
 
 value *alike(machine *m, value *l, value *r)

@@ -285,35 +285,49 @@ static bool is_abc(const check *c, const node *n)
     return module && strcmp(module, "collections") == 0 && strcmp(n->name, "abc") == 0;
 }
 
+static bool is_called(const node *n, const node *parent)
+{
+    return parent && parent->kind == N_CALL && parent->a == n;
+}
+
+static bool check_name_node(check *c, const node *n, const node *parent)
+{
+    bool called = is_called(n, parent);
+    if (strcmp(n->name, "classmethod") == 0 && is_only_decorator(n, parent))
+        return true;
+    if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
+        return true;
+    if ((strcmp(n->name, "getattr") == 0 || strcmp(n->name, "hasattr") == 0) && !called)
+        return refuse_node(c, n->line, "Blocked builtin", n->name);
+    if (module_of(c, n->name) && !(parent && parent->kind == N_ATTRIBUTE))
+        return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
+    return check_name(c, n->name, called, n->line);
+}
+
+static bool check_attribute_node(check *c, const node *n, const node *parent)
+{
+    if (strcmp(n->name, "format") == 0 && !is_text(n->a))
+        return refuse_node(c, n->line, "Blocked attribute", "format of a text that is no literal");
+    if (strcmp(n->name, "format") == 0 && !check_fields(c, n->a))
+        return false;
+    if (is_abc(c, n) && !(parent && parent->kind == N_ATTRIBUTE))
+        return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
+    for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
+        if (root->kind == N_NAME && module_of(c, root->name) &&
+            !check_member(c, module_of(c, root->name), n->name, n->line))
+            return false;
+    if (strcmp(n->name, "namedtuple") == 0 && is_called(n, parent) && is_plain_record(parent))
+        return true;
+    return check_attribute(c, n->name, n->line);
+}
+
 static bool check_node(check *c, const node *n, const node *parent)
 {
-    bool called = parent && parent->kind == N_CALL && parent->a == n;
     switch (n->kind) {
     case N_NAME:
-        if (strcmp(n->name, "classmethod") == 0 && is_only_decorator(n, parent))
-            return true;
-        if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
-            return true;
-        if ((strcmp(n->name, "getattr") == 0 || strcmp(n->name, "hasattr") == 0) && !called)
-            return refuse_node(c, n->line, "Blocked builtin", n->name);
-        if (module_of(c, n->name) && !(parent && parent->kind == N_ATTRIBUTE))
-            return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
-        return check_name(c, n->name, called, n->line);
+        return check_name_node(c, n, parent);
     case N_ATTRIBUTE:
-        if (strcmp(n->name, "format") == 0 && !is_text(n->a))
-            return refuse_node(c, n->line, "Blocked attribute",
-                               "format of a text that is no literal");
-        if (strcmp(n->name, "format") == 0 && !check_fields(c, n->a))
-            return false;
-        if (is_abc(c, n) && !(parent && parent->kind == N_ATTRIBUTE))
-            return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
-        for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
-            if (root->kind == N_NAME && module_of(c, root->name) &&
-                !check_member(c, module_of(c, root->name), n->name, n->line))
-                return false;
-        if (strcmp(n->name, "namedtuple") == 0 && called && is_plain_record(parent))
-            return true;
-        return check_attribute(c, n->name, n->line);
+        return check_attribute_node(c, n, parent);
     case N_CALL:
         return check_call(c, n);
     case N_CONSTANT:
