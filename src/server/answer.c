@@ -2,6 +2,7 @@
  * Answer a request: find the endpoint, identify the caller, check the rate, and call the endpoint.
  * All checks that need only the head are made before the body is read.
  */
+#include "server/origin.h"
 #include "server/state.h"
 
 /* -- requests that are kept for a later answer ------------------------------------------------- */

@@ -6,6 +6,7 @@
  * configured it. The server uses no cookies, so credentials are never allowed; a page that has a
  * key sends it in a header.
  */
+#include "server/origin.h"
 #include "server/state.h"
 
 #define ALLOW_ORIGIN "Access-Control-Allow-Origin"

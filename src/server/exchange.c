@@ -1,5 +1,6 @@
 /* One connection without its socket: see exchange.h. Runs in a loop. */
 #include "server/exchange.h"
+#include "server/origin.h"
 
 void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
                                mishap_text remote)

@@ -6,6 +6,7 @@
 
 #include <strings.h>
 
+#include "server/origin.h"
 #include "server/state.h"
 
 enum { MOST_FIELDS = 100 };

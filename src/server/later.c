@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "server/exchange.h"
+#include "server/origin.h"
 
 /* A deferred request with the fields that only this file needs. */
 struct kept {

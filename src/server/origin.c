@@ -14,7 +14,7 @@
  */
 #include <strings.h>
 
-#include "server/server.h"
+#include "server/origin.h"
 
 /* -- lists of origins -------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
  * A client on this machine that sends such a field itself is taken for a proxy. That costs it the
  * right to name itself, and nothing else.
  */
-#include "server/server.h"
+#include "server/origin.h"
 
 /* By the first letter, in lower case; `*` matches any ending. NULL ends a row. Every field of every
  * request is looked up here. */

@@ -5,7 +5,7 @@
  */
 #include <arpa/inet.h>
 
-#include "server/server.h"
+#include "server/origin.h"
 
 static bool begins_with(mishap_text text, mishap_text beginning)
 {

@@ -1,6 +1,7 @@
 /* Which pages of other origins may read a reply, field by field. */
 #include "http/serve/serve.h"
 #include "mcp/transport/http/over_http.h"
+#include "server/origin.h"
 #include "testing.h"
 
 enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP_OPTIONS };

@@ -1,5 +1,5 @@
 /* Whose page may call a server that asks for no key, and what a list of origins may have in it. */
-#include "server/server.h"
+#include "server/origin.h"
 #include "testing.h"
 
 /* -- helpers ----------------------------------------------------------------------------------- */

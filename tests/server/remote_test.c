@@ -1,5 +1,5 @@
 /* Where a request comes from: the peer, or whom a proxy on this machine speaks for. */
-#include "server/server.h"
+#include "server/origin.h"
 #include "testing.h"
 
 static const struct {

@@ -10,6 +10,7 @@
 #include "http/serve/serve.h"
 #include "incident/incident.h"
 #include "operation/caller.h"
+#include "server/origin.h"
 #include "worker/serving/trials.h"
 
 static const char own_field[] = "X-Api-Key";

@@ -14,6 +14,7 @@
 #include "mishap/worker.h"
 #include "operation/call.h"
 #include "operation/declare.h"
+#include "server/origin.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
 

@@ -4,6 +4,7 @@
 #include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
+#include "server/origin.h"
 
 /* Add a link to the explanation of the code, in dialects that have a place for it. */
 static void link_reference(mishap *failure, const mishap_http_settings *settings,

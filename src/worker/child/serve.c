@@ -9,24 +9,23 @@
 #include "worker/child/serve.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "mishap/carry.h"
 #include "operation/changes.h"
 #include "worker/child/batch.h"
+#include "worker/child/execute.h"
 #include "worker/child/last_words.h"
 #include "worker/child/reports.h"
 #include "worker/child/threads.h"
+#include "worker/child/time_guard.h"
 #include "worker/wire/keeper_messages.h"
 
 enum {
@@ -53,8 +52,6 @@ static struct {
     bool left_thread;        /* a handler has left a thread behind: no call follows */
     bool is_copy;            /* a process that a handler forked, and not the worker */
     mishap_buffer out;       /* the outcome of a call */
-    timer_t timer;           /* of one that several loops use: see guard_time() */
-    bool has_timer;
 } w = { .control = -1 };
 
 /* -- connections ------------------------------------------------------------------------------- */
@@ -102,24 +99,6 @@ static void mind_broken(void)
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
-
-/* A loop that was killed can no longer end its call here. Where other loops use this worker, too,
- * the worker sets a timer of its own. */
-static void guard_time(int64_t limit_ms)
-{
-    struct itimerspec when = { 0 };
-    if (!w.has_timer)
-        return;
-    when.it_value.tv_sec = limit_ms / 1000;
-    when.it_value.tv_nsec = limit_ms % 1000 * 1000000;
-    timer_settime(w.timer, 0, &when, NULL);
-}
-
-static void begin_guard(void)
-{
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = mishap_words_signal() };
-    w.has_timer = timer_create(CLOCK_MONOTONIC, &event, &w.timer) == 0;
-}
 
 static _Noreturn void leave(void)
 {
@@ -239,7 +218,7 @@ static void settle_batch(void)
         return;
     mishap_worker_user *first = w.batch.calls[0].user;
     note_settling(mishap_clock_monotonic_ns());
-    guard_time(SETTLE_MS + SPARE_MS);
+    mishap_time_guard_set(SETTLE_MS + SPARE_MS);
     mishap_words_for(first ? first->page : NULL, (uintptr_t)w.settlement->settle);
     mishap *failure = mishap_service_open(w.plan->app, w.group->service, &state);
     if (!failure)
@@ -247,7 +226,7 @@ static void settle_batch(void)
     if (w.is_copy)
         _exit(0);
     mishap_words_for(NULL, 0);
-    guard_time(0);
+    mishap_time_guard_set(0);
     note_settling(0);
     bool whole = mishap_batch_conclude(&w.batch, w.plan->app, failure);
     mishap_free(failure);
@@ -325,7 +304,6 @@ static void look_for_threads(const mishap_call *call)
 {
     const mishap_service *service = w.group->service;
     size_t count = w.threads ? mishap_threads_count(w.threads) : 0;
-    char words[300];
     if (count <= w.threads)
         return;
     note_left(call->operation);
@@ -333,14 +311,7 @@ static void look_for_threads(const mishap_call *call)
         w.threads = count;
         return;
     }
-    int length = snprintf(words, sizeof words,
-                          "The handler of %.100s has left a thread behind. Its process takes no "
-                          "further call%s. A service whose handlers do so on purpose says it with "
-                          ".threads.",
-                          call->operation->name,
-                          w.group->alone && !w.settlement ? ", and what it had in memory is lost"
-                                                          : "");
-    mishap_reports_operator(NULL, NULL, NULL, (mishap_text){ words, (size_t)length }, false);
+    mishap_threads_tell(call->operation->name, w.group->alone && !w.settlement);
     w.left_thread = true;
 }
 
@@ -353,7 +324,7 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
     prepare(call, asked, user, slot);
     if (w.settlement)
         begin_batched(asked->repeated);
-    guard_time(asked->limit_ms + SPARE_MS);
+    mishap_time_guard_set(asked->limit_ms + SPARE_MS);
     mishap_reports_begin(user, slot, w.settlement ? call : NULL);
     mishap_words_for(user->page, (uintptr_t)call->operation->run);
     mishap *failure = mishap_call_run(call);
@@ -365,7 +336,7 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
     else
         end_call(user, slot, asked->number, MISHAP_SLOT_DONE);
     fflush(stdout); /* its output is for the operator, now and not when the worker exits */
-    guard_time(0);
+    mishap_time_guard_set(0);
     w.ending = w.ending || call->ended || call->lost;
     return failure;
 }
@@ -582,22 +553,8 @@ static void wait_for_one(void)
         leave();
 }
 
-/* -- executing another program ----------------------------------------------------------------- */
-
-/* The program finds its socket at descriptor 16 and its page at 17. */
-static _Noreturn void execute(const char *const *program, const int *files)
-{
-    union {
-        const char *const *given;
-        char *const *base; /* execve() does not write to them */
-    } arguments = { program };
-    char *environment[] = { NULL };
-    for (size_t i = 0; i < MISHAP_KEEPER_FILES; i++)
-        if (fcntl(files[i], F_SETFD, 0) != 0) /* the two stay open across execve() */
-            _exit(127);
-    execve(program[0], arguments.base, environment);
-    _exit(127);
-}
+/* -- from the start to the end ------------------------------------------------------------------
+ */
 
 _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group, const int *files,
                                    size_t count)
@@ -608,7 +565,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     w.most_of_batch = plan->batch > 0 && plan->batch < MISHAP_BATCH ? (size_t)plan->batch
                                                                     : (size_t)MISHAP_BATCH;
     if (w.group->program)
-        execute(w.group->program, files);
+        mishap_worker_execute(w.group->program, files);
     mishap_words_begin();
     pthread_atfork(NULL, NULL, become_copy);
     if (plan->setup)
@@ -620,7 +577,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     add_user(files[0], files[1]);
     if (count > MISHAP_KEEPER_FILES) {
         w.control = files[2];
-        begin_guard();
+        mishap_time_guard_begin();
     }
     while (takes_calls())
         if (!take_turns() && takes_calls()) {

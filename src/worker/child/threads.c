@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/system.h"
+#include "worker/child/reports.h"
 
 enum {
     LINKS = 2,   /* links of a folder without subfolders */
@@ -51,4 +52,15 @@ size_t mishap_threads_count(size_t known)
         return 0;
     size_t count = tasks.st_nlink > LINKS ? (size_t)tasks.st_nlink - LINKS : 0;
     return count > known || !count ? count_living() : count;
+}
+
+void mishap_threads_tell(const char *operation, bool memory_lost)
+{
+    char words[300];
+    int length = snprintf(words, sizeof words,
+                          "The handler of %.100s has left a thread behind. Its process takes no "
+                          "further call%s. A service whose handlers do so on purpose says it with "
+                          ".threads.",
+                          operation, memory_lost ? ", and what it had in memory is lost" : "");
+    mishap_reports_operator(NULL, NULL, NULL, (mishap_text){ words, (size_t)length }, false);
 }

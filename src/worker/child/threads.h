@@ -5,6 +5,7 @@
 #ifndef MISHAP_WORKER_CHILD_THREADS_H
 #define MISHAP_WORKER_CHILD_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The number of threads of this process, without those that are about to end; 0: not known. As long
@@ -12,5 +13,9 @@
  * it may include threads that are about to end: counting them is quicker, and the caller only asks
  * whether there are more than `known`. */
 size_t mishap_threads_count(size_t known);
+
+/* Tell the operator that the handler of an operation has left a thread behind; with it, what the
+ * process had in memory may be lost. */
+void mishap_threads_tell(const char *operation, bool memory_lost);
 
 #endif

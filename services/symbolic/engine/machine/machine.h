@@ -295,6 +295,8 @@ value *range_reversed(machine *m, value *range, int line);
 /* Give a list, dict or set a known shape: the path forks on its length, or on which of its slots
  * are filled. */
 void settle(machine *m, value *list);
+/* The same for what gives items one by one: of a view it is its dict. */
+void settle_source(machine *m, value *of);
 /* The index of a key in a dict or set; -1: it is not there, -2: it raised. */
 long find_key(machine *m, value *of, value *key, int line);
 bool set_key(machine *m, value *dict, value *key, value *v, int line);

@@ -4,6 +4,7 @@
  */
 #include "base/media.h"
 #include "mcp/transport/http/over_http.h"
+#include "server/origin.h"
 
 /* A wrong name in Host is not the fault of a page, but of the configuration. */
 mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
