@@ -11,7 +11,7 @@
 
 enum { SOCKET = 3, PACKET = 65536, MOST_MESSAGE = 8 << 20 };
 
-/* End this process, which cannot go on: the words are for the operator. */
+/* Exit, since this process cannot go on: the words are for the operator. */
 static _Noreturn void leave_process(int status, const char *words)
 {
     if (write(STDERR_FILENO, words, strlen(words)) < 0)
@@ -47,7 +47,7 @@ static void send_document(yyjson_mut_doc *doc)
 {
     size_t length;
     char *words = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &length);
-    if (!words) /* the call would wait for an answer for ever */
+    if (!words) /* otherwise the call would wait for an answer for ever */
         leave_process(MISHAP_EXIT_REFUSED, "mishap-symbolic: there is no memory for a message\n");
     send_message(words, length);
     free(words);
@@ -136,7 +136,7 @@ static const char *code_of(const char *error_type)
     return "RUNTIME_ERROR";
 }
 
-/* An answer whose status is an error is a failure: its members are told as context. */
+/* An answer whose status is an error becomes a failure: its members are its context. */
 static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, yyjson_mut_doc *private, int64_t id)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
@@ -158,7 +158,7 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, yyjson_mut_doc *priv
     yyjson_mut_obj_add_strcpy(doc, failure, "type", error_type);
     yyjson_mut_obj_remove_str(answer_root, "error_type");
     yyjson_mut_obj_remove_str(answer_root, "message");
-    /* That it failed is said already; that it was a timeout is more. */
+    /* The failure itself is reported already; but a timeout is worth a status. */
     if (yyjson_mut_equals_str(yyjson_mut_obj_get(answer_root, "status"), "error"))
         yyjson_mut_obj_remove_str(answer_root, "status");
     yyjson_mut_obj_add_val(doc, failure, "context", answer_root);
@@ -168,7 +168,7 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, yyjson_mut_doc *priv
     return doc;
 }
 
-/* What the operator must know of an answer that is no failure, which has no notes. */
+/* Write the private part of a successful answer for the operator; only a failure has notes. */
 static void tell_operator(yyjson_mut_doc *private, int64_t id)
 {
     yyjson_mut_val *notes = yyjson_mut_doc_get_root(private);
@@ -207,8 +207,8 @@ static void ask_replay(const replay_call *call, int64_t deadline_ns)
     free(literals);
 }
 
-/* The call is answered with what is to be replayed; the next call brings what came of it, and its
- * id is that of the analysis from then on. So the protocol is that of any worker. */
+/* The call is answered with the input to be replayed; the next call brings the result, and its id
+ * is that of the analysis from then on. So the protocol is that of any worker. */
 void replay_asked(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out)
 {
     size_t length;
@@ -228,7 +228,8 @@ void replay_asked(arena *a, const replay_call *call, int64_t deadline_ns, replay
     yyjson_doc_free(doc);
 }
 
-/* An analysis that goes on is kept in the same way: the next call says no more than that it may. */
+/* What is known of a running analysis is reported in the same way: the next call only lets it go
+ * on. */
 static void keep_so_far(yyjson_mut_doc *so_far)
 {
     size_t length;
@@ -272,7 +273,7 @@ static void handle(solver *s, const char *words, size_t length)
     };
     if (!q.function)
         q.function = "";
-    /* The caller's own limit may be shorter; what is left for the answer is a fifth of a second. */
+    /* The caller's own limit may be shorter; a fifth of a second is left for the answer. */
     double limit = yyjson_get_num(yyjson_obj_get(root, "limit_ms")) / 1000 - 0.2;
     if (limit > 0 && (q.seconds <= 0 || q.seconds > limit))
         q.seconds = limit;
@@ -287,7 +288,7 @@ static void handle(solver *s, const char *words, size_t length)
     yyjson_mut_doc_free(private);
     yyjson_doc_free(doc);
     if (!second_is_there())
-        _exit(0); /* a solver was lost, and has left this process in an unknown state */
+        _exit(0); /* a solver thread was lost, and has left this process in an unknown state */
 }
 
 static void replay_nothing(arena *a, const replay_call *call, int64_t deadline_ns,
@@ -297,8 +298,8 @@ static void replay_nothing(arena *a, const replay_call *call, int64_t deadline_n
     out->message = "nothing is called yet";
 }
 
-/* What a first proof loads and makes would be missing in the first call: it is made before, if that
- * call takes its time. */
+/* The first proof loads libraries and builds tables: that is done before the first call, if there
+ * is time. */
 static void warm_up(solver *s)
 {
     enum { PATIENCE_MS = 20 };

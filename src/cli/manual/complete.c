@@ -1,4 +1,4 @@
-/* What can stand at the cursor of a command line that is being typed: the answer of __complete. */
+/* What can be typed at the cursor of a command line: the answer of __complete. */
 #include "cli/manual/complete.h"
 
 /* The words before the cursor, as far as they matter. */
@@ -7,11 +7,11 @@ struct typed {
     const mishap_operation *operation; /* the command that they name so far; NULL: none */
     const char *stem;                  /* name[0…length) is spelled by the first words */
     size_t length;
-    const mishap_param *flag; /* waits for its value; NULL: none does */
-    size_t place;             /* of the word at the cursor among those that are no flags */
-    bool helped;              /* `help` came first */
-    bool naming;              /* words of a command may follow */
-    bool ended;               /* `--`: no flags follow */
+    const mishap_param *flag; /* the flag that needs a value; NULL: none */
+    size_t place; /* the position of the word at the cursor among those that are no flags */
+    bool helped;  /* `help` came first */
+    bool naming;  /* words of a command may follow */
+    bool ended;   /* `--`: no flags follow */
 };
 
 /* -- the words of commands --------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static bool starts_with(const char *name, const char *other, size_t length)
            (strncmp(name, other, length) == 0 && (name[length] == '.' || name[length] == '\0'));
 }
 
-/* Does no command before this one start with the same segments? Each is listed once. */
+/* True if no command before this one starts with the same segments: each is listed once. */
 static bool is_first(const mishap_app *app, const mishap_operation *operation, size_t length)
 {
     const mishap_operation *o = NULL;
@@ -38,7 +38,7 @@ static bool is_first(const mishap_app *app, const mishap_operation *operation, s
     return true;
 }
 
-/* The next command whose name goes on behind the stem; its next word is name[*from…*to). */
+/* The next command whose name continues behind the stem; its next word is name[*from…*to). */
 static const mishap_operation *next_word(const struct typed *t, const mishap_operation *before,
                                          size_t *from, size_t *to)
 {
@@ -87,13 +87,13 @@ static void read_name(struct typed *t, const char *word)
 
 /* -- flags ------------------------------------------------------------------------------------- */
 
-/* What one value of a parameter is: of an array, its items. */
+/* The parameter of one value: of an array, its items. */
 static const mishap_param *one_of(const mishap_param *param)
 {
     return param->type == MISHAP_ARRAY && param->items ? param->items : param;
 }
 
-/* Can a value be the name of a file, or come from one? */
+/* True if a value can be the name of a file, or come from one. */
 static bool may_be_file(const mishap_param *param)
 {
     mishap_type_of_param type = one_of(param)->type;
@@ -148,7 +148,7 @@ static void put_plain(mishap_buffer *b, mishap_text text)
         mishap_buffer_put_char(b, (unsigned char)text.data[i] < ' ' ? ' ' : text.data[i]);
 }
 
-/* The meaning behind an offer, which may be NULL, and the end of its line. */
+/* The description of an offer, which may be NULL, and the end of its line. */
 static void end_offer(mishap_buffer *b, const char *meaning)
 {
     if (meaning) {
@@ -168,7 +168,7 @@ static void offer_names(mishap_buffer *b, const struct typed *t)
     }
 }
 
-/* Letters, too, unless two hyphens are typed. */
+/* Single letters, too, unless two hyphens were typed. */
 static void offer_flags(mishap_buffer *b, const struct typed *t, bool letters)
 {
     const mishap_param *flag = NULL;
@@ -210,7 +210,7 @@ static void offer_values(mishap_buffer *b, const mishap_param *param)
     }
 }
 
-/* The parameter whose place the word at the cursor has; NULL: none. Commands follow help. */
+/* The positional parameter of the word at the cursor; NULL: none. Commands follow help. */
 static const mishap_param *find_place(const struct typed *t)
 {
     const mishap_param *param = NULL;

@@ -1,10 +1,10 @@
 /*
- * The scripts for the shells. Each asks the program (complete.h), and turns the answer into what
- * its shell wants. They are the same for all programs but for the name. What is typed stays data:
- * it is passed as arguments, and never expanded or evaluated.
+ * The scripts for the shells. Each asks the program (complete.h), and converts the answer for its
+ * shell. They differ only in the name of the program. Typed text stays data: it is passed as
+ * arguments, and never expanded or evaluated.
  *
- * The program that is typed is asked, so `build/mishap` completes its own commands. An alias names
- * none; the program of the PATH is asked then.
+ * The script asks the program that is typed, so `build/mishap` completes its own commands. For an
+ * alias it asks the program of the PATH.
  */
 #include "cli/manual/describe.h"
 #include "cli/manual/manual.h"

@@ -1,4 +1,4 @@
-/* One parameter in words: what stands for its value, what it is, what holds for it. */
+/* One parameter in words: the placeholder of its value, its description, its rules. */
 #include <math.h>
 
 #include "cli/manual/describe.h"
@@ -6,9 +6,9 @@
 #include "operation/secret.h"
 
 enum {
-    SHORT_CHOICES = 20, /* characters of choices that can stand in place of the value */
-    FAR = 256,          /* characters that no usual value has */
-    DEEPEST = 4,        /* objects in objects: what lies deeper is left to the schema */
+    SHORT_CHOICES = 20, /* choices up to so many characters replace the placeholder */
+    FAR = 256,          /* more characters than any usual value has */
+    DEEPEST = 4,        /* nested objects: deeper ones are left to the schema */
 };
 
 /* -- JSON in text ------------------------------------------------------------------------------ */
@@ -112,12 +112,12 @@ void mishap_cli_put_flag_and_value(mishap_buffer *b, const mishap_param *param)
 
 /* -- what holds for it ------------------------------------------------------------------------- */
 
-/* Notes stand behind one another with semicolons between. */
+/* Notes, separated by semicolons. */
 struct notes {
     mishap_buffer *b;
-    const char *before; /* what stands before the next one */
+    const char *before; /* the separator before the next one */
     int depth;
-    bool brief; /* for people: errors name the rest */
+    bool brief; /* for people: error messages name the rest */
 };
 
 static mishap_buffer *next_note(struct notes *notes)
@@ -237,7 +237,7 @@ static void put_notes(struct notes *notes, const mishap_param *param)
         mishap_cli_put(next_note(notes), mishap_looks_name_it(looks) ? "" : "looks like ");
         mishap_cli_put(notes->b, looks);
     }
-    /* For people words say it better: HOST:PORT. */
+    /* For people, words are better than a pattern: HOST:PORT. */
     if (param->pattern && !(notes->brief && (param->placeholder || looks))) {
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
@@ -255,7 +255,7 @@ bool mishap_cli_keeps_data(const mishap_operation *operation)
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-/* Where on a command line the value can come from. */
+/* The sources of the value on a command line. */
 static void note_sources(struct notes *notes, const mishap_param *param)
 {
     bool secret = mishap_param_has_secret(param);

@@ -5,14 +5,14 @@
 
 #include "cli/words/command.h"
 
-/* What stands for the value: TEXT, INTEGER, text|json, @FILE. Nothing for a boolean. */
+/* The placeholder of the value: TEXT, INTEGER, text|json, @FILE. Nothing for a boolean. */
 void mishap_cli_put_placeholder(mishap_buffer *buffer, const mishap_param *param);
 
-/* A flag with what stands for its value: --timeout-ms INTEGER. */
+/* A flag with the placeholder of its value: --timeout-ms INTEGER. */
 void mishap_cli_put_flag_and_value(mishap_buffer *buffer, const mishap_param *param);
 
 /*
- * What a parameter is and what holds for it: "Full name (required; 1 to 200 characters)". With
+ * The description of a parameter and its rules: "Full name (required; 1 to 200 characters)". With
  * `rules_only` it leaves out what the manifest has members for: required, choices, default.
  * Without, it is for people: bounds that no usual value reaches, and patterns that a placeholder
  * explains, are left out.
@@ -25,8 +25,8 @@ bool mishap_cli_can_be_off(const mishap_param *param);
 /* JSON without the white space between its tokens. */
 void mishap_cli_put_compact(mishap_buffer *buffer, const char *json);
 
-/* Does the operation keep anything in the data folder? Those of a service that opens a state do,
- * a session at the terminal keeps its history, and servers keep keys. */
+/* True if the operation stores anything in the data folder. Operations of a service that opens a
+ * state do, a session at the terminal stores its history, and servers store keys. */
 bool mishap_cli_keeps_data(const mishap_operation *operation);
 
 #endif

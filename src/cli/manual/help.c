@@ -71,7 +71,7 @@ static void put_options(mishap_cli_page *page, const mishap_operation *operation
 
 /* -- one operation ----------------------------------------------------------------------------- */
 
-/* Arguments by their place: CODE, or [FILE] for one that can be left out. */
+/* Positional arguments: CODE, or [FILE] if it is optional. */
 static void put_places(mishap_buffer *b, const mishap_operation *operation)
 {
     for (const mishap_param *param = operation->params; param && param->name; param++) {
@@ -83,7 +83,7 @@ static void put_places(mishap_buffer *b, const mishap_operation *operation)
     }
 }
 
-/* What cannot be left out, then the rest in a word. A flag and its value stay on one line. */
+/* The required flags, then one word for the rest. A flag and its value stay on one line. */
 static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_buffer *b = &page->left;
@@ -108,7 +108,7 @@ static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
     mishap_buffer_reset(b);
 }
 
-/* A command line in which only the blanks between its words are left as blanks. */
+/* A command line that can only be broken between its words, not inside of quoted text. */
 static void put_unbroken(mishap_buffer *b, const char *command)
 {
     char quote = 0;
@@ -124,7 +124,7 @@ static void put_unbroken(mishap_buffer *b, const char *command)
     }
 }
 
-/* It can be pasted: lines go on after a backslash. */
+/* It can be pasted: a broken line ends with a backslash. */
 static void put_command_line(mishap_cli_page *page, const char *command)
 {
     mishap_cli_put(&page->left, page->app->name);
@@ -177,7 +177,7 @@ static void put_exits(mishap_cli_page *page, const mishap_operation *operation)
     }
 }
 
-/* Where what lasts is kept, with the names of this program. */
+/* Where data is stored, with the names of this program. */
 static void put_data_folder(mishap_cli_page *page, const mishap_operation *operation)
 {
     char variable[64], words[400];
@@ -236,7 +236,7 @@ static void put_command(mishap_cli_page *page, const mishap_operation *operation
     mishap_cli_page_entry(page, column);
 }
 
-/* Under which heading a command stands: its group, or else its first word, if it has several. */
+/* The heading of a command: its group, or else its first word, if it has several. */
 static mishap_text heading_of(const mishap_operation *operation)
 {
     const char *dot = strchr(operation->name, '.');

@@ -1,18 +1,18 @@
 /*
- * The manual page of a program, in the language of man(7). It says the same as the help of each
- * command, on one page.
+ * The manual page of a program, in the language of man(7). It contains the help of each command, on
+ * one page.
  *
- * Text goes in escaped: a backslash, a dot or quote at the start of a line and a hyphen mean
- * something there, and some characters would be replaced by typographic variants. Characters
- * outside of ASCII are written by their number, so that the page does not depend on the encoding.
+ * Text is escaped: a backslash, a dot or quote at the start of a line and a hyphen have a meaning
+ * in man(7), and some characters would be replaced by typographic variants. Characters outside of
+ * ASCII are written by their number, so that the page does not depend on the encoding.
  */
 #include "cli/manual/describe.h"
 #include "cli/manual/manual.h"
 
 /* -- text -------------------------------------------------------------------------------------- */
 
-/* One character of UTF-8, from its first byte on; its length in bytes. What is no UTF-8 is taken
- * byte for byte. */
+/* Decode one UTF-8 character; returns its length in bytes. A byte that is not UTF-8 stands for
+ * itself. */
 static size_t read_character(mishap_text text, uint32_t *character)
 {
     unsigned char c = (unsigned char)text.data[0];
@@ -99,7 +99,7 @@ static void put_paragraphs(mishap_buffer *b, const char *text)
     }
 }
 
-/* Everything that is made of words aside, and then goes in as text. */
+/* A buffer for text that is composed first, and then written escaped. */
 struct page {
     mishap_buffer *out;
     const mishap_app *app;
@@ -178,10 +178,10 @@ static void put_exit(struct page *page, const mishap_exit *row)
     put_words(page);
 }
 
-/* What can happen to any command: that of an operation which declares nothing. */
+/* The exit codes of any command: those of an operation without declarations. */
 static const mishap_operation any = { .danger = MISHAP_MUTATING };
 
-/* The exit codes that a command has beyond those of any. */
+/* The exit codes of a command beyond those of any command. */
 static void put_own_exits(struct page *page, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS], common[MISHAP_CLI_MOST_EXITS];
@@ -229,7 +229,7 @@ static void put_command(struct page *page, const mishap_operation *operation)
 
 /* -- environment ------------------------------------------------------------------------------- */
 
-/* Was the variable named by a parameter before this one? */
+/* True if a parameter before this one names the same variable. */
 static bool named_before(const mishap_app *app, const mishap_param *param)
 {
     for (const mishap_operation *o = app->operations; o && o->name; o++) {
@@ -324,7 +324,8 @@ static void put_top(struct page *page)
     put_text(page->out, mishap_buffer_text(&page->words));
     page->words.length = 0;
     MISHAP_PUT(page->out,
-               "\"\n.nh\n.ad l\n.SH NAME\n"); /* the names in it are long and should stay whole */
+               /* No hyphenation: the names are long and should stay whole. */
+               "\"\n.nh\n.ad l\n.SH NAME\n");
     mishap_cli_put(&page->words, app->name);
     MISHAP_PUT(&page->words, " - ");
     mishap_cli_put(&page->words, app->summary ? app->summary : "commands");

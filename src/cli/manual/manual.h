@@ -37,7 +37,7 @@ void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 /* No operation has more: 0 to 13, 64 to 125, 130 and 143. */
 enum { MISHAP_CLI_MOST_EXITS = 14 + 62 + 2 };
 
-/* One row of the exit codes that an operation can end with. */
+/* One row of the exit codes of an operation. */
 typedef struct mishap_exit {
     int code;
     char name[48];
@@ -46,9 +46,9 @@ typedef struct mishap_exit {
     const char *side_effects; /* none, partial, complete */
 } mishap_exit;
 
-/* All of an operation: success, what it, its service and its program declare (`app` may be NULL),
- * and the framework's own (1, 2, 4, 10, 130, 143), in order, each once. Returns how many; `exits`
- * has room for `room`. */
+/* All exit codes of an operation: success, those that it, its service and its program declare
+ * (`app` may be NULL), and the framework's own (1, 2, 4, 10, 130, 143), in order, each once.
+ * Returns how many; `exits` has room for `room`. */
 size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation,
                         mishap_exit *exits, size_t room);
 

@@ -1,10 +1,11 @@
+/* Words in lines and columns: see page.h. */
 #include "cli/manual/page.h"
 
 #include "cli/words/command.h"
 
 enum {
     COLUMNS = 80,
-    WIDEST_LEFT = 30, /* what is wider has its text on the next line */
+    WIDEST_LEFT = 30, /* a wider entry has its text on the next line */
 };
 
 mishap_text mishap_cli_page_text(mishap_cli_page *page, const mishap_buffer *aside)
@@ -22,7 +23,7 @@ void mishap_cli_page_finish(mishap_cli_page *page)
 
 /* -- lines ------------------------------------------------------------------------------------- */
 
-/* Columns, where a character has one. */
+/* The number of columns, if each character has one. */
 static size_t width_of(mishap_text text)
 {
     size_t width = 0;
@@ -48,7 +49,7 @@ static void put_word(mishap_buffer *b, mishap_text word)
         mishap_buffer_put_char(b, word.data[i] == MISHAP_CLI_NO_BREAK ? ' ' : word.data[i]);
 }
 
-/* The next word of a text, which is taken from it; empty at its end. */
+/* Take the next word off a text; empty at its end. */
 static mishap_text next_word(mishap_text *text)
 {
     size_t start = 0;
@@ -71,7 +72,8 @@ void mishap_cli_page_wrap(mishap_cli_page *page, mishap_text text, size_t column
     bool first = true;
     for (mishap_text word; (word = next_word(&text)).length; first = false) {
         size_t width = width_of(word);
-        if (!first && column + 1 + width + strlen(mark) > COLUMNS) { /* it may have to follow */
+        /* The mark may have to follow. */
+        if (!first && column + 1 + width + strlen(mark) > COLUMNS) {
             mishap_cli_put(page->out, mark);
             mishap_buffer_put_char(page->out, '\n');
             put_blanks(page->out, indent);

@@ -8,10 +8,10 @@
 #include "base/base.h"
 #include "operation/operation.h"
 
-/* A blank at which a line is not broken. */
+/* A blank at which a line must not be broken. */
 #define MISHAP_CLI_NO_BREAK '\x1f'
 
-enum { MISHAP_CLI_LEAST_COLUMN = 8 }; /* of the text on the right */
+enum { MISHAP_CLI_LEAST_COLUMN = 8 }; /* the leftmost column of the text on the right */
 
 /* Starts as { .out = …, .app = …, .color = … }. */
 typedef struct mishap_cli_page {
@@ -22,12 +22,12 @@ typedef struct mishap_cli_page {
     mishap_buffer left, right; /* the two columns of the entry that is being made */
 } mishap_cli_page;
 
-/* What was written aside, into one of the columns. If that has failed, so has the page. */
+/* The text of one of the columns. If that buffer has failed, the page fails. */
 mishap_text mishap_cli_page_text(mishap_cli_page *page, const mishap_buffer *aside);
 
 /*
- * Words in lines, the first from the column where the page stands, the others indented; ends with a
- * line feed. Where a line is broken, `mark` stands at its end.
+ * Words in lines, the first from the current column on, the others indented; ends with a line feed.
+ * A broken line ends with `mark`.
  */
 void mishap_cli_page_wrap(mishap_cli_page *page, mishap_text text, size_t column, size_t indent,
                           const char *mark);
@@ -38,14 +38,14 @@ void mishap_cli_page_paragraphs(mishap_cli_page *page, const char *text);
 void mishap_cli_page_bold(mishap_cli_page *page, mishap_text text);
 void mishap_cli_page_heading(mishap_cli_page *page, const char *heading);
 
-/* Move the column of the text on the right behind what was put left, unless that is too wide for a
- * column; what was put left is forgotten. */
+/* Move the column of the text on the right behind the left text, unless that is too wide for a
+ * column; the left text is cleared. */
 void mishap_cli_page_widen(mishap_cli_page *page, size_t *column);
 
-/* What was put left and right, as one entry. */
+/* Write the left and the right text as one entry. */
 void mishap_cli_page_entry(mishap_cli_page *page, size_t column);
 
-/* Nothing more comes. Where something was lost, `out` has failed. */
+/* Finish the page. If something was lost, `out` has failed. */
 void mishap_cli_page_finish(mishap_cli_page *page);
 
 #endif

@@ -17,7 +17,8 @@
 #include "operation/hide.h"
 #include "operation/secret.h"
 
-enum { LAST_WORDS_MS = 1000 }; /* how long a server waits for who does not read its answer */
+/* How long a server waits for a reader of its last answer that does not read. */
+enum { LAST_WORDS_MS = 1000 };
 
 /* -- the private side -------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ bool mishap_cli_record(const mishap_cli *cli, const mishap *failure)
     return kept;
 }
 
-/* Of what is told with a failure no stack trace leaves, and no secret of these. */
+/* Take stack traces, and these secrets, out of what is told with a failure. */
 static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_secrets *secrets)
 {
     mishap *trace = mishap_hide_json(json, secrets);
@@ -48,8 +49,8 @@ static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_
     mishap_free(trace);
 }
 
-/* The data as it may leave, in `room` if it is not as it was. A successful answer is the program's
- * own: nothing of it is changed. */
+/* The data without what must not leave; in `room` if it was changed. A successful answer belongs to
+ * the program and is not changed. */
 static mishap_text clean_data(mishap_buffer *room, const mishap_cli *cli,
                               const mishap_cli_answer *answer)
 {
@@ -76,8 +77,8 @@ static void put_clean_warnings(mishap_buffer *list, const mishap_cli *cli,
 
 /* -- no escape sequence leaves ----------------------------------------------------------------- */
 
-/* They are legal in the strings of JSON, but a terminal that the envelope ends up on acts on them.
- */
+/* Control characters are legal in JSON strings, but a terminal that shows the envelope would act on
+ * them. */
 static void escape_controls(mishap_buffer *json)
 {
     static const char hex[] = "0123456789abcdef";
@@ -144,7 +145,7 @@ static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_a
     }
 }
 
-/* `data` and `warnings`, a list, are as they may leave. */
+/* `data` and `warnings`, a list, were cleaned before. */
 static void put_parts(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer,
                       mishap_text data, mishap_text warnings)
 {
@@ -178,15 +179,15 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
     mishap_buffer_release(&room);
     mishap_buffer_release(&warnings);
     if (answer->failure && !b->failed)
-        clean_json(cli, b, NULL); /* secrets are hidden already; a time may look like one */
+        clean_json(cli, b, NULL); /* secrets are hidden already; a time could look like one */
     escape_controls(b);
     mishap_buffer_put_char(b, '\n');
 }
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* Of a failure, in which secrets are hidden already: no stack trace, nor anything that the terminal
- * would act on. */
+/* Write text of a failure, in which secrets are hidden already: without stack traces, and without
+ * characters that the terminal would act on. */
 static void put_text(mishap_buffer *b, mishap_text text)
 {
     mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed : text);
@@ -214,7 +215,7 @@ static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label,
     MISHAP_PUT(b, "\n");
 }
 
-/* What is wrong with each argument, unless the sentence says it already. */
+/* What is wrong with each argument, unless the message says it already. */
 static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
 {
     mishap_text message = mishap_public_message(told);
@@ -228,7 +229,8 @@ static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_pub
     }
 }
 
-/* Only the log says what has happened: a mistake of the program, or one that has caused this. */
+/* True if only the log says what has happened: a mistake of the program, or one that has caused
+ * this. */
 static bool is_internal(const mishap *failure)
 {
     while (failure && !mishap_told(failure)->code->masked)
@@ -236,7 +238,7 @@ static bool is_internal(const mishap *failure)
     return failure;
 }
 
-/* The id of the incident, and the log in which it stands. */
+/* The id of the incident, and the log that contains it. */
 static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *failure,
                          bool in_log)
 {
@@ -255,8 +257,8 @@ static void put_whole_line(mishap_buffer *b, mishap_text words)
         MISHAP_PUT(b, "\n");
 }
 
-/* The frames of code that the caller sent, the innermost first. The last one may be "...", for
- * those that are left out. */
+/* The frames of the caller's own code, the innermost first. The last one may be "...", for those
+ * that are left out. */
 static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_frame *frames)
 {
     static const mishap_text more = MISHAP_TEXT("...");
@@ -273,11 +275,11 @@ static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_fra
     }
 }
 
-/* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
+/* Code and message, what is wrong with each argument, the cause, the suggestion, the incident. */
 static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
 {
     const mishap_public *told = mishap_told(failure);
-    put_whole_line(b, told->output); /* of that code, before it failed */
+    put_whole_line(b, told->output); /* the output of that code, before it failed */
     put_style(b, cli, "\033[1;31m");
     MISHAP_PUT(b, "error");
     put_style(b, cli, "\033[0m");
@@ -296,7 +298,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *f
     put_incident(b, cli, failure, in_log);
 }
 
-/* JSON that is asked for as such, with a line for each member. */
+/* JSON that was asked for as such, with one line for each member. */
 static void put_pretty(mishap_buffer *b, yyjson_val *value)
 {
     mishap_buffer pretty = { 0 };
@@ -307,7 +309,7 @@ static void put_pretty(mishap_buffer *b, yyjson_val *value)
     mishap_buffer_release(&pretty);
 }
 
-/* Data as a person likes to read it: readable.h. */
+/* Data in the form for people: readable.h. */
 static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli *cli,
                      const mishap_cli_answer *answer)
 {
@@ -319,7 +321,7 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
                                    mishap_cli_wants_color(cli->out) };
     bool read = !room.failed && mishap_json_read(&reader, data);
     if (!read)
-        b->failed = true; /* an answer is JSON: there is no memory */
+        b->failed = true; /* an answer is valid JSON: reading fails only without memory */
     else if (answer->as_json)
         put_pretty(b, reader.root);
     else
@@ -328,7 +330,7 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
     mishap_buffer_release(&room);
 }
 
-/* What the handler wrote for readers, as it may leave. */
+/* The text that the handler wrote for readers, cleaned. */
 static void put_words(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
     if (!answer->failure) {
@@ -392,13 +394,13 @@ bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *g
     return true;
 }
 
-/* Print it all, or say on stderr why not. A reader that left is no failure. */
+/* Print all of it, or say on stderr why not. A reader that has gone away is no failure. */
 static int print(const mishap_cli *cli, int file, mishap_text text)
 {
     bool gone;
     return mishap_cli_write(cli, file, text, &gone)
                ? 0
-               : MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
+               : MISHAP_CODE_GENERAL_ERROR->exit_code; /* the code that every command declares */
 }
 
 static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
@@ -421,7 +423,7 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
 }
 
 /* Print only the failure, in the requested format. For a terminal, control characters become
- * question marks: formats of text contain what a caller sent without a change. */
+ * question marks: text formats contain text of a caller unchanged. */
 static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };
@@ -444,7 +446,7 @@ static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
     return printed;
 }
 
-/* The data, and on stderr what is to be said about it. */
+/* Print the data, and remarks about it on stderr. */
 static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
 {
     static const mishap_text last = MISHAP_TEXT(
@@ -490,19 +492,19 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
 }
 
 /* Every failure says whether it may be retried, and has the id under which its private side is
- * kept. */
+ * recorded. */
 static void complete(const mishap_cli *cli, mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);
     if (!told->retry_stated)
         mishap_retryable(failure, told->retryable);
-    /* What the caller is not told can be found by its id; what it is told needs none. */
+    /* A masked failure can be looked up by its id; any other needs none. */
     if (told->code->masked && !told->incident.length)
         mishap_incident(failure, cli->request_id);
 }
 
-/* What standard output has of a stream must not be followed by an envelope: what else there is to
- * say goes to stderr. */
+/* If standard output has a part of a stream, no envelope may follow it: everything else goes to
+ * stderr. */
 static int tell_beside_bytes(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
 {
     mishap_cli_answer rest = *answer;
@@ -510,7 +512,7 @@ static int tell_beside_bytes(mishap_cli *cli, const mishap_cli_answer *answer, b
     return tell_person(cli, &rest, in_log);
 }
 
-/* Bytes are written first: whether that worked is part of what is told. */
+/* Bytes are written first: the answer says whether that worked. */
 static int tell_bytes(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     mishap_buffer data = { 0 };
@@ -528,7 +530,7 @@ static int tell_bytes(mishap_cli *cli, const mishap_cli_answer *answer)
     return status;
 }
 
-/* Is there room for a few lines, or will there be soon? What cannot say so is no pipe. */
+/* True if a few lines can be written now or soon. A file that cannot be polled is no pipe. */
 static bool takes_some(int file)
 {
     struct pollfd out = { .fd = file, .events = POLLOUT };
@@ -540,7 +542,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
     int printed, exit_code = 0;
     bool in_log = false;
     mishap_cli_live_end();
-    /* How a server has done does not depend on who reads its last words. */
+    /* The exit code of a server does not depend on whether its last message is read. */
     bool resident = cli->operation && cli->operation->resident;
     if (resident && !answer->failure && (cli->out < 0 || !takes_some(cli->out)))
         return 0;

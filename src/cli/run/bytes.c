@@ -2,8 +2,8 @@
  * Bodies and answers that are bytes.
  *
  * Bytes go to standard output as they are, so that they can be piped, or into the file of --to. A
- * terminal gets text without escape sequences, and nothing that is no text. With `--output json`
- * they are a part of the envelope, as text or as base64.
+ * terminal gets text without escape sequences; other bytes are refused. With `--output json` they
+ * are a part of the envelope, as text or as base64.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static bool is_to_output(const mishap_cli *cli)
 
 /* -- before ------------------------------------------------------------------------------------ */
 
-/* A terminal would act on what it is not meant to. */
+/* A terminal would act on control characters. */
 static mishap *check_terminal(const mishap_cli *cli, const char *type)
 {
     if (cli->to || cli->envelope || !isatty(cli->out) || mishap_media_is_text(type))
@@ -53,7 +53,7 @@ static mishap *read_body(mishap_cli *cli)
                         strerror(errno));
 }
 
-/* It is opened before the handler runs, and emptied when there is something to write. */
+/* The file is opened before the handler runs, and emptied when there is something to write. */
 static mishap *open_file(mishap_cli *cli)
 {
     const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
@@ -109,11 +109,11 @@ static bool put_piece(mishap_cli *cli, mishap_text piece, bool *gone)
 
 /* -- streams ----------------------------------------------------------------------------------- */
 
-/* There is one call in a process. */
+/* One call in a process. */
 static struct stream {
     mishap_cli *cli;
-    mishap *refused; /* it is not for a terminal */
-    bool broken;     /* it could not be written */
+    mishap *refused; /* it cannot be shown on a terminal */
+    bool broken;     /* writing failed */
 } stream;
 
 static bool on_stream(const mishap_watcher *watcher, mishap_text type)
@@ -133,7 +133,7 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
     if (stream.refused || stream.broken)
         return false;
     if (!stream.cli->streamed && !stream.cli->to && isatty(stream.cli->out))
-        mishap_cli_live_erase(); /* the answer begins in the place of the line */
+        mishap_cli_live_erase(); /* the answer replaces the line of progress */
     stream.cli->streamed = true;
     stream.broken = !put_piece(stream.cli, piece, &gone);
     return !stream.broken && !gone;

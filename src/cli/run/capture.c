@@ -12,7 +12,7 @@
 
 enum {
     SHOWN = 2000,          /* bytes of it that are reported */
-    SEARCHED = 256 * 1024, /* … and that are searched for secrets before, one of which may lie
+    SEARCHED = 256 * 1024, /* … and bytes that are searched for secrets before, since one may lie
                               across the end */
 };
 
@@ -20,7 +20,7 @@ mishap *mishap_cli_capture(mishap_cli *cli)
 {
     int memory = memfd_create("stdout", MFD_CLOEXEC);
     int real = cli->out < 0 ? -1 : fcntl(cli->out, F_DUPFD_CLOEXEC, 3);
-    /* Without it the answer still goes out; only stray output is not caught. */
+    /* Without it the answer is still printed; only stray output is not caught. */
     if (memory >= 0 && (real >= 0 || cli->out < 0) && dup2(memory, STDOUT_FILENO) >= 0)
         cli->out = real;
     else if (real >= 0)

@@ -20,7 +20,7 @@ static const mishap_call *guarded_call;
 static pid_t process; /* a child that the handler forked may exit as it likes */
 static atomic_bool guarded;
 
-static sem_t told; /* main() has given the answer, and this is the exit code: */
+static sem_t told; /* main() has printed the answer, and this is the exit code: */
 static int told_status;
 
 /* Another thread answers. If that is main(), wait for it: a process that ends now would cut the
@@ -29,7 +29,7 @@ static int wait_for_answer(void)
 {
     while (sem_wait(&told) != 0)
         continue;
-    sem_post(&told); /* for the next one that waits */
+    sem_post(&told); /* for the next thread that waits */
     return told_status;
 }
 
@@ -41,8 +41,8 @@ static int answer_exit(const char *what, void *caller)
     mishap_buffer warning = { 0 };
     if (!mishap_cli_claim_first())
         return wait_for_answer();
-    mishap_contain_pause(); /* a crash from here on must not go back to the handler's caller */
-    mishap_trace_prepare(); /* the C library keeps no frame pointers */
+    mishap_contain_pause(); /* a crash from here on must not jump back into mishap_contain() */
+    mishap_trace_prepare(); /* the C library has no frame pointers */
     mishap_trace_unwind(&trace, caller);
     mishap_cli_answer answer = { .failure = mishap_call_report_exit(guarded_call, what, &trace) };
     if (mishap_cli_put_captured(&warning, guarded_cli))
@@ -67,8 +67,8 @@ static void on_leave(int status, void *unused)
     snprintf(what, sizeof what, "exit(%d)", status);
     status = answer_exit(what, __builtin_return_address(0));
     atomic_store(&guarded, false);
-    /* With glibc this goes on with what is left to do, as after main(): functions that the program
-     * has registered are called, files are flushed. */
+    /* With glibc this continues the exit, as after main(): registered functions are called, files
+     * are flushed. */
     exit(status);
 }
 

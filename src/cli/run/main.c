@@ -16,10 +16,10 @@
 
 enum {
     BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */
-    LONGEST_SHOWN = 60,      /* bytes of an option that is told */
+    LONGEST_SHOWN = 60,      /* bytes of an option in a message */
 };
 
-/* How many words a flag that every command has takes with its value; 0 if the word is none. */
+/* How many words a common flag takes with its value; 0 if the word is no common flag. */
 static size_t common_flag_length(const char *word)
 {
     if (word[0] != '-')
@@ -35,8 +35,8 @@ static size_t common_flag_length(const char *word)
 }
 
 /*
- * Flags that every command has may also stand before it, where many look for them: they are moved
- * behind the words that follow, so that the command always comes first.
+ * Common flags may also stand before the command: they are moved behind the words that follow, so
+ * that the command always comes first.
  */
 static void put_command_first(char **words, size_t count)
 {
@@ -69,10 +69,10 @@ static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
     };
     mishap_id_make(cli->request_id);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write() */
+    signal(SIGXFSZ, SIG_IGN); /* beyond the size limit of a file, write() fails instead */
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
-        /* It was closed before we came. Nothing else may get its number and be written to by
-         * mistake. */
+        /* It was closed when the program started. No other file may get its number and be written
+         * to by mistake. */
         cli->out = -1;
         cli->json = open("/dev/null", O_WRONLY) >= 0;
     }
@@ -97,7 +97,7 @@ static int tell_document(mishap_cli *cli, mishap_buffer *document)
 
 /* -- commands that every program has ----------------------------------------------------------- */
 
-/* The program with all flags of its commands, for what describes it. Without memory it is described
+/* The program with all flags of its commands, for help and the like. Without memory it is described
  * as it was declared. */
 static void describe(mishap_cli *cli, mishap_arena *arena, mishap_app *described)
 {
@@ -120,8 +120,8 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
     return false;
 }
 
-/* Help does no work and writes no file; where standard output is for a program it goes to stderr.
- */
+/* Help runs nothing and writes no file; if standard output is for a program, help goes to
+ * stderr. */
 static int show_help(mishap_cli *cli, mishap_text group)
 {
     mishap_buffer help = { 0 };
@@ -214,8 +214,8 @@ static const char *nearest_to(const mishap_app *app, const char *words)
     return guess.name.data;
 }
 
-/* The name of the operation that may be meant, NULL if none is near: by the first words, else by
- * the first alone. */
+/* The name of a similar operation, NULL if there is none: by the first words, else by the first
+ * alone. */
 static const char *nearest_command(const mishap_cli *cli)
 {
     char given[128];
@@ -227,8 +227,7 @@ static const char *nearest_command(const mishap_cli *cli)
     return nearest || !cli->word_count ? nearest : nearest_to(cli->app, cli->words[0]);
 }
 
-/* How it is to be answered is said by the flags that every command has; what else is wrong with the
- * words does not matter. */
+/* The common flags decide how to answer; other mistakes in the words do not matter here. */
 static void take_common_flags(mishap_cli *cli)
 {
     static const mishap_operation none = { .name = "" };
@@ -265,7 +264,7 @@ static bool only_common_flags(const mishap_cli *cli, size_t from)
     return length;
 }
 
-/* Its flags were taken already. */
+/* Its flags were read already. */
 static int unknown_command(mishap_cli *cli)
 {
     char room[256];
@@ -291,9 +290,9 @@ static int unknown_command(mishap_cli *cli)
     return tell_failure(cli, m);
 }
 
-/* A person who names a group without a command looks for one: the list of its commands says more
- * than that there is no such command. The exit code is that of the failure, as it must not depend
- * on where the answer goes. */
+/* A person who names a group without a command probably searches for one: so the commands of the
+ * group are listed. The exit code is that of the failure, since it must not depend on where the
+ * answer goes. */
 static int show_group(mishap_cli *cli, mishap_text group)
 {
     mishap_buffer page = { 0 };
@@ -305,8 +304,8 @@ static int show_group(mishap_cli *cli, mishap_text group)
 
 /* -- a command --------------------------------------------------------------------------------- */
 
-/* What the handler wrote to standard output by itself is no answer, but the caller should know. It
- * tells of a mistake, and has no more in it than a failure may have. */
+/* Text that the handler wrote to standard output itself is no answer, but the caller should know of
+ * it. It shows a mistake, and is cleaned like a failure. */
 static void warn_of_output(const mishap_cli *cli, mishap_call *call)
 {
     mishap_buffer caught = { 0 };
@@ -320,22 +319,23 @@ static void warn_of_output(const mishap_cli *cli, mishap_call *call)
     mishap_buffer_release(&caught);
 }
 
-/* A document is printed as it is. A terminal gets it without what it would act on. */
+/* A document is printed unchanged. For a terminal, control characters are replaced. */
 static mishap_text document_to_show(const mishap_cli *cli, mishap_text document,
                                     mishap_buffer *shown)
 {
     if (!document.length)
-        return (mishap_text)MISHAP_TEXT(""); /* nothing, then */
+        return (mishap_text)MISHAP_TEXT(""); /* then nothing is shown */
     if (!isatty(cli->out))
         return document;
     mishap_put_printable(shown, document);
     if (document.data[document.length - 1] != '\n')
-        mishap_buffer_put_char(shown, '\n'); /* or the prompt of the shell would follow it */
+        /* Otherwise the prompt of the shell would follow on the same line. */
+        mishap_buffer_put_char(shown, '\n');
     return shown->failed ? document : mishap_buffer_text(shown);
 }
 
-/* A foreign program is told to stop when the time is over, and its own report says more than that
- * the time is over. */
+/* A foreign program is interrupted when the time is over, and its own report says more than a
+ * timeout. */
 static int time_to_report(const mishap_cli *cli)
 {
     const mishap_operation *o = cli->operation;
@@ -369,7 +369,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_buffer shown = { 0 };
     answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
-        cli->secrets = mishap_call_secrets(call); /* now: later the call is the handler's */
+        /* Now, since later the call belongs to the handler. */
+        cli->secrets = mishap_call_secrets(call);
     if (!answer.failure)
         answer.failure = set_caller(cli, call);
     if (!answer.failure)
@@ -433,8 +434,7 @@ static bool may_block(const mishap_cli *cli)
     return cli->operation->takes;
 }
 
-/* --timeout-ms among the words, looked for before they are read; whether it is right is said later.
- */
+/* Find --timeout-ms among the words before they are read; it is checked later. */
 static int wanted_timeout(const mishap_cli *cli)
 {
     static const char flag[] = "--timeout-ms";
@@ -465,12 +465,12 @@ static int run_command(mishap_cli *cli, size_t used)
         mishap_cli_claim_answer();
     int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
     if (cli->setup.data)
-        mishap_service_use(NULL); /* it goes away with this run */
+        mishap_service_use(NULL); /* its memory ends with this run */
     mishap_buffer_release(&object);
     return status;
 }
 
-/* One of the commands that every program has: its arguments are checked like those of any other. */
+/* Run a built-in command: its arguments are checked like those of any other. */
 static int run_builtin(mishap_cli *cli, size_t used)
 {
     mishap_buffer object = { 0 };
@@ -503,8 +503,8 @@ int mishap_cli_refuse_program(mishap *broken)
     return BROKEN_DECLARATION;
 }
 
-/* A command that runs and ends needs nothing but its own operation to be sound. Those that stay or
- * describe the program check all of it. */
+/* For a command that runs and ends, only the declaration of its own operation has to be correct.
+ * Commands that keep running or describe the program check all declarations. */
 static mishap *check_rest(const mishap_cli *cli, bool help)
 {
     const mishap_operation *operation = cli->operation;
@@ -528,8 +528,7 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
     size_t skip = strcmp(first, "help") == 0;
     cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);
-    if (!cli.operation) /* an operation of the program's own comes before those that every program
-                           has */
+    if (!cli.operation) /* an operation of the program comes before a built-in command */
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
     if ((broken = check_rest(&cli, help)))
@@ -543,7 +542,7 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
         named++;
     mishap_text group = mishap_cli_group(app, cli.words + skip, named);
     if (skip && !cli.operation && word[0] && word[0] != '-' && !group.data) {
-        cli.words++; /* help for a command that is none */
+        cli.words++; /* help for an unknown command */
         cli.word_count--;
         take_common_flags(&cli);
         return unknown_command(&cli);

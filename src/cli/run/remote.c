@@ -1,9 +1,10 @@
 /*
- * A command that a running server answers: --server URL. A session lasts there, and not here.
+ * Has a running server answer a command: --server URL. A session exists in the server, and outlives
+ * the command.
  *
  * It is one request over HTTP, on a connection of its own. The API key, if the server wants one, is
- * in the environment (NAME_KEY). What is wrong with the connection is UNAVAILABLE; what the server
- * says of the call is told as it is.
+ * in the environment (NAME_KEY). A failure of the connection is UNAVAILABLE; a failure of the call
+ * is passed on unchanged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,17 +24,17 @@
 enum {
     ROOM = 64 * 1024,
     MOST = 64 * 1024 * 1024, /* bytes of a response */
-    LOOK_MS = 100,           /* how often it is asked whether the command was cancelled */
+    LOOK_MS = 100,           /* interval of the checks whether the command was cancelled */
 };
 
 /* -- where ------------------------------------------------------------------------------------- */
 
 struct address {
     char host[256], port[8];
-    char path[512]; /* in front of the routes; "" mostly */
+    char path[512]; /* before the routes; mostly "" */
 };
 
-/* http://HOST[:PORT][/PATH]; an address of IPv6 stands in brackets. */
+/* http://HOST[:PORT][/PATH]; an IPv6 address is in brackets. */
 static bool read_address(const char *url, struct address *a)
 {
     static const char scheme[] = "http://";
@@ -182,8 +183,8 @@ static mishap_text find_field(mishap_text head, const char *name)
     return (mishap_text){ NULL, 0 };
 }
 
-/* How many bytes the response has, its head too; 0: not known yet, or as many as come. False: it is
- * none. */
+/* The length of the response with its head; 0: not known yet, or until the connection ends. False:
+ * it is no HTTP response. */
 static bool find_length(mishap_text bytes, size_t *length)
 {
     enum { MOST_DIGITS = 9 };
@@ -206,7 +207,8 @@ static bool find_length(mishap_text bytes, size_t *length)
     return true;
 }
 
-/* A whole response. What keeps the connection open after it, such as a proxy, is not waited for. */
+/* Receive a whole response. If something such as a proxy keeps the connection open after it, that
+ * is not waited for. */
 static bool receive_all(const mishap_call *call, int file, mishap_buffer *in)
 {
     size_t whole = 0;
@@ -260,7 +262,7 @@ static mishap *take_response(const mishap_cli *cli, mishap_call *call, mishap_te
     if (status < 200 || status > 299) {
         mishap *refusal = mishap_parse(&mishap_canonical, body, &m);
         if (!refusal)
-            return m; /* the boundary there raises more than the operation declares */
+            return m; /* the server may raise codes that the operation does not declare */
         mishap_free(refusal);
         return unreachable(cli, "it is no server of this program");
     }
@@ -271,7 +273,7 @@ static mishap *take_response(const mishap_cli *cli, mishap_call *call, mishap_te
     mishap *wrong = mishap_call_conclude(call, NULL);
     if (!wrong || mishap_told(wrong)->code != MISHAP_CODE_INTERNAL_ERROR)
         return wrong;
-    mishap_free(wrong); /* it is not this program's */
+    mishap_free(wrong); /* it is not a document of this program */
     return unreachable(cli, "what it sends is no answer");
 }
 

@@ -23,47 +23,48 @@
 
 /* -- capture.c --------------------------------------------------------------------------------- */
 
-/* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
+/* From now on capture what is written to descriptor 1; cli->out is the real one. */
 mishap *mishap_cli_capture(mishap_cli *cli);
 
-/* What was caught since, up to some limit and without secrets, into the buffer, which is empty;
- * true if anything was. */
+/* Copy what was captured, up to some limit and without secrets, into an empty buffer; true if there
+ * was anything. */
 bool mishap_cli_captured(mishap_buffer *buffer, const mishap_secrets *secrets);
 
-/* The same as a JSON string, for the warnings of an answer that is not main()'s. */
+/* The same as a JSON string, for the warnings of an answer that another thread than main()
+ * gives. */
 bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
 
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
 typedef struct mishap_cli_answer {
-    mishap *failure;        /* NULL: it worked */
+    mishap *failure;        /* NULL: success */
     mishap_text data;       /* JSON, may be empty */
     bool as_json;           /* … which is shown as JSON to people, too */
     mishap_text text;       /* the same for a person; may be empty */
-    mishap_text document;   /* printed as it is instead, if there is data in it */
-    const char *media_type; /* of bytes that are the answer; NULL: there are none */
-    mishap_text bytes;      /* … those that are not out already */
+    mishap_text document;   /* printed unchanged instead, if it has data */
+    const char *media_type; /* of an answer that is bytes; NULL: it is not */
+    mishap_text bytes;      /* … those that were not written yet */
     mishap_text warnings;   /* JSON strings with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
     const char *signal;     /* the name of the signal that ended it, or NULL */
-    int exit_code;          /* 0: as the failure says */
+    int exit_code;          /* 0: that of the failure */
 } mishap_cli_answer;
 
-/* Keep what is private of a failure: in the log file, and with --verbose on stderr. True: the log
- * has it. Any thread. */
+/* Record the private side of a failure: in the log file, and with --verbose on stderr. True: it is
+ * in the log. May be called on any thread. */
 bool mishap_cli_record(const mishap_cli *cli, const mishap *failure);
 
 /* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 
-/* Write all of it; false: it could not be, and stderr says why. A reader that left is no failure,
- * but *gone. */
+/* Write all of it; false: that failed, and stderr says why. If the reader has gone away, that is no
+ * failure, but *gone is set. */
 bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone);
 
 /* -- remote.c ---------------------------------------------------------------------------------- */
 
-/* Have the call run by the server that --server names, and wait: its answer is the call's. */
+/* Have the server of --server run the call, and wait: its answer becomes the answer of the call. */
 mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call);
 
 /* -- bytes.c ----------------------------------------------------------------------------------- */
@@ -72,28 +73,28 @@ mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call);
  * terminal. */
 mishap *mishap_cli_bytes_begin(mishap_cli *cli);
 
-/* The call gets its body, and pieces of a stream are written when they come. */
+/* Give the call its body, and write pieces of a stream when they come. */
 void mishap_cli_bytes_use(mishap_cli *cli, mishap_call *call);
 
-/* The bytes of an answer: into the file or to standard output. *data becomes what is told of them,
- * as JSON; it stays empty if they are the answer. NULL: it worked. */
+/* Write the bytes of an answer into the file or to standard output. *data is a description of them,
+ * as JSON; it stays empty if they are the answer. NULL: success. */
 mishap *mishap_cli_bytes_write(mishap_cli *cli, const mishap_cli_answer *answer,
                                mishap_buffer *data);
 
-/* Close the file. One that was not there before goes away with a failure. */
+/* Close the file. A file that did not exist before is removed after a failure. */
 void mishap_cli_bytes_end(mishap_cli *cli, bool failed);
 
 /* -- watch.c ----------------------------------------------------------------------------------- */
 
-/* Watch the clock and SIGTERM, SIGINT from another thread, which answers and ends the program when
- * one of them comes. The call, NULL before there is one, is then told that it is cancelled. */
+/* Watch the time and SIGTERM, SIGINT on another thread, which answers and ends the program when one
+ * of them comes. The call, NULL before there is one, is then cancelled. */
 mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
 
 /* Claim the right to answer. Only the first thread gets it; any other thread waits here for the end
  * of the program. */
 void mishap_cli_claim_answer(void);
 
-/* Claim it, and say whether it was given. */
+/* Try to claim it; true: this thread answers. */
 bool mishap_cli_claim_first(void);
 
 /* -- main.c ------------------------------------------------------------------------------------ */
@@ -106,7 +107,7 @@ int mishap_cli_refuse_program(mishap *broken);
 /* From now on exit() and quick_exit(), on any thread of this process, answer INTERNAL_ERROR. */
 mishap *mishap_cli_guard_exit(mishap_cli *cli, const mishap_call *call);
 
-/* main() has answered, with this exit code: exit() is the program's again. */
+/* main() has answered, with this exit code: from now on exit() ends the program normally. */
 void mishap_cli_unguard_exit(int status);
 
 /* -- what a handler says while it runs (live.c) -------------------------------------------------
@@ -115,14 +116,15 @@ void mishap_cli_unguard_exit(int status);
 /* On standard error: one line that shows how far it is, which is drawn again and again, and lines
  * of its log, which stay. */
 
-/* Listen to what a call says. To be called before the handler runs. */
+/* Receive the reports of a call. To be called before the handler runs. */
 void mishap_cli_live_use(mishap_cli *cli, mishap_call *call);
 
 /* Draw the line again if it is time for that. Called some twenty times a second, on the thread of
  * the watcher. */
 void mishap_cli_live_tick(void);
 
-/* Erase the line. From now on it is not drawn any more; log lines still come. Any thread. */
+/* Erase the line. From now on it is not drawn any more; log lines still come. May be called on any
+ * thread. */
 void mishap_cli_live_erase(void);
 
 /* … and nothing more is shown at all: the answer follows. */

@@ -16,15 +16,16 @@
 
 #include "cli/run/run.h"
 
-enum { GRACE_S = 2 }; /* for a handler to tidy up */
+enum { GRACE_S = 2 }; /* for a handler to clean up */
 
 static atomic_flag answered = ATOMIC_FLAG_INIT;
 static mishap_cli *watched;
 static int64_t
-    started_ns; /* of `watched`, which is main()'s to end once it has claimed the answer */
-static atomic_int watched_timeout_ms; /* main() may still set it anew while the watcher sleeps */
+    /* Of `watched`, which main() ends once it has claimed the answer. */
+    started_ns;
+static atomic_int watched_timeout_ms; /* main() may still change it while the watcher sleeps */
 static _Atomic(mishap_call *) watched_call; /* NULL as long as there is none */
-static sem_t handler_ended;                 /* main() is back, and too late to answer */
+static sem_t handler_ended;                 /* main() is back, but too late to answer */
 static bool watching;
 
 bool mishap_cli_claim_first(void)
@@ -39,7 +40,7 @@ void mishap_cli_claim_answer(void)
 {
     if (!mishap_cli_claim_first())
         for (;;)
-            pause(); /* the other one is answering, and ends the program */
+            pause(); /* the other thread is answering, and ends the program */
 }
 
 static void watched_signals(sigset_t *set)
@@ -49,8 +50,7 @@ static void watched_signals(sigset_t *set)
     sigaddset(set, SIGINT);
 }
 
-/* What has come: a signal, or 0 when the time is up. The clock runs from the start of the program.
- */
+/* Wait for a signal; 0: the time is up. The time counts from the start of the program. */
 static int wait_for_something(const sigset_t *set)
 {
     for (;;) {
@@ -60,7 +60,7 @@ static int wait_for_something(const sigset_t *set)
             return 0;
         mishap_cli_live_tick();
         if (left > 50000000)
-            left = 50000000; /* look again whether the limit is another one by now */
+            left = 50000000; /* check again, since the limit may have changed */
         struct timespec wait = { 0, left };
         int signal = sigtimedwait(set, NULL, &wait);
         if (signal > 0)
@@ -73,7 +73,7 @@ static mishap *timed_out(const mishap_cli *cli)
     mishap *m = mishap_raise(TIMEOUT, "The command did not finish within %d ms.",
                              (int)watched_timeout_ms);
     m = mishap_tell(m, "timeout_ms", (int)watched_timeout_ms);
-    /* Only what changes nothing can be tried again without asking what was done. */
+    /* Only an operation that changes nothing can be tried again without checking what was done. */
     return mishap_retryable(m, cli->operation &&
                                    mishap_operation_danger(cli->operation) == MISHAP_SAFE);
 }
@@ -98,7 +98,7 @@ static void heed_further_signals(const sigset_t *set)
     pthread_sigmask(SIG_UNBLOCK, set, NULL);
 }
 
-/* main() has the answer in hand already: let it finish, but not for ever. */
+/* main() is about to answer: let it finish, but not for ever. */
 static _Noreturn void wait_for_main(const sigset_t *set, int signal)
 {
     while (signal <= 0) /* the time was up after the work was done: only a signal ends it now */
@@ -108,7 +108,8 @@ static _Noreturn void wait_for_main(const sigset_t *set, int signal)
     _exit(128 + signal);
 }
 
-/* The answer is out already: only the handler is waited for, and only if it looks. */
+/* The answer was printed already: wait only for the handler, and only if it checks for
+ * cancellation. */
 static void let_handler_end(const mishap_call *call)
 {
     struct timespec until;

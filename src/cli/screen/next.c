@@ -1,11 +1,11 @@
 /*
- * How to get the next page of a list: the same command once more, with the place where the page
- * begins. It can be pasted into a shell.
+ * The command for the next page of a list: the same command once more, with the start of the next
+ * page. It can be pasted into a shell.
  */
 #include "cli/screen/readable.h"
 #include "cli/words/command.h"
 
-/* What pages call the place where the next one begins, and what the parameter is called that takes
+/* The usual names of the member with the start of the next page, and of the parameter that takes
  * it, most likely first. A parameter of the same name as the member comes before those. */
 static const char *const members[] = {
     "next",          "next_cursor",   "nextCursor", "next_page", "next_page_token",
@@ -53,17 +53,19 @@ static bool needs_no_quotes(char c)
            (c && strchr("-_./:=@%+,", c));
 }
 
-/* Has a meaning even between single quotes: to fish the backslash, to csh the exclamation mark. */
+/* Characters with a meaning even between single quotes: to fish the backslash, to csh the
+ * exclamation mark. */
 static bool is_special(char c)
 {
     return c == '\'' || c == '\\' || c == '!';
 }
 
-/* False: there is something in it that cannot be shown, so it cannot be pasted either. */
+/* False: it contains a character that cannot be shown, so it cannot be pasted either. */
 static bool put_word(mishap_buffer *line, mishap_text word)
 {
     mishap_buffer shown = { 0 };
-    bool plain = word.length && word.data[0] != '='; /* zsh puts the path of a program there */
+    /* Zsh would replace `=name` by the path of a program. */
+    bool plain = word.length && word.data[0] != '=';
     mishap_cli_put_shown(&shown, word, MISHAP_CLI_ANY_WIDTH, MISHAP_CLI_ALL_LINES);
     bool same = !shown.failed && mishap_text_equal(mishap_buffer_text(&shown), word) &&
                 !memchr(word.data, '\n', word.length);
@@ -107,7 +109,7 @@ static bool put_flag(mishap_buffer *line, const mishap_param *param, mishap_text
         return false; /* it would be read from a file */
     MISHAP_PUT(line, " --");
     mishap_cli_put_flag(line, param->name);
-    /* A value that looks like a flag would be taken for one. */
+    /* A value that looks like a flag would be read as one. */
     if (value.data[0] != '-')
         return put_word(line, value);
     MISHAP_PUT(line, "=");
@@ -120,7 +122,7 @@ static bool put_flag(mishap_buffer *line, const mishap_param *param, mishap_text
     return sound;
 }
 
-/* The words that were given, with another value of one flag, which stands before `--`. */
+/* The given words, with another value of one flag, which stands before `--`. */
 static bool put_again(mishap_buffer *line, const mishap_cli_asked *asked, const mishap_param *param,
                       mishap_text value)
 {

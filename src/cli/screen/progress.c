@@ -1,4 +1,4 @@
-/* The line that shows how far a call is. */
+/* The line of progress of a call. */
 #include "cli/screen/progress.h"
 #include "cli/screen/width.h"
 
@@ -9,7 +9,7 @@ enum {
     LEAST_BAR = 8,
     MOST_BAR = 30,
     LEAST_WORDS = 4,
-    SETTLED_MS = 1000, /* how long it must have worked before a guess is worth anything */
+    SETTLED_MS = 1000, /* an estimate needs so much time to be useful */
     LONGEST_S = 360000 /* one hundred hours: longer estimates are not shown */
 };
 
@@ -79,7 +79,7 @@ static void put_figures(mishap_buffer *b, const mishap_cli_progress *p, double p
         MISHAP_PUT(b, " left");
 }
 
-/* A third of the line, so that it does not move when what stands behind it becomes longer. */
+/* A third of the line, so that the bar does not move when the text behind it becomes longer. */
 static size_t bar_width(const mishap_cli_progress *p, size_t width)
 {
     size_t third = width / 3;

@@ -6,12 +6,12 @@
 
 typedef struct mishap_cli_progress {
     double first, done, total;  /* total 0: not known */
-    int64_t first_ns, since_ns; /* when it was first told, and when the work began */
-    mishap_text words;          /* as they may be shown */
+    int64_t first_ns, since_ns; /* when progress was first reported, and when the work began */
+    mishap_text words;          /* cleaned for display */
 } mishap_cli_progress;
 
 /*
- * Put the line of this moment, in less than `width` columns: a bar, percent, the time left, words;
+ * Write the current line, in less than `width` columns: a bar, percent, the time left, words;
  * without a total a count, the time since the work began, words. The words, the bar and the time
  * are left out where there is no room for them. No line feed.
  */

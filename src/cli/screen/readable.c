@@ -1,11 +1,11 @@
-/* A JSON value as lines of text: names and values, with what is nested further in. */
+/* A JSON value as lines of text: names and values, with nested values indented. */
 #include "cli/screen/readable.h"
 
 enum {
-    DEEPEST = 8,      /* levels that are laid out; what is deeper is put in a few words */
-    STEP = 2,         /* how much further in the next level stands */
+    DEEPEST = 8,      /* levels that are laid out; deeper values are shortened */
+    STEP = 2,         /* indentation of a level */
     WIDEST_NAME = 28, /* of the column of names */
-    LEAST_TEXT = 20,  /* columns that are worth wrapping a text for */
+    LEAST_TEXT = 20,  /* columns that are needed to wrap a text */
 };
 
 /* The page that is being made. */
@@ -23,7 +23,7 @@ static void put_style(const struct page *p, const char *style)
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
-/* How much of a line fits: all of it, else up to the last blank within, else its first word. */
+/* How much of a line fits: all of it, else up to the last blank that fits, else its first word. */
 static size_t fitting(mishap_text line, size_t columns)
 {
     size_t width = 0, blank = 0;
@@ -42,8 +42,7 @@ static size_t fitting(mishap_text line, size_t columns)
     return line.length;
 }
 
-/* One line of a text in as many as are needed. The first begins where the page stands, the others
- * in `column`. */
+/* Wrap one line of a text. The first part begins at the current column, the others in `column`. */
 static void put_wrapped(const struct page *p, mishap_text line, size_t column)
 {
     size_t columns = p->look.width == MISHAP_CLI_ANY_WIDTH || column + LEAST_TEXT > p->look.width
@@ -90,7 +89,7 @@ static void put_text(const struct page *p, mishap_text text, size_t column)
     mishap_buffer_release(&shown);
 }
 
-/* With commas between them, such texts could not be told apart. */
+/* True if a text contains commas: with commas between them, the texts could not be told apart. */
 static bool has_commas_inside(yyjson_val *list)
 {
     size_t index, count;
@@ -113,7 +112,7 @@ static void put_points(const struct page *p, yyjson_val *list, size_t column)
     }
 }
 
-/* What takes one line, or several if it is a long text or a list of them. */
+/* A value that takes one line, or several if it is a long text or a list of them. */
 static void put_inline(const struct page *p, yyjson_val *value, size_t column)
 {
     mishap_buffer words = { 0 };
@@ -136,7 +135,7 @@ static void put_inline(const struct page *p, yyjson_val *value, size_t column)
 
 static void put_members(const struct page *p, yyjson_val *object, size_t indent, int depth);
 
-/* Does a value stand behind its name, or below it? */
+/* True if a value stands behind its name, and not below it. */
 static bool is_inline(yyjson_val *value, int depth)
 {
     return mishap_cli_is_scalar(value) || !unsafe_yyjson_get_len(value) || depth >= DEEPEST ||
@@ -174,7 +173,7 @@ static size_t name_width(mishap_text name)
     return width;
 }
 
-/* Where the values stand behind their names. */
+/* The column in which the values stand behind their names. */
 static size_t value_column(yyjson_val *object, size_t indent, int depth)
 {
     size_t index, count, widest = 0, width;
@@ -252,7 +251,7 @@ static void put_top_list(const struct page *p, yyjson_val *list)
         MISHAP_PUT(p->remarks, "The list is empty.\n");
 }
 
-/* The list, then what else the page has. */
+/* The list, then the other members of the page. */
 static void put_page(const struct page *p, yyjson_val *object, yyjson_val *list)
 {
     size_t index, count, column = value_column(object, 0, 0);

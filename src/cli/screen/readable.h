@@ -13,13 +13,13 @@
 #include "cli/screen/width.h"
 #include "mishap/operation.h"
 
-/* Where it is shown. */
+/* The terminal or file that shows it. */
 typedef struct mishap_cli_look {
     size_t width; /* columns; MISHAP_CLI_ANY_WIDTH: nothing is cut or wrapped */
     bool styles;  /* escape sequences for bold and faint are understood */
 } mishap_cli_look;
 
-/* Which command is answered; all of it may be NULL or 0. */
+/* The command that is answered; all of it may be NULL or 0. */
 typedef struct mishap_cli_asked {
     const char *program;
     const mishap_operation *operation;
@@ -28,9 +28,9 @@ typedef struct mishap_cli_asked {
 } mishap_cli_asked;
 
 /*
- * Put a value as text that ends with a line feed, or nothing for null and {}. `remarks` is for
- * lines that are no part of the answer: that a list is empty, how to get its next page. Where there
- * was no memory, a buffer has failed.
+ * Write a value as text that ends with a line feed, or nothing for null and {}. `remarks` is for
+ * lines that are not part of the answer: that a list is empty, how to get its next page. Without
+ * memory, a buffer has failed.
  */
 void mishap_cli_put_readable(mishap_buffer *out, mishap_buffer *remarks, yyjson_val *value,
                              const mishap_cli_asked *asked, mishap_cli_look look);
@@ -51,13 +51,13 @@ bool mishap_cli_put_table(mishap_buffer *out, yyjson_val *list, size_t indent,
  */
 size_t mishap_cli_put_short(mishap_buffer *out, yyjson_val *value, size_t most);
 
-/* Is a value neither an object nor a list? And has a list, which is not empty, only such items, or
- * only objects? */
+/* True for a value that is neither an object nor a list; for a non-empty list of only such items;
+ * of only objects. */
 bool mishap_cli_is_scalar(yyjson_val *value);
 bool mishap_cli_lists_scalars(yyjson_val *list);
 bool mishap_cli_lists_objects(yyjson_val *list);
 
-/* Whether a command lists page by page: it has a parameter for the place where a page begins. */
+/* True if a command lists page by page: it has a parameter for the start of a page. */
 bool mishap_cli_has_pages(const mishap_operation *operation);
 
 /*

@@ -32,7 +32,7 @@ bool mishap_cli_lists_objects(yyjson_val *list)
 
 /* -- in a few words ---------------------------------------------------------------------------- */
 
-/* A line that is being put, until it is full. */
+/* A line that is being written, until it is full. */
 struct line {
     mishap_buffer *out;
     size_t most, columns;
@@ -45,7 +45,7 @@ static void add(struct line *line, mishap_text text)
         line->columns += mishap_cli_put_shown(line->out, text, left, MISHAP_CLI_ONE_LINE);
 }
 
-/* Is it a point in time as RFC 3339 has it: 2026-01-31T12:00:00.000Z? */
+/* True for a time of RFC 3339: 2026-01-31T12:00:00.000Z. */
 static bool is_time(mishap_text text)
 {
     static const char shape[] = "0000-00-00T00:00:00";
@@ -57,8 +57,7 @@ static bool is_time(mishap_text text)
     return true;
 }
 
-/* Where there is little room, a time is shown to the minute or the day: half a date is of no use.
- */
+/* If there is little room, a time is shown to the minute or the day: half a date is of no use. */
 static void add_time(struct line *line, mishap_text time, size_t left)
 {
     enum { TO_MINUTE = 16, TO_DAY = 10 };
@@ -115,7 +114,7 @@ static void add_list(struct line *line, yyjson_val *list)
         }
 }
 
-/* What is in its members is not shown if it has members itself. */
+/* Members that have members themselves are not shown in detail. */
 static void add_object(struct line *line, yyjson_val *object)
 {
     size_t index, count;
@@ -139,8 +138,8 @@ static void add_object(struct line *line, yyjson_val *object)
     }
 }
 
-/* Pieces that fill the line to its last column do not show that others are missing. So there is
- * room for one more column, and then all of it is cut. */
+/* If pieces exactly filled the line, it would not show that others are missing. So one more column
+ * is allowed first, and then the whole is cut. */
 static size_t put_pieces(mishap_buffer *out, yyjson_val *value, size_t most)
 {
     char room[512];

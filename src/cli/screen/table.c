@@ -1,10 +1,9 @@
 /*
  * A list of objects as a table.
  *
- * Cells are measured first and written then: nothing is kept of them in between. Where the table is
- * too wide, the widest columns become narrower, but never so narrow that nothing can be recognized.
- * A short list inside of an answer is part of what was asked for, so none of its cells is cut: if
- * it is too wide, it is no table.
+ * Cells are measured first and written afterwards; nothing is stored in between. If the table is
+ * too wide, the widest columns become narrower, but stay recognizable. A short list inside of an
+ * answer was asked for, so none of its cells is cut: if it is too wide, it is not shown as a table.
  */
 #include "cli/screen/readable.h"
 
@@ -12,18 +11,18 @@ enum {
     MOST_COLUMNS = 64,
     GAP = 2,            /* between two columns */
     WIDEST_HEADER = 40, /* a name may have any length */
-    WIDEST_PADDED = 80, /* where nothing is cut: a wider cell moves the rest of its line */
-    LEAST = 8,          /* of what is cut */
+    WIDEST_PADDED = 80, /* if nothing is cut: a wider cell moves the rest of its line */
+    LEAST = 8,          /* the least width of a column that is cut */
     LEAST_HEADER = 10,  /* … and of its header */
-    MANY_CELLS = 4096,  /* if there are more, this part of them must have a value: */
-    SPARSE = 8,         /* else a small answer would make a huge table of blanks */
+    MANY_CELLS = 4096,  /* with more cells, this part of them must have a value: */
+    SPARSE = 8,         /* otherwise a small answer would make a huge table of blanks */
     SHORT_LIST = 16, /* items of a list inside of an answer that may take a line for each member */
 };
 
 struct column {
     mishap_text name;
     size_t width, floor; /* how wide it is, and how narrow it may become */
-    bool text;           /* it has something in it that is no number */
+    bool text;           /* it contains something that is no number */
     bool number;         /* it has a number in it */
 };
 
@@ -103,7 +102,7 @@ static size_t put_header(mishap_buffer *out, mishap_text name, size_t most)
     return width;
 }
 
-/* A cell into t->cell: how many columns it takes. No item: the header. */
+/* Make a cell in t->cell; returns its width. No item: the header. */
 static size_t make_cell(struct table *t, yyjson_val *item, size_t column, size_t most)
 {
     yyjson_val none = { .tag = YYJSON_TYPE_NULL }, *value = item ? value_of(t, item, column) : NULL;
@@ -133,7 +132,7 @@ static void measure(struct table *t, size_t column)
         c->text = c->text || (value && !yyjson_is_null(value) && !is_number(value));
     }
     size_t least = header < LEAST_HEADER ? header : LEAST_HEADER;
-    /* A number that is cut is another number. */
+    /* A number must not be cut: it would be another number. */
     size_t needed = c->text && widest > LEAST ? LEAST : widest;
     c->width = widest > header ? widest : header;
     c->floor = needed > least ? needed : least;
@@ -155,7 +154,7 @@ static size_t sum_within(const struct table *t, size_t level)
     return sum;
 }
 
-/* May cells be cut? */
+/* True if cells may be cut. */
 static bool may_cut(const struct table *t)
 {
     return t->indent == 0 || yyjson_arr_size(t->list) > SHORT_LIST;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_MARKS = 8 }; /* behind one character: no writing has more */
+enum { MOST_MARKS = 8 }; /* after one character: no script has more */
 
 struct range {
     uint32_t first, last;
@@ -36,7 +36,7 @@ size_t mishap_cli_char_width(uint32_t c)
 
 /* -- characters -------------------------------------------------------------------------------- */
 
-/* Behind the last character there is none. `bytes` is 0 then, and 1 for a byte that is no UTF-8. */
+/* A character; at the end there is none. `bytes` is 0 then, and 1 for a byte that is not UTF-8. */
 struct character {
     uint32_t code;
     size_t bytes;
@@ -62,7 +62,7 @@ static bool is_space(uint32_t c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == 0x2028 || c == 0x2029;
 }
 
-/* What a terminal would act on, or what would show a text in another order than it is in. */
+/* True if a terminal would act on it, or if it changes the order in which text is shown. */
 static bool is_harmful(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
@@ -71,12 +71,12 @@ static bool is_harmful(uint32_t c)
 
 /* -- texts ------------------------------------------------------------------------------------- */
 
-/* A text that is being put. */
+/* A text that is being written. */
 struct line {
     mishap_buffer *out;
     size_t most, columns;
-    size_t kept, kept_columns; /* up to here it stays if it has to be cut */
-    size_t marks;              /* behind the last character */
+    size_t kept, kept_columns; /* the part that stays if it has to be cut */
+    size_t marks;              /* marks behind the last character */
     bool cut;
 };
 

@@ -14,7 +14,7 @@
 
 /* -- saying what is wrong ---------------------------------------------------------------------- */
 
-/* A word as it is shown: not all of a long one. */
+/* A word for a message: a long one is cut. */
 static mishap_text shown(mishap_text word)
 {
     enum { ECHOED = 100 }; /* bytes */
@@ -43,7 +43,7 @@ void mishap_cli_refuse(mishap_cli_reading *r, mishap_text name, const char *erro
                                      .expected = value_of(expected) });
 }
 
-/* A setting is called by its flag, --lisp-folder: it may also come from elsewhere. */
+/* A setting is named by its flag, --lisp-folder: its value may also come from elsewhere. */
 void mishap_cli_refuse_param(mishap_cli_reading *r, size_t i, const char *error,
                              const char *expected)
 {
@@ -63,7 +63,7 @@ void mishap_cli_refuse_param(mishap_cli_reading *r, size_t i, const char *error,
     mishap_buffer_release(&name);
 }
 
-/* A value that is none of the choices is shown beside them. */
+/* A value that is not one of the choices is shown beside them. */
 void mishap_cli_refuse_choice(mishap_cli_reading *r, const char *name, const char *const *choices,
                               mishap_text given)
 {
@@ -90,7 +90,7 @@ static void take_environment(mishap_cli_reading *r)
     r->flags.config_by_variable = r->flags.config < r->count && !r->values[r->flags.config].length;
     for (size_t i = 0; i < r->count; i++) {
         if (i >= r->flags.own && i != r->flags.config)
-            continue; /* settings are read all together */
+            continue; /* settings are read together, later */
         const char *variable = r->params[i].environment,
                    *value = variable ? getenv(variable) : NULL;
         if (value && *value && !r->values[i].length && !r->refused[i])
@@ -100,7 +100,8 @@ static void take_environment(mishap_cli_reading *r)
 
 /* -- settings ---------------------------------------------------------------------------------- */
 
-/* Options that nothing else gives. For the data folder there is a variable, which comes first. */
+/* Options that neither flag nor variable gives. The data folder has a variable, which comes
+ * first. */
 static void take_options_of_file(mishap_cli_reading *r)
 {
     const char *data = mishap_system_setting(r->cli->app->name, "DATA");
@@ -124,7 +125,7 @@ static bool is_refused_flag(const mishap_cli_reading *r, mishap_text field)
 
 static void refuse_by_rule(mishap_cli_reading *r, const mishap_field *field);
 
-/* What is wrong with settings is told beside what is wrong with words. */
+/* Findings about settings are reported together with those about words. */
 static mishap *take_settings(mishap_cli_reading *r)
 {
     mishap *found = NULL;
@@ -163,7 +164,7 @@ static bool is_refused(const mishap_cli_reading *r, mishap_text field)
     return false;
 }
 
-/* What is told in words is no matter of a pattern. */
+/* If the expected value is described in words, the pattern is not mentioned. */
 static void refuse_by_rule(mishap_cli_reading *r, const mishap_field *field)
 {
     mishap_field worded = *field;
@@ -175,7 +176,7 @@ static void refuse_by_rule(mishap_cli_reading *r, const mishap_field *field)
     refuse_field(r, &worded);
 }
 
-/* What the rules say, beside what is wrong already: one answer for both. */
+/* The findings of the checks, in one answer with those before. */
 static mishap *check_rules(mishap_cli_reading *r, mishap_text object)
 {
     const mishap_param *params = r->cli->operation->params;
@@ -197,7 +198,7 @@ static mishap *check_rules(mishap_cli_reading *r, mishap_text object)
     return NULL;
 }
 
-/* One thing that is wrong is told in the message itself; of several, their names. */
+/* A single finding is told in the message itself; of several, the names. */
 static void word_message(mishap_cli_reading *r)
 {
     const mishap_public *told = mishap_told(r->wrong);
@@ -213,7 +214,7 @@ static void word_message(mishap_cli_reading *r)
                                           : "Some arguments are not valid: ");
         for (const mishap_field *field = told->fields; field; field = field->next) {
             if (field != told->fields && mishap_text_equal(field->field, last->field))
-                continue; /* of one argument two things can be wrong */
+                continue; /* one argument may have two findings */
             if (field != told->fields)
                 MISHAP_PUT(&message, ", ");
             mishap_buffer_put_text(&message, field->field);
@@ -235,7 +236,7 @@ static void word_message(mishap_cli_reading *r)
     mishap_buffer_release(&suggestion);
 }
 
-/* Which file it was, for findings may be about what is in it. */
+/* Name the file, since findings may be about its contents. */
 static void tell_config(mishap_cli_reading *r)
 {
     size_t config = r->flags.config;

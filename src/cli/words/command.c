@@ -1,4 +1,4 @@
-/* Which commands and flags there are, how they are spelled, which one is meant by some words. */
+/* The commands and flags of a program, their spelling, and which command some words name. */
 #include "cli/words/command.h"
 #include "mishap/worker.h"
 #include "operation/caller.h"
@@ -224,7 +224,7 @@ static bool is_capital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Does a word begin with this capital? Those of userID are one word. */
+/* True if a word begins with this capital. The capitals in userID are one word. */
 static bool begins_word(const char *name, const char *at)
 {
     return at > name && is_capital(*at) && (!is_capital(at[-1]) || (at[1] >= 'a' && at[1] <= 'z'));
@@ -258,8 +258,8 @@ bool mishap_cli_spells(const char *flag, size_t length, const char *param_name)
 
 /* -- which one is meant ------------------------------------------------------------------------ */
 
-/* Is the word what stands in the name up to a dot or its end? An underscore may be written as a
- * hyphen. */
+/* True if the word is the segment of the name up to a dot or its end. An underscore may be written
+ * as a hyphen. */
 static bool is_segment(const char *word, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -305,7 +305,7 @@ bool mishap_cli_is_in_group(const mishap_operation *operation, mishap_text group
            operation->name[group.length] == '.';
 }
 
-/* How many bytes of a name the words spell, if it goes on behind them; else 0. */
+/* How many bytes of a name the words spell, if the name continues behind them; else 0. */
 static size_t beginning_of_name(const char *name, const char *const *words, size_t count)
 {
     const char *at = name;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "operation/operation.h"
 
-/* The operation that the first words name (`users create`), and how many words those are. NULL:
+/* The operation that the first words name (`users create`), and the number of these words. NULL:
  * none. */
 const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const *words,
                                         size_t count, size_t *used);
@@ -16,8 +16,8 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
 mishap_text mishap_cli_group(const mishap_app *app, const char *const *words, size_t count);
 bool mishap_cli_is_in_group(const mishap_operation *operation, mishap_text group);
 
-/* The nearest of some names to a word that is none of them, NULL if none is near. The list ends
- * with NULL. */
+/* The most similar of some names to a word that is none of them; NULL if none is similar. The list
+ * ends with NULL. */
 const char *mishap_cli_nearest(const char *word, const char *const *names);
 
 /* How a name is written on a command line: `users.create` as `users create`, timeout_ms as
@@ -31,8 +31,8 @@ static inline void mishap_cli_put(mishap_buffer *buffer, const char *string)
     mishap_buffer_put_text(buffer, mishap_text_of(string));
 }
 
-/* Is a flag, without its hyphens, the name of this parameter? An underscore may be written as a
- * hyphen, and dueDate as due-date. */
+/* True if a flag, without its hyphens, is the name of this parameter. An underscore may be written
+ * as a hyphen, and dueDate as due-date. */
 bool mishap_cli_spells(const char *flag, size_t length, const char *param_name);
 
 /* -- all of them --------------------------------------------------------------------------------
@@ -59,10 +59,10 @@ const mishap_param *mishap_cli_next_own(const mishap_operation *operation,
 const mishap_param *mishap_cli_next_flag(const mishap_operation *operation,
                                          const mishap_param *before);
 
-/* Has the operation, which may be NULL, a parameter of this name? */
+/* True if the operation, which may be NULL, has a parameter of this name. */
 bool mishap_cli_has_param(const mishap_operation *operation, const char *name);
 
-/* Is it one of mishap_cli_flags? */
+/* True if it is one of mishap_cli_flags. */
 bool mishap_cli_is_common(const mishap_param *flag);
 
 /* The letter of a flag in this command, 0 if it has none or another parameter took it. */

@@ -21,44 +21,44 @@
 typedef struct mishap_cli {
     const mishap_app *app;
     const mishap_operation *operation; /* NULL until it is known */
-    const char *const *words;          /* what follows the program's name on the command line */
+    const char *const *words;          /* the words after the program's name on the command line */
     size_t word_count;
 
     bool json;    /* the envelope, not text for a person */
     bool verbose; /* the private side on stderr too */
     bool color;
     bool envelope;  /* … because a flag says so */
-    int out;        /* the real standard output, while descriptor 1 is caught */
+    int out;        /* the real standard output, while descriptor 1 is captured */
     const char *to; /* --to: the file for an answer of bytes; NULL: standard output */
     int to_file;    /* … which is open; -1: it is not */
-    bool to_made;   /* … and was not there before */
+    bool to_made;   /* … and did not exist before */
     const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
     const char *server;                /* --server; NULL: not given */
     const char *caller;                /* --caller; NULL: not given */
     const mishap_dialect *dialect;     /* --dialect, of a failure; NULL: not given */
-    mishap_buffer body;                /* what was read */
-    bool streamed;                     /* pieces of the answer are out already */
+    mishap_buffer body;                /* the body that was read */
+    bool streamed;                     /* pieces of the answer were written already */
     uint64_t written;                  /* … so many bytes */
     int64_t started_ns, started_ms;
     int timeout_ms;    /* of the operation; 0 until it is known */
-    int timeout_given; /* … if a flag said it; else 0 */
+    int timeout_given; /* … if a flag gave it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
-    const mishap_secrets *secrets; /* the values of secret parameters; the call's */
-    mishap_setup setup;     /* where services keep their data, if the file of --config says it */
-    mishap_watcher watcher; /* hears what the call says while it runs */
+    const mishap_secrets *secrets; /* the values of secret parameters; the call owns them */
+    mishap_setup setup;     /* where services store their data, if the file of --config says it */
+    mishap_watcher watcher; /* receives the reports of the running call */
 } mishap_cli;
 
 /* -- arguments.c and words.c --------------------------------------------------------------------
  */
 
 /*
- * The words behind the command as a JSON object for the operation, and the flags that every command
- * has into `cli`. All that is wrong is collected: an ARG_ERROR with a field each.
+ * Convert the words after the command to a JSON object for the operation, and put the common flags
+ * into `cli`. All mistakes are collected: an ARG_ERROR with a field for each.
  */
 mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count,
                                   mishap_buffer *object);
 
-/* The whole of a file, or of standard input for "-". */
+/* Read a whole file, or standard input for "-". */
 bool mishap_cli_read_whole(const char *path, mishap_buffer *to);
 
 /* -- settings.c ---------------------------------------------------------------------------------
@@ -72,15 +72,15 @@ bool mishap_cli_read_whole(const char *path, mishap_buffer *to);
 typedef struct mishap_cli_flags_of {
     const mishap_param *list; /* its parameters, then these; the list ends with { 0 } */
     size_t own, count;        /* how many are its parameters; how many there are in all */
-    size_t config, store;     /* where --config and --store are; SIZE_MAX: it has none */
-    bool config_by_variable;  /* no flag gives --config */
+    size_t config, store;     /* the index of --config and --store; SIZE_MAX: it has none */
+    bool config_by_variable;  /* a variable, and no flag, gives --config */
     struct mishap_cli_setting {
         const mishap_service *service;
-        const mishap_param *setting; /* NULL: it is none */
+        const mishap_param *setting; /* NULL: it is no setting */
     } * settings;                    /* of each that is no parameter */
 } mishap_cli_flags_of;
 
-/* Is it a command that serves: one that stays, and has a data folder? */
+/* True for a command that serves: one that keeps running, and has a data folder. */
 bool mishap_cli_serves(const mishap_operation *operation);
 
 /* All flags of a command, in the arena. False: there is no memory. */
@@ -92,9 +92,9 @@ bool mishap_cli_list_flags(const mishap_app *app, const mishap_operation *operat
 bool mishap_cli_describe(const mishap_app *app, mishap_arena *arena, mishap_app *described);
 
 /*
- * Read the file that --config names, and use what flags (`values`, the JSON of each), variables and
- * that file say of the services that the command may open. *found has a field for each thing that
- * is wrong, named by where it came from; NULL: nothing is.
+ * Read the file that --config names, and use the values of flags (`values`, the JSON of each),
+ * variables and that file for the services that the command may open. *found has a field for each
+ * mistake, named by its source; NULL: there is none.
  */
 mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flags,
                                 const mishap_buffer *values, mishap **found);

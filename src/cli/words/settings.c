@@ -1,6 +1,6 @@
 /*
- * Settings of services as flags, and the file that --config names. What a setting is, and which of
- * its values counts, is said in operation/settings.h.
+ * Settings of services as flags, and the file that --config names. operation/settings.h defines
+ * settings, and which value of a setting counts.
  */
 #include "operation/settings.h"
 
@@ -39,7 +39,7 @@ static const mishap_param store_flag = {
     .help = "The store of each service that has no store setting of its own",
 };
 
-/* Where flags are put. */
+/* A list of flags that is being made. */
 struct listing {
     const mishap_app *app;
     const mishap_operation *operation;
@@ -184,7 +184,7 @@ struct use {
     mishap *found;
 };
 
-/* What flags give: {"store":"…","lisp":{"folder":"…"}}. Flags of one service stand together. */
+/* The values of flags: {"store":"…","lisp":{"folder":"…"}}. Flags of one service are together. */
 static void put_given(const struct use *u, mishap_buffer *given)
 {
     const mishap_cli_flags_of *flags = u->flags;
@@ -232,7 +232,7 @@ static void refuse_config(struct use *u, const char *path, bool malformed, misha
                          .message = mishap_text_of(sentence) });
 }
 
-/* What is given, and what is in the file, if that is sound. */
+/* Use the given values, and those of the file, if it is valid. */
 static mishap *use_sources(struct use *u, const char *path, mishap_text given)
 {
     char reason[128];
@@ -252,8 +252,8 @@ static mishap *use_sources(struct use *u, const char *path, mishap_text given)
     return mishap_settings_use(u->cli->app, &from);
 }
 
-/* A command that opens a service looks for its data where a server with the same file has it. For
- * the data folder there is a variable, which comes first. */
+/* A command that opens a service looks for its data where a server with the same file has it. A
+ * variable for the data folder comes first. */
 static void use_data_folder(struct use *u)
 {
     const char *variable = mishap_system_setting(u->cli->app->name, "DATA");

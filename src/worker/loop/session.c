@@ -177,8 +177,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
 {
     static const uint8_t none[MISHAP_SESSION_KEY];
     if (!memcmp(message->session, none, sizeof none))
-        return true; /* it has no session: it belongs to a pool, or was started to show whether one
-                        can be */
+        return true; /* it belongs to a pool, or only shows whether one can be started */
     if (find_link(r, link->group, message->session))
         return false;
     link->is_session = true;

@@ -1,4 +1,4 @@
-/* See validate.h. */
+/* The validator: see validate.h. */
 #include <string.h>
 
 #include "tree/shadow.h"
@@ -15,11 +15,12 @@ static bool listed(const char *const *list, const char *name)
 typedef struct check {
     tree *t;
     fault *wrong;
-    const char *modules[64], *real[64]; /* names that imports bind to modules; which ones */
+    /* Names that imports bind to modules; the names of these modules. */
+    const char *modules[64], *real[64];
     size_t module_count;
-    bool in_class;       /* what is bound here becomes an attribute */
-    const block *inside; /* functions and the like around the node */
-    size_t statement;    /* of the module: its index */
+    bool in_class;       /* a name that is bound here becomes an attribute */
+    const block *inside; /* the functions and classes around the node */
+    size_t statement;    /* the index of the current statement of the module */
 } check;
 
 static bool refuse_node(check *c, int line, const char *words, const char *name)
@@ -34,7 +35,7 @@ static bool is_dunder(const char *name)
     return length > 4 && strncmp(name, "__", 2) == 0 && strcmp(name + length - 2, "__") == 0;
 }
 
-/* The module that a name is bound to; NULL: it is none. */
+/* The module that a name is bound to; NULL: none. */
 static const char *module_of(const check *c, const char *name)
 {
     for (size_t i = 0; i < c->module_count; i++)
@@ -49,7 +50,7 @@ static bool check_attribute(check *c, const char *name, int line)
 {
     if (listed(validate_blocked_attributes, name))
         return refuse_node(c, line, "Blocked attribute", name);
-    /* An AttributeError has the module that lacks a name. */
+    /* An AttributeError has the module that lacks a name as its `obj`. */
     if (c->module_count && strcmp(name, "obj") == 0)
         return refuse_node(c, line, "Blocked attribute", name);
     if (listed(validate_blocked_indirect, name) ||
@@ -58,7 +59,7 @@ static bool check_attribute(check *c, const char *name, int line)
     return true;
 }
 
-/* An attribute that is had by its name, not with a dot. */
+/* An attribute that is accessed by its name as text. */
 static bool check_named(check *c, const char *name, int line)
 {
     if (strcmp(name, "format") == 0)
@@ -66,7 +67,7 @@ static bool check_named(check *c, const char *name, int line)
     return check_attribute(c, name, line);
 }
 
-/* A name that is bound or given to something: that of a builtin hides it, and does no harm. */
+/* A name that is bound: a name that hides a builtin is harmless. */
 static bool check_bound(check *c, const char *name, int line)
 {
     if (strcmp(name, "__builtins__") == 0 ||
@@ -86,7 +87,7 @@ static bool check_name(check *c, const char *name, bool called, int line)
     return check_bound(c, name, line);
 }
 
-/* A name that comes from a module: it must not be another module, nor private. */
+/* A name from a module: it must not be another module, nor private. */
 static bool check_member(check *c, const char *module, const char *name, int line)
 {
     bool inner = listed(validate_allowed_modules, name) && strcmp(module, name) != 0 &&
@@ -179,7 +180,7 @@ static bool is_word(uint32_t c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* A text that is formatted reaches for attributes: `{0.name}`. */
+/* A format string can access attributes: `{0.name}`. */
 static bool check_fields(check *c, const node *n)
 {
     const constant *k = n->constant;
@@ -198,7 +199,7 @@ static bool check_fields(check *c, const node *n)
     return true;
 }
 
-/* An annotation that is a string is code for those that evaluate annotations. */
+/* An annotation that is a string is code for functions that evaluate annotations. */
 static bool walk(check *c, const node *n, const node *parent);
 
 static bool check_annotation(check *c, const node *n, int depth)
@@ -224,7 +225,7 @@ static bool is_text(const node *n)
     return n->kind == N_CONSTANT && n->constant->kind == C_STR;
 }
 
-/* namedtuple() makes code of the names that it is given: they must be plain to see. */
+/* namedtuple() makes code of its field names: they must be literals. */
 static bool is_plain_record(const node *call)
 {
     if (!call || call->kind != N_CALL || call->x.count != 2 || !is_text(call->x.at[0]))
@@ -278,7 +279,7 @@ static bool walk_all(check *c, nodes list, const node *parent)
     return true;
 }
 
-/* collections.abc: the one module that is an attribute. */
+/* collections.abc: the only module that may be used as an attribute. */
 static bool is_abc(const check *c, const node *n)
 {
     const char *module = n->a->kind == N_NAME ? module_of(c, n->a->name) : NULL;
@@ -362,7 +363,7 @@ static bool check_node(check *c, const node *n, const node *parent)
     }
 }
 
-/* What is bound: names, and what else can stand on the left. */
+/* The targets of an assignment: names, and other expressions on the left. */
 static bool walk_target(check *c, const node *n, const node *parent)
 {
     if (n->kind == N_TUPLE || n->kind == N_LIST) {
@@ -391,7 +392,7 @@ static bool walk_some(check *c, const node *n, const node *parent)
     return !n || walk(c, n, parent);
 }
 
-/* What is run within a block: the rest of a function, such as its defaults, is run around it. */
+/* The parts that run inside of a block; others, such as defaults, run around it. */
 static bool walk_inside(check *c, const node *n, const node *one, const node *other, nodes list)
 {
     block here = { .n = n, .up = c->inside };
@@ -465,7 +466,7 @@ static bool walk(check *c, const node *n, const node *parent)
     return good;
 }
 
-/* Which names are modules, wherever they are imported. */
+/* Find the names that are modules, at any place of an import. */
 static void find_modules(check *c, const node *n);
 
 static void find_all(check *c, nodes list)
