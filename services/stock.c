@@ -81,7 +81,7 @@ static void do_job(const job *j)
     mishap_foreign_stop(j->served);
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     pthread_mutex_lock(&stock.lock);
     for (;;) {
@@ -110,12 +110,12 @@ static void *run(void *unused)
 /* -- the thread -------------------------------------------------------------------------------- */
 
 /* Signals of the process are blocked here, so that its other threads get them. */
-static bool start(void)
+static bool start_thread(void)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&stock.thread, NULL, run, NULL) == 0;
+    bool started = pthread_create(&stock.thread, NULL, run_thread, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -127,7 +127,7 @@ void service_stock_open(void)
         return;
     }
     stock = (struct stock){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .users = 1 };
-    stock.owner = start() ? getpid() : 0;
+    stock.owner = start_thread() ? getpid() : 0;
 }
 
 void service_stock_close(void)

@@ -17,8 +17,8 @@
 /* The sum of all scrip must be a number that every JSON reader represents exactly. */
 static const int64_t most = (INT64_C(1) << 53) - 1;
 
-static mishap *add(mishap_store *store, const char *id, int64_t balance, const char *kind,
-                   bool *added)
+static mishap *add_account(mishap_store *store, const char *id, int64_t balance, const char *kind,
+                           bool *added)
 {
     mishap_query query;
     mishap_query_begin(&query, store, ARTIFACTS_ACCOUNT_ADD);
@@ -54,7 +54,7 @@ static mishap *fill(mishap_call *call)
         if (mishap_integer(p, "") > most - sum)
             return wrong(name, "has too much: all balances together must be below 2^53");
         sum += mishap_integer(p, "");
-        MISHAP_TRY(add(store, name, mishap_integer(p, ""), "principal", NULL));
+        MISHAP_TRY(add_account(store, name, mishap_integer(p, ""), "principal", NULL));
     }
     return mishap_answer_member(call, "scrip", sum);
 }
@@ -85,7 +85,7 @@ static mishap *fill_once(mishap_store *store, void *text)
                        .summary = "The first principals",
                        .operations = operations,
                        .state = store };
-    MISHAP_TRY(add(store, ARTIFACTS_MINT, 0, "genesis", &added));
+    MISHAP_TRY(add_account(store, ARTIFACTS_MINT, 0, "genesis", &added));
     return added ? mishap_invoke(&app, "genesis.fill", text, NULL, NULL) : NULL;
 }
 

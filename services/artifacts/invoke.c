@@ -12,7 +12,7 @@ int64_t artifacts_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void release(void *request)
+static void release_request(void *request)
 {
     artifacts_request *r = request;
     mishap_buffer_release(&r->answer);
@@ -24,7 +24,7 @@ artifacts_request *artifacts_request_begin(mishap_call *call)
     mishap_store *store = mishap_store_of(call);
     artifacts_request *r = mishap_call_take(call, sizeof *r);
     *r = (artifacts_request){ .call = call, .store = store, .now = artifacts_now() };
-    mishap_call_defer(call, release, r);
+    mishap_call_defer(call, release_request, r);
     return r;
 }
 
@@ -195,7 +195,7 @@ static mishap *look_again(artifacts_request *r, mishap *failure)
 }
 
 /* A call that is run again may have been settled before its process died. */
-static mishap *change(artifacts_request *r)
+static mishap *change_once(artifacts_request *r)
 {
     bool found = false;
     if (mishap_call_is_repeated(r->call))
@@ -218,7 +218,7 @@ static mishap *call_method(artifacts_request *r)
     if (!changes && r->method->tends)
         MISHAP_TRY(artifacts_mint_is_due(r, &changes));
     if (changes)
-        return change(r);
+        return change_once(r);
     artifacts_answer_begin(r);
     MISHAP_TRY(r->method->run(r));
     artifacts_answer_end(r);

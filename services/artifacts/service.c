@@ -24,7 +24,7 @@ bool artifacts_is_embedded(void)
 
 /* -- settling ---------------------------------------------------------------------------------- */
 
-static mishap *begin(mishap_call *call)
+static mishap *begin_call(mishap_call *call)
 {
     mishap_store *store = mishap_state(call);
     if (batch.inside) /* the call before it crashed */
@@ -38,7 +38,7 @@ static mishap *begin(mishap_call *call)
     return NULL;
 }
 
-static mishap *end(mishap_call *call, bool keep)
+static mishap *end_call(mishap_call *call, bool keep)
 {
     mishap_store *store = mishap_state(call);
     mishap *failure = NULL;
@@ -52,7 +52,7 @@ static mishap *end(mishap_call *call, bool keep)
     return failure;
 }
 
-static mishap *settle(void *state)
+static mishap *settle_calls(void *state)
 {
     if (!batch.open)
         return NULL;
@@ -63,7 +63,7 @@ static mishap *settle(void *state)
 }
 
 static const mishap_settlement settlement = {
-    .begin = begin, .end = end, .settle = settle, .apart = artifacts_is_apart
+    .begin = begin_call, .end = end_call, .settle = settle_calls, .apart = artifacts_is_apart
 };
 
 /* With PostgreSQL, calls run in parallel: only code that runs long is set apart. */
@@ -71,7 +71,7 @@ static const mishap_settlement apart_alone = { .apart = artifacts_is_apart };
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-static mishap *prepare(const mishap_setup *setup)
+static mishap *prepare_artifacts(const mishap_setup *setup)
 {
     const char *address = mishap_string(setup->settings, "store");
     embedded = !address || (strncasecmp(address, "postgresql:", 11) != 0 &&
@@ -109,7 +109,7 @@ static const char *identity_of(void *state)
 }
 
 /* Reports whether code can be run here. */
-static void health(const mishap_setup *setup, mishap_health *out)
+static void tell_health(const mishap_setup *setup, mishap_health *out)
 {
     python_service.health(setup, out);
 }
@@ -143,9 +143,9 @@ mishap_service artifacts_service = {
     .http_dialect = "artifact",
     .names_callers = true,
     .settings = settings,
-    .health = health,
+    .health = tell_health,
     .trial = &artifacts_trial,
-    .prepare = prepare,
+    .prepare = prepare_artifacts,
     .settlement = &settlement,
     .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),
 };

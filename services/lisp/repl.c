@@ -23,13 +23,13 @@ struct repl {
     mishap *fatal; /* why there is no session any more */
 };
 
-static void say(const char *words)
+static void say_words(const char *words)
 {
     fputs(words, stdout);
     fflush(stdout);
 }
 
-static void forget(struct repl *r)
+static void forget_typed(struct repl *r)
 {
     mishap_buffer_reset(&r->typed);
     mishap_buffer_reset(&r->entry);
@@ -51,7 +51,7 @@ static mishap *call(struct repl *r, const char *operation, const mishap_pair *pa
 static void tell_lost(struct repl *r)
 {
     if (r->session.lost && !r->fatal)
-        say("; The session has ended and starts fresh: its definitions are gone.\n");
+        say_words("; The session has ended and starts fresh: its definitions are gone.\n");
     r->session.lost = false;
 }
 
@@ -87,7 +87,7 @@ typedef enum found { NOTHING, PARTIAL, WHOLE, DROPPED } found;
 
 /* Find a form in what was typed, and its end. Text that cannot be read counts as one: its
  * evaluation says why. */
-static found look(struct repl *r, size_t *end)
+static found look_for_form(struct repl *r, size_t *end)
 {
     mishap_answered *answered = NULL;
     mishap_text typed = mishap_buffer_text(&r->typed);
@@ -141,7 +141,7 @@ static bool finish_form(struct repl *r, mishap_buffer *out)
 {
     size_t end;
     for (;;) {
-        found what = look(r, &end);
+        found what = look_for_form(r, &end);
         if (what == WHOLE && !r->fatal) {
             take_form(r, end, out);
             return true;
@@ -149,9 +149,9 @@ static bool finish_form(struct repl *r, mishap_buffer *out)
         if (what != PARTIAL || r->fatal) {
             if (what == DROPPED) {
                 lisp_signals_interrupted();
-                say("\n"); /* after the ^C that the terminal shows */
+                say_words("\n"); /* after the ^C that the terminal shows */
             }
-            forget(r);
+            forget_typed(r);
             return false;
         }
         lisp_line_end line = read_line(r, "... ");
@@ -160,7 +160,7 @@ static bool finish_form(struct repl *r, mishap_buffer *out)
             return true;
         }
         if (line != LISP_LINE_READ) {
-            forget(r);
+            forget_typed(r);
             return false;
         }
     }
@@ -198,7 +198,7 @@ static void evaluate(struct repl *r, const char *operation, const mishap_pair *p
     if (answered)
         lisp_show_answer(&r->screen, answered);
     else if (failure && r->screen.person && is_aborted(failure))
-        say("; Aborted\n");
+        say_words("; Aborted\n");
     else if (failure)
         lisp_show_failure(&r->screen, &r->session, failure);
     if (failure)
@@ -209,7 +209,7 @@ static void evaluate(struct repl *r, const char *operation, const mishap_pair *p
     r->last = failure;
     r->over |= ferror(stdout) || lisp_signals_ended() || (stopped && !r->screen.person);
     if (failure && r->screen.person)
-        forget(r); /* forms after it may depend on it */
+        forget_typed(r); /* forms after it may depend on it */
     look_around(r, suspended);
 }
 
@@ -220,16 +220,16 @@ static void evaluate_form(struct repl *r, mishap_text form)
              MISHAP_PAIRS({ "code", MISHAP_VALUE(form) }, { "suspend", MISHAP_VALUE(suspend) }));
 }
 
-static void choose(struct repl *r, size_t index, mishap_text values)
+static void choose_restart(struct repl *r, size_t index, mishap_text values)
 {
     mishap_buffer form = { 0 };
     if (index >= r->restarts) {
-        say("There is no such restart.\n");
+        say_words("There is no such restart.\n");
         return;
     }
     if (r->asks[index] && !values.length) {
         if (read_line(r, "Value: ") != LISP_LINE_READ || !finish_form(r, &form)) {
-            forget(r);
+            forget_typed(r);
             mishap_buffer_release(&form);
             return;
         }
@@ -250,10 +250,10 @@ static bool take_choice(struct repl *r, mishap_text line)
     if (r->level == 0)
         return false;
     if (!line.length || mishap_text_equal(line, mishap_text_of("q"))) {
-        forget(r);
+        forget_typed(r);
         r->asks[r->abort < LISP_MOST_RESTARTS ? r->abort : 0] = false;
         r->restarts = r->abort >= r->restarts ? r->abort + 1 : r->restarts;
-        choose(r, r->abort, (mishap_text){ 0 });
+        choose_restart(r, r->abort, (mishap_text){ 0 });
         return true;
     }
     size_t digits = 0;
@@ -265,8 +265,8 @@ static bool take_choice(struct repl *r, mishap_text line)
     memcpy(copy, line.data, line.length);
     copy[line.length] = '\0';
     lisp_lines_remember(r->lines, mishap_buffer_text(&r->entry));
-    forget(r);
-    choose(r, strtoul(copy, NULL, 10), trimmed(mishap_text_of(copy + digits)));
+    forget_typed(r);
+    choose_restart(r, strtoul(copy, NULL, 10), trimmed(mishap_text_of(copy + digits)));
     return true;
 }
 
@@ -286,26 +286,26 @@ static void reset(struct repl *r)
     r->fatal = lisp_session_renew(&r->session);
     r->over |= r->fatal != NULL;
     if (!r->fatal)
-        say("; The session is fresh.\n");
+        say_words("; The session is fresh.\n");
     look_around(r, false);
 }
 
 static void help(struct repl *r)
 {
     (void)r;
-    say("Type a Lisp form. It is evaluated when its last parenthesis is closed.\n"
-        "Ctrl-C stops an evaluation, or drops the line that you are typing.\n"
-        "\n"
-        ":backtrace  show the frames of the last failure, up to 100\n"
-        ":reset      start a new session, without any definitions\n"
-        ":help       show this help\n"
-        ":quit       leave the REPL; so do Ctrl-D, (quit) and (exit)\n"
-        "\n"
-        "After an error, the evaluation waits for you (the prompt shows [restart]):\n"
-        "1           continue it with restart 1\n"
-        "1 (+ 40 2)  the same, with a value for the restart\n"
-        "q           abort it; so does an empty line\n"
-        "Any other form is evaluated while the first evaluation waits.\n");
+    say_words("Type a Lisp form. It is evaluated when its last parenthesis is closed.\n"
+              "Ctrl-C stops an evaluation, or drops the line that you are typing.\n"
+              "\n"
+              ":backtrace  show the frames of the last failure, up to 100\n"
+              ":reset      start a new session, without any definitions\n"
+              ":help       show this help\n"
+              ":quit       leave the REPL; so do Ctrl-D, (quit) and (exit)\n"
+              "\n"
+              "After an error, the evaluation waits for you (the prompt shows [restart]):\n"
+              "1           continue it with restart 1\n"
+              "1 (+ 40 2)  the same, with a value for the restart\n"
+              "q           abort it; so does an empty line\n"
+              "Any other form is evaluated while the first evaluation waits.\n");
 }
 
 static void quit(struct repl *r)
@@ -331,21 +331,21 @@ static bool take_command(struct repl *r, mishap_text line)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (mishap_text_equal(line, mishap_text_of(commands[i].name))) {
             lisp_lines_remember(r->lines, mishap_buffer_text(&r->entry));
-            forget(r);
+            forget_typed(r);
             commands[i].run(r);
             return true;
         }
     return false;
 }
 
-static void step(struct repl *r, mishap_buffer *form)
+static void step_repl(struct repl *r, mishap_buffer *form)
 {
     char prompt[sizeof r->package + 32];
     if (!r->typed.length) {
         const char *level = r->level > 0 ? "[restart]" : "";
         snprintf(prompt, sizeof prompt, "%s%s> ", r->package, level);
         if (read_line(r, prompt) != LISP_LINE_READ) {
-            forget(r);
+            forget_typed(r);
             return;
         }
         mishap_text line = trimmed(mishap_buffer_text(&r->typed));
@@ -378,9 +378,9 @@ mishap *lisp_repl(mishap_call *outer)
     r.lines = lisp_lines_open(r.screen.person, history);
     lisp_signals_mind();
     if (r.screen.person)
-        say("Type a Lisp form. :help lists the commands; Ctrl-D leaves.\n");
+        say_words("Type a Lisp form. :help lists the commands; Ctrl-D leaves.\n");
     while (r.lines && !r.over)
-        step(&r, &form);
+        step_repl(&r, &form);
     /* The rest of a pipe whose last line had no line feed. */
     while (r.lines && r.typed.length && !r.screen.person && !r.fatal && !lisp_signals_ended() &&
            finish_form(&r, &form))

@@ -17,7 +17,7 @@ static _Noreturn void give_up(void)
 
 /* Ignore the environment and the user's configuration. Hashes are the same in each process with the
  * same seed. */
-static void start(unsigned long seed)
+static void start_python(unsigned long seed)
 {
     PyPreConfig before;
     PyConfig config;
@@ -75,7 +75,7 @@ int main(int count, char **words)
     const char *seed = option(count, words, "--hash-seed");
     const char *expected = option(count, words, "--expect");
     signal(SIGINT, SIG_IGN); /* ignored until there is a call */
-    start(seed ? strtoul(seed, NULL, 10) : 0);
+    start_python(seed ? strtoul(seed, NULL, 10) : 0);
     if (expected)
         expect_code(expected);
     send_all(ready, sizeof ready - 1);

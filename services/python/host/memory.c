@@ -46,7 +46,7 @@ static void uncount(void *block)
     atomic_fetch_sub_explicit(&used, malloc_usable_size(block), memory_order_relaxed);
 }
 
-static void *take(void *context, size_t size)
+static void *take_block(void *context, size_t size)
 {
     (void)context;
     return may_take(size) ? counted(malloc(size ? size : 1)) : NULL;
@@ -60,7 +60,7 @@ static void *take_zeros(void *context, size_t count, size_t size)
     return may_take(count * size) ? counted(calloc(count ? count : 1, size ? size : 1)) : NULL;
 }
 
-static void *change(void *context, void *block, size_t size)
+static void *resize_block(void *context, void *block, size_t size)
 {
     (void)context;
     size_t before = malloc_usable_size(block);
@@ -101,7 +101,7 @@ static void give_arena_back(void *context, void *arena, size_t size)
 
 void count_memory(void)
 {
-    PyMemAllocatorEx ours = { NULL, take, take_zeros, change, give_back };
+    PyMemAllocatorEx ours = { NULL, take_block, take_zeros, resize_block, give_back };
     PyObjectArenaAllocator ours_too = { NULL, take_arena, give_arena_back };
     PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &ours);
     PyObject_GetArenaAllocator(&arenas);

@@ -14,7 +14,7 @@ typedef struct stream {
 
 static stream out, err; /* objects that are never freed */
 
-static void keep(stream *s, PyObject *words)
+static void keep_output(stream *s, PyObject *words)
 {
     Py_ssize_t count = PyUnicode_GET_LENGTH(words);
     int kind = (int)PyUnicode_KIND(words);
@@ -36,7 +36,7 @@ static PyObject *stream_write(PyObject *self, PyObject *words)
 {
     stream *s = (stream *)self;
     if (PyUnicode_Check(words)) {
-        keep(s, words);
+        keep_output(s, words);
         return PyLong_FromSsize_t(PyUnicode_GET_LENGTH(words));
     }
     Py_buffer view;
@@ -51,7 +51,7 @@ static PyObject *stream_write(PyObject *self, PyObject *words)
     PyBuffer_Release(&view);
     if (!decoded)
         return NULL;
-    keep(s, decoded);
+    keep_output(s, decoded);
     s->cut |= count > length;
     Py_DECREF(decoded);
     return PyLong_FromSsize_t(count);

@@ -83,7 +83,7 @@ static PyObject *compile(yyjson_val *arguments, const char *code)
 }
 
 /* Run the code as a module; returns the names that it defines. */
-static PyObject *load(yyjson_val *arguments, const char *code)
+static PyObject *load_module(yyjson_val *arguments, const char *code)
 {
     PyObject *compiled = compile(arguments, code), *module = PyImport_AddModule(CODE_MODULE);
     PyObject *defined = module ? PyModule_GetDict(module) : NULL;
@@ -98,7 +98,7 @@ static PyObject *load(yyjson_val *arguments, const char *code)
     return Py_NewRef(defined); /* the code may have removed its module */
 }
 
-static PyObject *find(PyObject *defined, const char *name)
+static PyObject *find_function(PyObject *defined, const char *name)
 {
     PyObject *found = PyDict_GetItemString(defined, name);
     char words[300];
@@ -154,8 +154,8 @@ _Noreturn void operation_run(yyjson_val *arguments)
     text t = { 0 };
     PyTypeObject *type = NULL;
     const char *code = text_of(arguments, "code");
-    PyObject *all = json_arguments(arguments), *defined = load(arguments, code);
-    PyObject *result = PyObject_CallObject(find(defined, "run"), all);
+    PyObject *all = json_arguments(arguments), *defined = load_module(arguments, code);
+    PyObject *result = PyObject_CallObject(find_function(defined, "run"), all);
     if (!result)
         fail_runtime(take_exception(), code);
     limit_memory(0);
@@ -297,8 +297,8 @@ _Noreturn void operation_call(yyjson_val *arguments)
     set_digits(USUAL_DIGITS);
     if (!all || !more)
         fail_runtime(take_exception(), code);
-    PyObject *defined = load(arguments, code);
-    PyObject *function = find(defined, text_of(arguments, "function"));
+    PyObject *defined = load_module(arguments, code);
+    PyObject *function = find_function(defined, text_of(arguments, "function"));
     PyObject *result = PyObject_Call(function, all, more);
     if (!result)
         answer_exception(take_exception(), code);

@@ -30,7 +30,7 @@ static bool begin_taking(machine *m, taking *t, value *of, int line)
     return iterable(m, &t->of, line);
 }
 
-static value *take(machine *m, taking *t, int line)
+static value *take_next(machine *m, taking *t, int line)
 {
     if (t->of)
         return item_next(m, t->of, &t->at, line);
@@ -52,11 +52,11 @@ static value *extreme(machine *m, arguments *given, bool greatest, int line)
         if (!begin_taking(m, &from, of, line))
             return NULL;
     }
-    value *best = take(m, &from, line), *item;
+    value *best = take_next(m, &from, line), *item;
     if (!best)
         return m->raised ? NULL : otherwise ? otherwise : throw(m, "ValueError", line);
     value *best_key = key ? call_with(m, key, best, line) : best;
-    while (best_key && (item = take(m, &from, line))) {
+    while (best_key && (item = take_next(m, &from, line))) {
         value *its = key ? call_with(m, key, item, line) : item;
         value *better = its ? compare(m, greatest ? OP_GT : OP_LT, its, best_key, line) : NULL;
         better = better ? truth_of(m, better) : NULL;
@@ -118,7 +118,7 @@ static value *total(machine *m, arguments *given, int line)
     }
     if (!begin_taking(m, &from, of, line))
         return NULL;
-    while (sum && (item = take(m, &from, line))) {
+    while (sum && (item = take_next(m, &from, line))) {
         if (sum->kind != V_FLOAT && item->kind != V_FLOAT) {
             sum = binary(m, OP_ADD, sum, item, line);
             continue;
@@ -126,7 +126,7 @@ static value *total(machine *m, arguments *given, int line)
         value *list = value_new(m, V_LIST); /* from 3.12 on, Python adds floats with a correction */
         do
             values_add(m, &list->in.items, item);
-        while ((item = take(m, &from, line)));
+        while ((item = take_next(m, &from, line)));
         if (m->raised)
             return NULL;
         if (!value_is_concrete(m, list) || !value_is_concrete(m, sum) ||

@@ -13,12 +13,12 @@ typedef struct template
 }
 template;
 
-static _Noreturn void refuse(const template *t)
+static _Noreturn void refuse_template(const template *t)
 {
     path_unsupported(t->m, t->line, "use an f-string", "a template with more than {} and {:…}");
 }
 
-static void add(template *t, value *v)
+static void add_part(template *t, value *v)
 {
     t->made = text_binary(t->m, OP_ADD, t->made, v, t->line);
 }
@@ -39,7 +39,7 @@ static value *argument_of(template *t, size_t from, size_t to, arguments *given,
     for (size_t i = from; i < to; i++) {
         uint32_t c = t->c[i];
         if (c == '.' || c == '[' || c > 127)
-            refuse(t);
+            refuse_template(t);
         digits = digits && is_digit(c) && place < 1000;
         place = digits ? place * 10 + (c - '0') : place;
     }
@@ -71,7 +71,7 @@ static bool add_field(template *t, arguments *given, size_t *next)
     size_t from = t->at, to = from, spec, end;
     while (to < t->count && t->c[to] != '}' && t->c[to] != '!' && t->c[to] != ':')
         if (t->c[to++] == '{')
-            refuse(t);
+            refuse_template(t);
     spec = to;
     uint32_t conversion = 0;
     if (to < t->count && t->c[to] == '!') {
@@ -79,20 +79,20 @@ static bool add_field(template *t, arguments *given, size_t *next)
         spec = to + 2;
         if ((conversion != 'r' && conversion != 's' && conversion != 'a') || spec >= t->count ||
             (t->c[spec] != ':' && t->c[spec] != '}'))
-            refuse(t);
+            refuse_template(t);
     }
     for (end = spec; end < t->count && t->c[end] != '}'; end++)
         if (t->c[end] == '{')
-            refuse(t);
+            refuse_template(t);
     if (end >= t->count)
-        refuse(t);
+        refuse_template(t);
     value *v = argument_of(t, from, to, given, next);
     v = v && conversion ? converted_by(t, v, conversion) : v;
     size_t begin = end > spec ? spec + 1 : end;
     v = v ? format(t->m, v, value_str(t->m, t->c + begin, end - begin), t->line) : NULL;
     if (!v)
         return false;
-    add(t, v);
+    add_part(t, v);
     t->at = end + 1;
     return true;
 }
@@ -110,9 +110,9 @@ value *text_from_template(machine *m, value *self, arguments *given, int line)
             continue;
         }
         if (c == '}' && !twice)
-            refuse(&t);
+            refuse_template(&t);
         t.at += c == '{' || c == '}';
-        add(&t, value_str(m, &c, 1));
+        add_part(&t, value_str(m, &c, 1));
     }
     return t.made;
 }
@@ -127,7 +127,7 @@ static int read_size(template *t)
     for (; t->at < t->count && is_digit(t->c[t->at]); t->at++) {
         n = (n < 0 ? 0 : n * 10) + (int)(t->c[t->at] - '0');
         if (n > 1000)
-            refuse(t);
+            refuse_template(t);
     }
     return n;
 }
@@ -154,14 +154,14 @@ static value *converted(template *t, value *v)
     bool words = type == 's' || type == 'r' || type == 'a';
     bool whole = type == 'd' || type == 'i' || type == 'x' || type == 'X' || type == 'o';
     if ((!words && !whole && type != 'f') || (whole && precision >= 0))
-        refuse(t);
+        refuse_template(t);
     if (!words && !value_is_number(v)) {
         if (v->kind == V_OBJECT)
-            refuse(t);
+            refuse_template(t);
         return throw(m, "TypeError", t->line);
     }
     if (whole && v->kind == V_FLOAT)
-        refuse(t);
+        refuse_template(t);
     if (words && !(v = converted_by(t, v, type)))
         return NULL;
     type = type == 'i' ? 'd' : type;
@@ -190,12 +190,12 @@ value *text_percent(machine *m, value *self, value *with, int line)
     while (t.at < t.count) {
         uint32_t c = t.c[t.at++];
         if (c != '%') {
-            add(&t, value_str(m, &c, 1));
+            add_part(&t, value_str(m, &c, 1));
             continue;
         }
         if (t.at < t.count && t.c[t.at] == '%') {
             t.at++;
-            add(&t, value_ascii(m, "%"));
+            add_part(&t, value_ascii(m, "%"));
             continue;
         }
         if (used == given->count) {
@@ -203,13 +203,13 @@ value *text_percent(machine *m, value *self, value *with, int line)
             while (end < t.count && !(t.c[end] >= 'a' && t.c[end] <= 'z'))
                 end++;
             if (end == t.count)
-                refuse(&t);
+                refuse_template(&t);
             return throw(m, "TypeError", line);
         }
         value *v = converted(&t, given->at[used++]);
         if (!v)
             return NULL;
-        add(&t, v);
+        add_part(&t, v);
     }
     return used == given->count ? t.made : throw(m, "TypeError", line);
 }

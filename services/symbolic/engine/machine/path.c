@@ -113,7 +113,7 @@ static void tell_speculations(machine *m, speculation *s)
     s->told = m->solver->scopes;
 }
 
-static answer ask(machine *m, Z3_ast condition, Z3_model *model)
+static answer ask_solver(machine *m, Z3_ast condition, Z3_model *model)
 {
     check_deadline(m);
     tell_speculations(m, m->path.speculating);
@@ -125,7 +125,7 @@ static answer ask(machine *m, Z3_ast condition, Z3_model *model)
 
 answer path_possible(machine *m, Z3_ast condition, Z3_model *model)
 {
-    return ask(m, condition, model);
+    return ask_solver(m, condition, model);
 }
 
 /* The answer of the current model, without asking the solver. */
@@ -180,7 +180,8 @@ bool path_decide(machine *m, Z3_ast condition, bool prefer)
             models[way] = p->model;
             solver_keep(s, models[way]);
         } else {
-            possible[way] = ask(m, way ? condition : Z3_mk_not(s->z, condition), &models[way]);
+            possible[way] = ask_solver(m, way ? condition : Z3_mk_not(s->z, condition),
+                                       &models[way]);
         }
     }
     if (possible[0] == ANSWER_UNSAT && possible[1] == ANSWER_UNSAT)
@@ -223,7 +224,7 @@ bool path_sure(machine *m, Z3_ast condition)
     if (path_is_replaying(m))
         return m->path.marks[m->path.at++].choice;
     bool sure = guess(m, condition) != ANSWER_UNSAT &&
-                ask(m, Z3_mk_not(s->z, condition), NULL) == ANSWER_UNSAT;
+                ask_solver(m, Z3_mk_not(s->z, condition), NULL) == ANSWER_UNSAT;
     add_mark(m, (mark){ MARK_FORCED, .choice = sure });
     return sure;
 }
@@ -247,7 +248,7 @@ void path_require(machine *m, Z3_ast condition)
     if (possible == ANSWER_SAT)
         solver_keep(s, model);
     else
-        possible = ask(m, condition, &model);
+        possible = ask_solver(m, condition, &model);
     if (possible == ANSWER_UNSAT)
         path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
     bool unsure = possible == ANSWER_UNKNOWN;
@@ -382,7 +383,7 @@ static bool path_apart(machine *m, sides_end end, Z3_ast left)
     path *p = &m->path;
     if (end == SIDES_APART) /* the caller decides */
         return false;
-    if (!p->hoist && p->speculating->joins && ask(m, left, NULL) != ANSWER_UNSAT)
+    if (!p->hoist && p->speculating->joins && ask_solver(m, left, NULL) != ANSWER_UNSAT)
         p->hoist = within(m, left);
     else if (!p->hoist)
         return false;
@@ -487,7 +488,7 @@ Z3_model path_model(machine *m)
         return m->path.model;
     }
     Z3_model model = NULL;
-    return ask(m, m->solver->yes, &model) == ANSWER_SAT ? model : NULL;
+    return ask_solver(m, m->solver->yes, &model) == ANSWER_SAT ? model : NULL;
 }
 
 void path_clear(machine *m)

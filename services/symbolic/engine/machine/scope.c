@@ -201,7 +201,7 @@ value *scope_get(machine *m, scope *s, const char *name)
     return throw(m, "NameError", m->line);
 }
 
-static void put(machine *m, scope *s, const char *name, value *v)
+static void put_name(machine *m, scope *s, const char *name, value *v)
 {
     long place = place_of(s, name);
     if (place >= 0) {
@@ -252,7 +252,7 @@ static scope *scope_for(machine *m, scope *s, const char *name)
 
 void scope_set(machine *m, scope *s, const char *name, value *v)
 {
-    put(m, scope_for(m, s, name), name, v);
+    put_name(m, scope_for(m, s, name), name, v);
 }
 
 bool scope_unset(machine *m, scope *s, const char *name)
