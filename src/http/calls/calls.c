@@ -155,7 +155,7 @@ static void on_written(mishap_http_later *later)
 
 /* A stream that has begun can only be ended or, if the call failed, cut: its reader must not take
  * it for complete. */
-static void answer(mishap_api_call *c, mishap_http_reply *reply)
+static void answer_call(mishap_api_call *c, mishap_http_reply *reply)
 {
     mishap_http_later *later = c->later;
     later->closed = NULL;
@@ -174,7 +174,7 @@ void mishap_api_call_fail(mishap_api_call *c, mishap *failure)
     mishap_http_reply reply = { 0 };
     mishap_http_refuse(&reply, settings_of(c), &c->later->request, failure);
     mishap_free(failure);
-    answer(c, &reply);
+    answer_call(c, &reply);
 }
 
 static bool waits(const mishap_call *call, const mishap *failure)
@@ -203,7 +203,7 @@ static void on_done(mishap_run *run, mishap *failure)
         return;
     }
     mishap_api_conclude(settings_of(c), &c->later->request, run->call, failure, &reply);
-    answer(c, &reply);
+    answer_call(c, &reply);
 }
 
 /* -- the beginning ----------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static bool keep_text(mishap_api_call *c, mishap_text *kept, mishap_text text)
 }
 
 /* Keep everything that a new call of the same kind needs. */
-static bool keep(mishap_api_call *c)
+static bool keep_tail(mishap_api_call *c)
 {
     const mishap_call *call = c->run.call;
     mishap_buffer json = { 0 };
@@ -78,7 +78,7 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     /* If the peer closes its sending side, it may have left: without anything to write, that would
      * never be noticed. So such a stream does not wait. */
     if (api->draining || c->later->request.method == MISHAP_HTTP_HEAD ||
-        mishap_http_later_half_closed(c->later) || !keep(c) || !mishap_api_call_stream(c))
+        mishap_http_later_half_closed(c->later) || !keep_tail(c) || !mishap_api_call_stream(c))
         return false;
     if (c->resumed)
         api->tails_resumed--;

@@ -123,7 +123,7 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
     return NULL;
 }
 
-static mishap *load(mishap_http_keys *keys)
+static mishap *load_keys(mishap_http_keys *keys)
 {
     mishap_key_file file;
     mishap *failure = mishap_key_file_read(keys->path, &file);
@@ -154,7 +154,7 @@ mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
 {
     mishap *failure = mishap_http_keys_make(data, out);
     if (!failure)
-        failure = load(*out);
+        failure = load_keys(*out);
     if (failure) {
         mishap_http_keys_close(*out);
         *out = NULL;
@@ -194,7 +194,7 @@ mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
     if (!keys->unsound && is_same_file(&now, &keys->stamp))
         return NULL;
     bool known = keys->unsound && is_same_file(&now, &keys->tried), were_gone = keys->gone;
-    mishap *failure = load(keys);
+    mishap *failure = load_keys(keys);
     if (!failure)
         return keys->gone && !were_gone ? are_gone() : NULL;
     keys->unsound = true;

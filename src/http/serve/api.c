@@ -190,7 +190,7 @@ static mishap *open_runner(mishap_api *api)
 /* -- the supervisor ---------------------------------------------------------------------------- */
 
 /* The services are tried here, where a failure can be told to the person who starts the server. */
-static mishap *prepare(const mishap_http_settings *settings, void **shared)
+static mishap *prepare_api(const mishap_http_settings *settings, void **shared)
 {
     *shared = settings->served;
     return mishap_served_begin(settings->served);
@@ -238,7 +238,7 @@ static size_t files(void *shared)
     return mishap_served_files(shared);
 }
 
-static void look(void *shared)
+static void look_at_keeper(void *shared)
 {
     mishap_served *served = shared;
     if (served->handlers)
@@ -284,13 +284,13 @@ const mishap_http_extension mishap_api_over_http = {
     .name = "api",
     .list = list,
     .fields = fields,
-    .prepare = prepare,
+    .prepare = prepare_api,
     .dismiss = dismiss,
     .before_loop = before_loop,
     .loop_forked = loop_forked,
     .loop_ended = loop_ended,
     .child_ended = child_ended,
-    .look = look,
+    .look = look_at_keeper,
     .files = files,
     .open = open_api,
     .tick = tick,

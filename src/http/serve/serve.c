@@ -323,7 +323,7 @@ mishap *mishap_http_routes_declared(const mishap_app *app)
     return NULL;
 }
 
-static mishap *run(mishap_call *call)
+static mishap *run_serve(mishap_call *call)
 {
     mishap_served served = {
         .app = call->app,
@@ -401,7 +401,7 @@ const mishap_operation mishap_serve = {
         "a second signal stops it at once. SIGHUP reopens the access log. SIGUSR1 replaces the "
         "server processes. Signals that have no meaning for the server do not stop it.",
     .params = params,
-    .run = run,
+    .run = run_serve,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
     .danger = MISHAP_MUTATING,
     .examples = examples,

@@ -181,8 +181,8 @@ static mishap *decode(struct reading *r, const mishap_param *param, bool in_path
     return NULL;
 }
 
-static mishap *give(struct reading *r, const mishap_param *param, mishap_text name,
-                    mishap_text text, bool in_path)
+static mishap *give_argument(struct reading *r, const mishap_param *param, mishap_text name,
+                             mishap_text text, bool in_path)
 {
     if (mishap_param_has_secret(param))
         return refuse_secret(param, in_path);
@@ -208,7 +208,7 @@ static mishap *take_path(struct reading *r, const mishap_http_match *match)
         const mishap_param *param = mishap_param_find(r->operation->params, name);
         mishap *m = decode(r, param, true, match->params[i].raw, &text);
         if (!m && param)
-            m = give(r, param, name, text, true);
+            m = give_argument(r, param, name, text, true);
         if (m)
             return m;
     }
@@ -230,7 +230,7 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
         return m;
     const mishap_param *param = mishap_param_find(r->operation->params, name);
     m = decode(r, param, false, raw_value, &value);
-    return m || !param ? m : give(r, param, mishap_text_of(param->name), value, false);
+    return m || !param ? m : give_argument(r, param, mishap_text_of(param->name), value, false);
 }
 
 static mishap *take_query(struct reading *r, mishap_text query)
