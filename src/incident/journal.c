@@ -229,7 +229,7 @@ static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text, b
     return added;
 }
 
-static bool keep(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
+static bool keep_entry(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
 {
     return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? hand_over(entry, text, to_stderr)
                                                     : write_by_self(entry, text, to_stderr);
@@ -311,7 +311,7 @@ bool mishap_incident_record(const mishap_incident_entry *entry)
     if (text.failed)
         cut_line(&text);
     if (to_log)
-        kept = keep(entry, &text, &to_stderr);
+        kept = keep_entry(entry, &text, &to_stderr);
     if (to_stderr)
         write_to_stderr(&text);
     mishap_buffer_release(&text);

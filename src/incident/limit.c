@@ -70,7 +70,7 @@ static int64_t ahead_of(uint64_t used, uint64_t now, const struct rate *rate)
     return ahead < 0 || ahead > rate->each * rate->burst + ODD ? 0 : ahead;
 }
 
-static bool take(_Atomic uint64_t *word, const struct rate *rate, uint64_t now)
+static bool take_turn(_Atomic uint64_t *word, const struct rate *rate, uint64_t now)
 {
     uint64_t used = atomic_load_explicit(word, memory_order_relaxed), next;
     do {
@@ -92,7 +92,7 @@ static bool is_idle(struct slot *slot, uint64_t now)
            (int64_t)(atomic_load(&slot->lines) - now) <= 0;
 }
 
-static void keep(char to[WORD], mishap_text text)
+static void keep_word(char to[WORD], mishap_text text)
 {
     size_t length = mishap_utf8_cut(text, WORD - 1);
     if (length)
@@ -105,14 +105,14 @@ static void name(struct slot *slot, const mishap_limit_kind *kind)
     if (atomic_flag_test_and_set(&slot->taken))
         return;
     slot->like[0] = '\0';
-    keep(slot->caller, mishap_text_of(kind->caller ? kind->caller : ""));
-    keep(slot->operation, mishap_text_of(kind->operation ? kind->operation : ""));
-    keep(slot->code, kind->code);
+    keep_word(slot->caller, mishap_text_of(kind->caller ? kind->caller : ""));
+    keep_word(slot->operation, mishap_text_of(kind->operation ? kind->operation : ""));
+    keep_word(slot->code, kind->code);
     atomic_flag_clear(&slot->taken);
 }
 
-static struct slot *find(mishap_limits *limits, uint64_t key, const mishap_limit_kind *kind,
-                         uint64_t now)
+static struct slot *find_slot(mishap_limits *limits, uint64_t key, const mishap_limit_kind *kind,
+                              uint64_t now)
 {
     for (size_t i = 0; i < PROBES; i++) {
         struct slot *slot = &limits->slots[(key + i) % SLOTS];
@@ -137,13 +137,13 @@ static uint64_t key_of(const mishap_limits *limits, const mishap_limit_kind *kin
     char room[4 * WORD], caller[WORD], operation[WORD], code[WORD];
     unsigned char network[8];
     mishap_text from = mishap_text_of(kind->caller ? kind->caller : "");
-    keep(caller, from);
+    keep_word(caller, from);
     if (from.length && mishap_hash_network(from, network))
         snprintf(caller, sizeof caller, "%02x%02x%02x%02x%02x%02x%02x%02x/64", network[0],
                  network[1], network[2], network[3], network[4], network[5], network[6],
                  network[7]);
-    keep(operation, mishap_text_of(of_all || !kind->operation ? "" : kind->operation));
-    keep(code, of_all ? (mishap_text){ NULL, 0 } : kind->code);
+    keep_word(operation, mishap_text_of(of_all || !kind->operation ? "" : kind->operation));
+    keep_word(code, of_all ? (mishap_text){ NULL, 0 } : kind->code);
     int length = snprintf(room, sizeof room, "%s%c%s%c%s%c%c", caller, 0, operation, 0, code, 0,
                           kind->fault ? 'f' : 'c');
     uint64_t key = mishap_hash(limits->secret, (mishap_text){ room, (size_t)length });
@@ -158,7 +158,7 @@ static void remember(struct slot *slot, const char *id)
     atomic_flag_clear(&slot->taken);
 }
 
-static void recall(struct slot *slot, char like[MISHAP_ID_LENGTH + 1])
+static void recall_id(struct slot *slot, char like[MISHAP_ID_LENGTH + 1])
 {
     if (atomic_flag_test_and_set(&slot->taken))
         return;
@@ -169,7 +169,7 @@ static void recall(struct slot *slot, char like[MISHAP_ID_LENGTH + 1])
 static struct slot *find_caller(mishap_limits *limits, const mishap_limit_kind *kind, uint64_t now)
 {
     const mishap_limit_kind all = { .caller = kind->caller, .fault = kind->fault };
-    return find(limits, key_of(limits, kind, true), &all, now);
+    return find_slot(limits, key_of(limits, kind, true), &all, now);
 }
 
 /* The slot of the caller is searched only when that of the kind has given a token, or has none:
@@ -178,16 +178,16 @@ mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *k
                                int64_t now_ns, char like[MISHAP_ID_LENGTH + 1])
 {
     uint64_t now = (uint64_t)now_ns;
-    struct slot *slot = find(limits, key_of(limits, kind, false), kind, now);
+    struct slot *slot = find_slot(limits, key_of(limits, kind, false), kind, now);
     like[0] = '\0';
-    if (take(&slot->whole, kind->fault ? &of_fault : &of_kind, now) &&
-        (kind->fault || take(&find_caller(limits, kind, now)->whole, &of_caller, now))) {
+    if (take_turn(&slot->whole, kind->fault ? &of_fault : &of_kind, now) &&
+        (kind->fault || take_turn(&find_caller(limits, kind, now)->whole, &of_caller, now))) {
         if (slot != &limits->slots[SLOTS])
             remember(slot, id);
         return MISHAP_LIMIT_WHOLE;
     }
-    if (kind->fault && take(&find_caller(limits, kind, now)->lines, &of_lines, now)) {
-        recall(slot, like);
+    if (kind->fault && take_turn(&find_caller(limits, kind, now)->lines, &of_lines, now)) {
+        recall_id(slot, like);
         return MISHAP_LIMIT_LINE;
     }
     if (!atomic_load(&slot->counted))
@@ -200,8 +200,8 @@ mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *k
 
 /* -- telling ----------------------------------------------------------------------------------- */
 
-static void tell(struct slot *slot, const char *program, uint32_t count, int64_t for_ns,
-                 mishap_buffer *out)
+static void tell_suppressed(struct slot *slot, const char *program, uint32_t count, int64_t for_ns,
+                            mishap_buffer *out)
 {
     struct slot said = { .like = "" };
     if (!atomic_flag_test_and_set(&slot->taken)) {
@@ -252,6 +252,6 @@ void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_
         uint32_t count = atomic_exchange(&slot->counted, 0);
         atomic_fetch_sub(&limits->counted, count);
         if (count)
-            tell(slot, program, count, passed > 0 ? passed : 1, out);
+            tell_suppressed(slot, program, count, passed > 0 ? passed : 1, out);
     }
 }

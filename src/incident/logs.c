@@ -52,7 +52,7 @@ static struct {
 
 /* -- starting ---------------------------------------------------------------------------------- */
 
-static void start(mishap_log_kind which, int ready)
+static void start_writer(mishap_log_kind which, int ready)
 {
     struct log *log = &all.logs[which];
     pid_t parent = getpid(), pid = fork();
@@ -76,7 +76,7 @@ static mishap *start_first(mishap_log_kind which)
     int ends[2] = { -1, -1 };
     if (pipe2(ends, O_CLOEXEC) != 0)
         return mishap_raise(UNAVAILABLE, "The process that writes the log could not be started.");
-    start(which, ends[1]);
+    start_writer(which, ends[1]);
     int error = errno;
     close(ends[1]);
     struct pollfd ready = { .fd = ends[0], .events = POLLIN };
@@ -188,7 +188,7 @@ void mishap_logs_look(void)
         if (pid > 0)
             mishap_logs_ended(pid, status);
         if (log->start_at_ns && mishap_clock_monotonic_ns() >= log->start_at_ns)
-            start((mishap_log_kind)i, -1);
+            start_writer((mishap_log_kind)i, -1);
     }
 }
 
