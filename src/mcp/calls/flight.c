@@ -56,7 +56,7 @@ static void put_token(mishap_buffer *b, const mishap_mcp_message *message)
 }
 
 /* Text that is needed after the message is freed is stored behind the flight. */
-static char *keep(char *to, mishap_text *kept, mishap_text text)
+static char *keep_text(char *to, mishap_text *kept, mishap_text text)
 {
     if (text.length)
         memcpy(to, text.data, text.length);
@@ -95,9 +95,9 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
                                        .server = peer->server,
                                        .asked = *asked };
         char *to = (char *)(flight + 1);
-        to = keep(to, &flight->id, request->message->id);
-        to = keep(to, &flight->progress_token, mishap_buffer_text(&token));
-        to = keep(to, &flight->asked.uri, asked->uri);
+        to = keep_text(to, &flight->id, request->message->id);
+        to = keep_text(to, &flight->progress_token, mishap_buffer_text(&token));
+        to = keep_text(to, &flight->asked.uri, asked->uri);
         mishap_call_set_caller(call, caller ? memcpy(to, peer->caller, caller) : NULL, peer->named,
                                peer->caller_is_free);
         call->counted_for = peer->counted_for;
@@ -124,7 +124,7 @@ static void free_flight(mishap_mcp_flight *flight)
     mishap_release(flight);
 }
 
-static void enter(mishap_mcp_flight *flight)
+static void link_flight(mishap_mcp_flight *flight)
 {
     mishap_mcp_peer *peer = flight->peer;
     flight->next = peer->flights;
@@ -134,7 +134,7 @@ static void enter(mishap_mcp_flight *flight)
     peer->flight_count++;
 }
 
-static void leave(mishap_mcp_flight *flight)
+static void unlink_flight(mishap_mcp_flight *flight)
 {
     mishap_mcp_peer *peer = flight->peer;
     *(flight->previous ? &flight->previous->next : &peer->flights) = flight->next;
@@ -230,8 +230,8 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
 }
 
 /* Answer a call that does not begin. Frees the failure. */
-static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
-                   mishap_buffer *result)
+static void refuse_call(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
+                        mishap_buffer *result)
 {
     request->channel->code = mishap_told(failure)->code;
     request->outcome = put_refusal(result, request->peer, asked, failure, request->peer->incident);
@@ -248,11 +248,11 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     mishap_mcp_flight *flight = make_flight(request, asked, call);
     if (!flight)
         return mishap_out_of_memory();
-    enter(flight);
+    link_flight(flight);
     bool starts = !peer->start || peer->start(peer, flight);
     if (starts && mishap_runner_add(peer->server->runner, &flight->run))
         return NULL;
-    leave(flight);
+    unlink_flight(flight);
     flight->run.call = NULL;
     call->watcher = NULL;
     free_flight(flight);
@@ -287,7 +287,7 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     if (!request->later)
         mishap_call_end(call);
     if (failure)
-        refuse(request, asked, failure, result);
+        refuse_call(request, asked, failure, result);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
@@ -318,7 +318,7 @@ static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
     mishap_mcp_channel *channel = flight->channel;
     channel->code = code;
     put_response(flight, members, outcome);
-    leave(flight);
+    unlink_flight(flight);
     channel->finish(channel);
 }
 
@@ -346,7 +346,7 @@ void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
 {
     mishap_mcp_channel *channel = flight->channel;
     mishap_runner_forget(flight->server->runner, &flight->run);
-    leave(flight);
+    unlink_flight(flight);
     free_flight(flight);
     channel->finish(channel);
 }

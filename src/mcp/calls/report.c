@@ -58,7 +58,8 @@ static mishap_mcp_flight *flight_of(const mishap_watcher *watcher)
 }
 
 /* What is taken out of a message is not lost: it is recorded in the log for the operator. */
-static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_secrets *secrets)
+static void record_words(mishap_mcp_flight *flight, mishap_text words,
+                         const mishap_secrets *secrets)
 {
     const mishap_call *call = flight->run.call;
     if (flight->removed++ >= MOST_RECORDED)
@@ -87,7 +88,7 @@ static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text w
     mishap_buffer_init(&hidden, room, sizeof room);
     words = mishap_utf8_clean(&arena, words);
     if (mishap_guard_finds_trace(words, NULL)) {
-        record(flight, words, secrets);
+        record_words(flight, words, secrets);
         words = mishap_hide_removed;
     }
     mishap_secrets_put_hidden(&hidden, secrets, words);

@@ -247,8 +247,8 @@ bool mishap_mcp_is_incident(const mishap *failure)
     return mishap_incident_is_one(failure) && (!busy || failure->noted || failure->cause);
 }
 
-static void record(const mishap_call *call, const mishap_secrets *secrets, const mishap *failure,
-                   const char *incident)
+static void record_failure(const mishap_call *call, const mishap_secrets *secrets,
+                           const mishap *failure, const char *incident)
 {
     /* The client that cancelled it need not be told. */
     if (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED)
@@ -351,9 +351,9 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
         mishap_incident(failure, incident); /* something was recorded that can be looked up */
     mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
     if (call)
-        record(call, secrets, failure, incident);
+        record_failure(call, secrets, failure, incident);
     if (removed && call)
-        record(call, secrets, removed, incident);
+        record_failure(call, secrets, removed, incident);
     mishap_free(removed);
     return outcome;
 }

@@ -42,7 +42,8 @@ static const struct kind {
 
 /* -- the list ---------------------------------------------------------------------------------- */
 
-static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *uris, size_t count)
+static struct mishap_mcp_subscription *make_subscription(mishap_text id, const mishap_text *uris,
+                                                         size_t count)
 {
     size_t texts = id.length;
     for (size_t i = 0; i < count; i++)
@@ -67,7 +68,7 @@ static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *u
 
 /* Append it, so that changes are announced in the order of the subscriptions. Earlier changes are
  * not announced. */
-static void append(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
+static void append_subscription(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
 {
     if (peer->catch_up)
         peer->catch_up(peer);
@@ -129,16 +130,16 @@ static bool can_be_watched(mishap_text uri)
 }
 
 /* Store it in the list of the peer. */
-static mishap *keep(mishap_mcp_request *request, mishap_text uri)
+static mishap *keep_subscription(mishap_mcp_request *request, mishap_text uri)
 {
     if (*find_resource(request->peer, uri))
         return NULL;
     if (!has_room(request->peer))
         return no_room(request);
-    struct mishap_mcp_subscription *made = make((mishap_text){ NULL, 0 }, &uri, 1);
+    struct mishap_mcp_subscription *made = make_subscription((mishap_text){ NULL, 0 }, &uri, 1);
     if (!made)
         return mishap_out_of_memory();
-    append(request->peer, made);
+    append_subscription(request->peer, made);
     return NULL;
 }
 
@@ -157,7 +158,7 @@ mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffe
     if (!mishap_mcp_resource_exists(peer, uri))
         return mishap_mcp_no_resource(request, uri);
     if (!peer->watch)
-        return keep(request, uri);
+        return keep_subscription(request, uri);
     failure = peer->watch(peer, uri, true);
     if (failure)
         request->code = -32600;
@@ -242,13 +243,13 @@ mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
         known += can_be_watched(uris[known]) &&
                  mishap_mcp_resource_exists(request->peer, uris[known]);
     }
-    struct mishap_mcp_subscription *made = make(request->message->id, uris, known);
+    struct mishap_mcp_subscription *made = make_subscription(request->message->id, uris, known);
     if (!made)
         return mishap_out_of_memory();
     made->channel = request->channel;
     for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++)
         made->wants[i] = yyjson_is_true(yyjson_obj_get(filter, kinds[i].filter));
-    append(request->peer, made);
+    append_subscription(request->peer, made);
     acknowledge(made);
     request->later = true;
     return NULL;
@@ -334,8 +335,8 @@ void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mish
 }
 
 /* Send it to a session, or to a listener under its id. */
-static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *listener,
-                 mishap_mcp_change change, mishap_text uri)
+static void tell_change(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *listener,
+                        mishap_mcp_change change, mishap_text uri)
 {
     mishap_buffer *b = mishap_mcp_begin_notification(channel, kinds[change].method);
     if (listener)
@@ -358,7 +359,7 @@ static void tell_of_resource(const mishap_mcp_peer *peer, const struct mishap_mc
     for (size_t i = 0; i < s->uri_count && channel; i++) {
         const struct mishap_mcp_watched *w = &s->watched[i];
         if (!uri.data || (w->hash == hash && mishap_mcp_same_address(w->uri, uri)))
-            tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, w->uri);
+            tell_change(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, w->uri);
     }
 }
 
@@ -367,11 +368,11 @@ void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mis
     bool of_list = change != MISHAP_MCP_RESOURCE_UPDATED;
     uint32_t hash = mishap_mcp_address_hash(uri);
     if (of_list && channel_of_session(peer))
-        tell(channel_of_session(peer), NULL, change, uri);
+        tell_change(channel_of_session(peer), NULL, change, uri);
     for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next) {
         if (!of_list)
             tell_of_resource(peer, s, uri, hash);
         else if (s->channel && s->wants[change])
-            tell(s->channel, s, change, uri);
+            tell_change(s->channel, s, change, uri);
     }
 }

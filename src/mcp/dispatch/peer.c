@@ -54,7 +54,7 @@ static const struct method *find_method(mishap_text name)
 /* -- what is refused before a method is asked -------------------------------------------------- */
 
 /* A name that was sent may be long; only so much of it is repeated. */
-static mishap_text cut(mishap_text text)
+static mishap_text cut_text(mishap_text text)
 {
     return (mishap_text){ text.data, mishap_utf8_cut(text, 100) };
 }
@@ -70,7 +70,7 @@ static mishap *no_version(mishap_mcp_request *request)
 
 static mishap *unknown_version(mishap_mcp_request *request)
 {
-    mishap_text asked = cut(request->message->claimed);
+    mishap_text asked = cut_text(request->message->claimed);
     mishap_buffer *members = &request->members;
     request->code = -32022;
     MISHAP_PUT(members, "\"supported\":[\"2026-07-28\"],\"requested\":");
@@ -93,7 +93,7 @@ static mishap *too_early(mishap_mcp_request *request)
 static mishap *no_method(mishap_mcp_request *request, bool known)
 {
     const mishap_mcp_message *message = request->message;
-    mishap_text name = cut(message->method);
+    mishap_text name = cut_text(message->method);
     request->code = -32601;
     return mishap_raise(METHOD_NOT_FOUND,
                         known ? "The method %.*s is not part of revision %s."
@@ -150,7 +150,7 @@ static int status_of(int code, mishap_mcp_revision revision)
     return code == -32600 || (code >= -32022 && code <= -32020) ? 400 : 200;
 }
 
-static void refuse(mishap_mcp_request *request, mishap *failure, int status)
+static void refuse_request(mishap_mcp_request *request, mishap *failure, int status)
 {
     const char *members = request->members.failed ? NULL : request->members.data;
     if (!request->code)
@@ -160,7 +160,7 @@ static void refuse(mishap_mcp_request *request, mishap *failure, int status)
                       failure, members);
 }
 
-static mishap *answer(mishap_mcp_request *request, const struct method *method)
+static mishap *answer_request(mishap_mcp_request *request, const struct method *method)
 {
     mishap_mcp_channel *channel = request->channel;
     mishap_buffer *b = mishap_mcp_begin_result(channel, request->message->id);
@@ -207,9 +207,9 @@ static void take_request(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     int status = failure && request.code == -32602 ? 400 : 0;
     if (!failure)
         failure = method->revisions & APART ? answer_apart(&request, method)
-                                            : answer(&request, method);
+                                            : answer_request(&request, method);
     if (failure)
-        refuse(&request, failure, status);
+        refuse_request(&request, failure, status);
     mishap_free(failure);
     mishap_buffer_release(&request.members);
     /* Nothing may be used after this: the transport may free everything. */

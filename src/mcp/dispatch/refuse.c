@@ -12,7 +12,7 @@
 #include "incident/incident.h"
 #include "mishap/inside.h"
 
-static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
+static void record_failure(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
 {
     mishap_incident_record(&(mishap_incident_entry){
         .program = peer->server->app->name,
@@ -42,9 +42,9 @@ void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     mishap_mcp_put_error(channel, id,
                          error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
     if (recorded)
-        record(peer, incident, failure);
+        record_failure(peer, incident, failure);
     if (removed)
-        record(peer, known ? told->incident.data : incident, removed);
+        record_failure(peer, known ? told->incident.data : incident, removed);
     mishap_free(removed);
     mishap_buffer_release(&error);
 }

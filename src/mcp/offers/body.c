@@ -40,7 +40,7 @@ void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation 
     mishap_release(all);
 }
 
-static mishap *refuse(const char *field, const char *error, const char *expected)
+static mishap *refuse_body(const char *field, const char *error, const char *expected)
 {
     mishap *m = mishap_raise(VALIDATION_ERROR, NULL);
     mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
@@ -55,14 +55,15 @@ static mishap *keep_bytes(mishap_call *call, yyjson_val *text, yyjson_val *code)
     mishap_buffer bytes = { 0 };
     mishap *failure = NULL;
     if (text && code)
-        return refuse("body_base64", "invalid_value", "absent when `body` is given");
+        return refuse_body("body_base64", "invalid_value", "absent when `body` is given");
     if (text)
         call->body = mishap_arena_copy(&call->arena, mishap_json_text(text));
     else if (mishap_base64_read(&bytes, mishap_json_text(code)))
         call->body = mishap_arena_copy(&call->arena, mishap_buffer_text(&bytes));
     else
-        failure = bytes.failed ? mishap_out_of_memory()
-                               : refuse("body_base64", "invalid_format", "base64 with padding");
+        failure = bytes.failed
+                      ? mishap_out_of_memory()
+                      : refuse_body("body_base64", "invalid_format", "base64 with padding");
     if (!failure && !call->body.data)
         failure = mishap_out_of_memory();
     mishap_buffer_release(&bytes);
@@ -85,7 +86,7 @@ mishap *mishap_mcp_take_body(mishap_call *call, yyjson_val *arguments)
     mishap_text named = type && yyjson_get_len(type) ? mishap_json_text(type)
                                                      : mishap_media_first_taken(operation);
     if (!mishap_media_taken(operation, named))
-        return refuse("body_type", "invalid_value", operation->takes);
+        return refuse_body("body_type", "invalid_value", operation->takes);
     call->body_type = mishap_arena_copy(&call->arena, named).data;
     return call->body_type ? keep_bytes(call, text, code) : mishap_out_of_memory();
 }

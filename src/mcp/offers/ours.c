@@ -6,8 +6,8 @@
 #include "dialect/reference.h"
 
 /* Answer with JSON; fails without memory. */
-static mishap *answer(mishap_call *call, mishap_buffer *json,
-                      mishap *(*with)(mishap_call *call, const char *json))
+static mishap *answer_json(mishap_call *call, mishap_buffer *json,
+                           mishap *(*with)(mishap_call *call, const char *json))
 {
     mishap_buffer_put_char(json, '\0');
     mishap *failure = json->failed ? mishap_out_of_memory() : with(call, json->data);
@@ -32,7 +32,7 @@ static mishap *read_codes(mishap_call *call)
         for (size_t i = 0; i < catalog->count; i++)
             put_row(&json, &catalog->codes[i]);
     MISHAP_PUT(&json, "]}");
-    return answer(call, &json, mishap_answer);
+    return answer_json(call, &json, mishap_answer);
 }
 
 static mishap *read_code(mishap_call *call)
@@ -43,7 +43,7 @@ static mishap *read_code(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "The catalog has no such code."),
                               "Read catalog://codes to list all codes.");
     put_row(&json, code);
-    return answer(call, &json, mishap_answer);
+    return answer_json(call, &json, mishap_answer);
 }
 
 static const mishap_param code_params[] = {
@@ -134,7 +134,7 @@ static mishap *explain_failure(mishap_call *call)
         put_code_block(&blocks, code);
     mishap_json_close(&blocks, ']');
     mishap_free(read);
-    return answer(call, &blocks, mishap_answer_content);
+    return answer_json(call, &blocks, mishap_answer_content);
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */

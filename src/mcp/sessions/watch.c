@@ -131,8 +131,8 @@ static bool is_named(const mishap_mcp_watches *w, size_t i, mishap_text uri, uin
 enum outcome { WATCHED, MISSING, SESSION_FULL, OVER_SHARE, FULL };
 
 /* Is it watched already, or may the session, and its caller, watch one more? */
-static enum outcome find(const mishap_mcp_watches *w, uint64_t session, uint64_t holder,
-                         mishap_text uri, uint32_t hash)
+static enum outcome find_watch(const mishap_mcp_watches *w, uint64_t session, uint64_t holder,
+                               mishap_text uri, uint32_t hash)
 {
     size_t count = 0, of_caller = 0;
     for (size_t i = 0; i < w->used; i++) {
@@ -202,7 +202,7 @@ static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *session
     forget_session(w, session);
 }
 
-static mishap *refuse(const mishap_mcp_watches *w, enum outcome outcome)
+static mishap *refuse_watch(const mishap_mcp_watches *w, enum outcome outcome)
 {
     mishap *m = outcome == SESSION_FULL
                     ? mishap_raise(RATE_LIMITED, "One session can have at most %d subscriptions.",
@@ -229,10 +229,10 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessi
                             "The URI of a subscription can have at most %d bytes.",
                             MISHAP_ADDRESS_LIMIT);
     take_lock(w);
-    enum outcome outcome = find(w, session, holder, uri, hash);
+    enum outcome outcome = find_watch(w, session, holder, uri, hash);
     if (outcome == OVER_SHARE || (outcome == MISSING && w->used == WATCHES)) {
         forget_sessions_that_are_over(w, sessions, outcome == OVER_SHARE ? holder : 0);
-        outcome = find(w, session, holder, uri, hash);
+        outcome = find_watch(w, session, holder, uri, hash);
     }
     if (outcome == MISSING && w->used == WATCHES) {
         end_idle_session(w, sessions, holder);
@@ -245,7 +245,7 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessi
         outcome = WATCHED;
     }
     pthread_mutex_unlock(&w->lock);
-    return outcome == WATCHED ? NULL : refuse(w, outcome);
+    return outcome == WATCHED ? NULL : refuse_watch(w, outcome);
 }
 
 void mishap_mcp_watch_end(mishap_mcp_watches *w, uint64_t session, mishap_text uri)

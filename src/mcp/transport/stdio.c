@@ -214,7 +214,7 @@ static void serve(struct pipes *p)
 
 /* Running calls may finish, and are answered. After some time the others are cancelled; a handler
  * can notice that. */
-static void finish(struct pipes *p)
+static void finish_pipes(struct pipes *p)
 {
     const int64_t million = 1000000;
     int64_t start = mishap_clock_monotonic_ns();
@@ -235,7 +235,7 @@ static void finish(struct pipes *p)
     end_within(0);
 }
 
-static void release(struct pipes *p)
+static void release_pipes(struct pipes *p)
 {
     mishap_mcp_peer_release(&p->peer);
     mishap_served_close(&p->served);
@@ -325,7 +325,7 @@ static mishap *open_runner(struct pipes *p)
     return failure ? failure : mishap_served_open(served, connection);
 }
 
-static mishap *begin(struct pipes *p, bool chaos, const char *caller)
+static mishap *begin_pipes(struct pipes *p, bool chaos, const char *caller)
 {
     mishap *failure = mishap_mcp_server_make(&p->server, chaos);
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
@@ -344,7 +344,7 @@ static mishap *begin(struct pipes *p, bool chaos, const char *caller)
 }
 
 /* A failure at the start goes to stderr: clients do not expect it in the protocol. */
-static mishap *run(mishap_call *call)
+static mishap *run_mcp(mishap_call *call)
 {
     static char storage[MISHAP_JSON_STORAGE];
     static struct pipes pipes; /* large */
@@ -379,16 +379,16 @@ static mishap *run(mishap_call *call)
             .program = call->app->name, .incident_bytes = pipes.served.log_bytes });
     print_to_stderr();
     if (!failure)
-        failure = begin(&pipes, mishap_boolean(call, "chaos"), caller);
+        failure = begin_pipes(&pipes, mishap_boolean(call, "chaos"), caller);
     if (!failure && person)
         mishap_log_say(
             "%s: Reading MCP messages from standard input, one per line. Press Ctrl-D to exit.\n",
             call->app->name);
     if (!failure) {
         serve(&pipes);
-        finish(&pipes);
+        finish_pipes(&pipes);
     }
-    release(&pipes);
+    release_pipes(&pipes);
     mishap_logs_end();
     print_to_stderr();
     return failure ? failure : mishap_answer_document(call, (mishap_text)MISHAP_TEXT(""));
@@ -426,7 +426,7 @@ const mishap_operation mishap_mcp_command = {
         "timeout of a handler is the one that its operation declares, or 30 seconds; --timeout-ms "
         "can only shorten it.",
     .params = params,
-    .run = run,
+    .run = run_mcp,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),
     .danger = MISHAP_MUTATING,
     .examples = examples,

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 
 /* Answer with a protocol error: it is not a request of this protocol. */
-static void refuse(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
+static void refuse_exchange(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
 {
     mishap_mcp_post_refuse(post, id, MISHAP_MCP_INVALID_REQUEST, status, failure);
 }
@@ -32,11 +32,12 @@ static bool refuse_version(mishap_mcp_post *post, const mishap_http_request *req
     mishap_text version = mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION);
     if (!version.data || mishap_mcp_revision_find(version) != MISHAP_MCP_NONE)
         return false;
-    refuse(post, id, 400,
-           mishap_suggest(
-               mishap_raise(BAD_REQUEST,
-                            "The protocol revision in MCP-Protocol-Version is not supported."),
-               "Send the revision that the response to initialize named."));
+    refuse_exchange(
+        post, id, 400,
+        mishap_suggest(
+            mishap_raise(BAD_REQUEST,
+                         "The protocol revision in MCP-Protocol-Version is not supported."),
+            "Send the revision that the response to initialize named."));
     return true;
 }
 
@@ -52,9 +53,10 @@ static bool take_session_id(mishap_mcp_post *post, const mishap_http_request *re
     *session = mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION);
     if (session->data)
         return true;
-    refuse(post, id, 400,
-           mishap_suggest(mishap_raise(BAD_REQUEST, "The header Mcp-Session-Id is missing."),
-                          "Send initialize first, then send the Mcp-Session-Id of its response."));
+    refuse_exchange(
+        post, id, 400,
+        mishap_suggest(mishap_raise(BAD_REQUEST, "The header Mcp-Session-Id is missing."),
+                       "Send initialize first, then send the Mcp-Session-Id of its response."));
     return false;
 }
 
@@ -71,7 +73,7 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
                                             mishap_http_caller_of(front->http, request),
                                             &post->session);
     if (failure && mishap_told(failure)->code == MISHAP_CODE_NOT_FOUND)
-        refuse(post, id, 404, failure);
+        refuse_exchange(post, id, 404, failure);
     else if (failure)
         mishap_mcp_post_refuse_for_now(post, id, failure);
     if (failure)
@@ -173,11 +175,12 @@ static void take_stateless(mishap_mcp_post *post, const mishap_http_request *req
                    is_method(message, "subscriptions/listen");
     post->peer.single_request = true;
     if (listens && !post->may_stream) {
-        refuse(post, message->id, 406,
-               mishap_suggest(mishap_raise(NOT_ACCEPTABLE,
-                                           "The Accept header must list text/event-stream, "
-                                           "because the response is a stream."),
-                              "Send `Accept: application/json, text/event-stream`."));
+        refuse_exchange(
+            post, message->id, 406,
+            mishap_suggest(mishap_raise(NOT_ACCEPTABLE,
+                                        "The Accept header must list text/event-stream, "
+                                        "because the response is a stream."),
+                           "Send `Accept: application/json, text/event-stream`."));
         return;
     }
     if (message->kind == MISHAP_MCP_REQUEST && message->claims &&
@@ -298,7 +301,7 @@ static bool refuse_stateless(mishap_mcp_post *post, const mishap_http_request *r
     if (!looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION)))
         return false;
     mishap_http_reply_field(post->reply, "Allow", (mishap_text)MISHAP_TEXT("POST"));
-    refuse(
+    refuse_exchange(
         post, MISHAP_MCP_NO_ID, 405,
         mishap_raise(METHOD_NOT_ALLOWED,
                      "This protocol revision has no sessions, and no streams without a request."));
@@ -314,16 +317,17 @@ static bool may_have_stream(mishap_mcp_post *post, const mishap_http_request *re
     if (request->method == MISHAP_HTTP_HEAD) {
         mishap_http_reply_field(post->reply, "Allow",
                                 (mishap_text)MISHAP_TEXT("GET, POST, DELETE"));
-        refuse(post, MISHAP_MCP_NO_ID, 405,
-               mishap_raise(METHOD_NOT_ALLOWED, "HEAD is not supported for an event stream."));
+        refuse_exchange(
+            post, MISHAP_MCP_NO_ID, 405,
+            mishap_raise(METHOD_NOT_ALLOWED, "HEAD is not supported for an event stream."));
         return false;
     }
     if (accept.length && mishap_mcp_accepts_stream(request))
         return true;
-    refuse(post, MISHAP_MCP_NO_ID, 406,
-           mishap_suggest(
-               mishap_raise(NOT_ACCEPTABLE, "The Accept header must list text/event-stream."),
-               "Send `Accept: text/event-stream`."));
+    refuse_exchange(post, MISHAP_MCP_NO_ID, 406,
+                    mishap_suggest(mishap_raise(NOT_ACCEPTABLE,
+                                                "The Accept header must list text/event-stream."),
+                                   "Send `Accept: text/event-stream`."));
     return false;
 }
 
@@ -360,11 +364,12 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
         if (failure)
             mishap_mcp_post_refuse_for_now(post, MISHAP_MCP_NO_ID, failure);
         else
-            refuse(post, MISHAP_MCP_NO_ID, 400,
-                   mishap_suggest(
-                       mishap_raise(BAD_REQUEST, "Last-Event-ID is not the id of an event of this "
-                                                 "session, or the event is no longer stored."),
-                       "Send the request without Last-Event-ID to receive new events only."));
+            refuse_exchange(
+                post, MISHAP_MCP_NO_ID, 400,
+                mishap_suggest(
+                    mishap_raise(BAD_REQUEST, "Last-Event-ID is not the id of an event of this "
+                                              "session, or the event is no longer stored."),
+                    "Send the request without Last-Event-ID to receive new events only."));
     }
     mishap_mcp_post_leave(post);
 }
@@ -385,7 +390,7 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
         !take_session_id(post, request, MISHAP_MCP_NO_ID, &session)) {
         mishap_mcp_post_leave(post);
     } else if (!mishap_mcp_session_end(front->sessions, session, owner_of(request), &number)) {
-        refuse(post, MISHAP_MCP_NO_ID, 404, mishap_mcp_no_session());
+        refuse_exchange(post, MISHAP_MCP_NO_ID, 404, mishap_mcp_no_session());
         mishap_mcp_post_leave(post);
     } else {
         if (number) {

@@ -243,7 +243,7 @@ static void begin_stream(mishap_mcp_post *post)
 
 /* -- the channel ------------------------------------------------------------------------------- */
 
-static mishap_buffer *begin(mishap_mcp_channel *channel, mishap_mcp_kind kind)
+static mishap_buffer *begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     (void)kind;
@@ -252,7 +252,7 @@ static mishap_buffer *begin(mishap_mcp_channel *channel, mishap_mcp_kind kind)
     return &post->message;
 }
 
-static void end(mishap_mcp_channel *channel, mishap_mcp_kind kind)
+static void end_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     bool answers = kind == MISHAP_MCP_RESPONSE;
@@ -271,7 +271,7 @@ static void end(mishap_mcp_channel *channel, mishap_mcp_kind kind)
     post->answered = post->answered || answers;
 }
 
-static void finish(mishap_mcp_channel *channel)
+static void finish_post(mishap_mcp_channel *channel)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     post->finished = true;
@@ -306,7 +306,7 @@ static mishap_mcp_post *post_of(mishap_mcp_peer *peer)
     return (mishap_mcp_post *)(void *)((char *)peer - offsetof(mishap_mcp_post, peer));
 }
 
-static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
+static bool start_flight(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
     mishap_mcp_post *post = post_of(peer);
     flight->run.call->holder = mishap_http_caller_of(post->front->http, post->request);
@@ -490,12 +490,14 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     mishap_mcp_post *post = mishap_allocate(sizeof *post);
     if (!post)
         return NULL;
-    *post = (mishap_mcp_post){ .channel = { .begin = begin, .end = end, .finish = finish },
-                               .front = front,
-                               .request = request,
-                               .reply = reply,
-                               .caller_key = request->caller_key,
-                               .may_stream = mishap_mcp_accepts_stream(request) };
+    *post = (mishap_mcp_post){
+        .channel = { .begin = begin_message, .end = end_message, .finish = finish_post },
+        .front = front,
+        .request = request,
+        .reply = reply,
+        .caller_key = request->caller_key,
+        .may_stream = mishap_mcp_accepts_stream(request)
+    };
     mishap_mcp_peer_init(&post->peer, &front->server);
     memcpy(post->incident, request->id, sizeof post->incident);
     post->peer.incident = post->incident;
@@ -509,7 +511,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.headers = keep_headers;
     post->peer.pause = pause_batch;
     post->task.go_on = go_on;
-    post->peer.start = start;
+    post->peer.start = start_flight;
     post->peer.runs = runs;
     post->peer.died = count_death;
     post->peer.watch = watch;

@@ -190,7 +190,7 @@ mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_reques
     return NULL;
 }
 
-static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)
+static bool tell_change(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)
 {
     mishap_buffer data = { 0 };
     mishap_mcp_put_change(&data, change, uri);
@@ -211,9 +211,9 @@ static void tell_changes(mishap_mcp_stream *stream)
                                   lists))
         for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
             if (lists[list])
-                tell(stream, list, (mishap_text){ NULL, 0 });
+                tell_change(stream, list, (mishap_text){ NULL, 0 });
     while (mishap_mcp_watch_next(watches, stream->session, &stream->updates, room, &uri))
-        tell(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
+        tell_change(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
 /* Its session is alive, and no other stream has taken its place. */
