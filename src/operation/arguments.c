@@ -56,7 +56,7 @@ static struct found begin_at_call(const mishap_call *call, const char *path, siz
 }
 
 /* name, name.name, name[2].name, [2], and nothing at all for the part itself. */
-static struct found find(const mishap_call *from, const char *path)
+static struct found find_value(const mishap_call *from, const char *path)
 {
     const mishap_call_part *part = (const mishap_call_part *)from;
     if (!part) /* the part that mishap_at() returns for an absent object has no members */
@@ -105,7 +105,7 @@ enum {
 
 static struct found find_typed(const mishap_call *call, const char *path, unsigned types)
 {
-    struct found at = find(call, path);
+    struct found at = find_value(call, path);
     if (at.param && !(types >> at.param->type & 1))
         mishap_call_misuse(call, other_type, path);
     return at;
@@ -118,7 +118,7 @@ static yyjson_val *value_of(const mishap_call *call, const char *path, unsigned 
 
 bool mishap_given(const mishap_call *call, const char *path)
 {
-    return find(call, path).value != NULL;
+    return find_value(call, path).value != NULL;
 }
 
 const char *mishap_string(const mishap_call *call, const char *path)
@@ -205,7 +205,7 @@ const char *mishap_json(const mishap_call *call, const char *path)
     struct found at = { NULL, NULL };
     mishap_buffer json = { 0 };
     if (!all)
-        at = find(call, path);
+        at = find_value(call, path);
     if (!at.value && !all)
         return NULL;
     if (all)
@@ -223,7 +223,7 @@ const char *mishap_json(const mishap_call *call, const char *path)
 
 mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
 {
-    struct found at = find(call, path);
+    struct found at = find_value(call, path);
     if (!at.value)
         return MISHAP_KIND_NONE;
     if (at.param && at.param->type == MISHAP_INTEGER)
@@ -265,7 +265,7 @@ static mishap_call_part *make_part(const mishap_call *of, struct found at)
 
 const mishap_call *mishap_at(const mishap_call *call, const char *path)
 {
-    struct found at = find(call, path);
+    struct found at = find_value(call, path);
     return at.value ? (const mishap_call *)make_part(call, at) : NULL;
 }
 

@@ -84,8 +84,8 @@ static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
     return NULL;
 }
 
-static mishap *begin(const mishap_app *app, const mishap_operation *operation,
-                     mishap_text arguments, bool closed, mishap_call **out)
+static mishap *begin_call(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, bool closed, mishap_call **out)
 {
     mishap_call *call = make_call(app, operation, STORAGE);
     *out = NULL;
@@ -101,13 +101,13 @@ static mishap *begin(const mishap_app *app, const mishap_operation *operation,
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out)
 {
-    return begin(app, operation, arguments, false, out);
+    return begin_call(app, operation, arguments, false, out);
 }
 
 mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
                                  mishap_text arguments, mishap_call **out)
 {
-    return begin(app, operation, arguments, true, out);
+    return begin_call(app, operation, arguments, true, out);
 }
 
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,

@@ -39,8 +39,8 @@ static mishap *begin_findings(void)
 }
 
 /* `made_here`: it contains only numbers and words of this file or of the declaration. */
-static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
-                bool made_here)
+static void add_finding(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                        bool made_here)
 {
     char storage[256];
     if (++findings->count > MISHAP_MOST_FINDINGS)
@@ -108,7 +108,7 @@ static void add_saying(mishap_findings *findings, const mishap_spot *spot, misha
     if (sentence.failed)
         findings->no_memory = true;
     else
-        add(findings, spot, wrong, false);
+        add_finding(findings, spot, wrong, false);
     mishap_buffer_release(&sentence);
 }
 
@@ -169,7 +169,7 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const misha
     }
     if (param)
         wrong.expected = mishap_value_of_string(words_of(param));
-    add(findings, spot, &wrong, true);
+    add_finding(findings, spot, &wrong, true);
 }
 
 /* -- unknown ----------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
     }
     wrong.expected = meant;
     if (meant.kind != MISHAP_KIND_NONE)
-        add(findings, spot, &wrong, false);
+        add_finding(findings, spot, &wrong, false);
     else
         add_saying(findings, spot, &wrong, put_unknown, params, NULL);
 }
@@ -275,11 +275,11 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
         return true;
     const char *expected = mishap_param_type_name(type);
     if (expected)
-        add(findings, spot,
-            &(mishap_field){ .error = MISHAP_TEXT("invalid_type"),
-                             .expected = mishap_value_of_string(expected),
-                             .actual = mishap_value_of_string(type_name(value)) },
-            true);
+        add_finding(findings, spot,
+                    &(mishap_field){ .error = MISHAP_TEXT("invalid_type"),
+                                     .expected = mishap_value_of_string(expected),
+                                     .actual = mishap_value_of_string(type_name(value)) },
+                    true);
     else if (!findings->failure)
         findings->failure = mishap_raise(INTERNAL_ERROR, "No parameter type has the number %d.",
                                          (int)type);
@@ -330,7 +330,7 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
     if (yyjson_is_arr(value) && (min <= max || !limited))
         add_saying(findings, spot, &wrong, put_items, &wrong, NULL);
     else
-        add(findings, spot, &wrong, min <= max || !limited);
+        add_finding(findings, spot, &wrong, min <= max || !limited);
     return false;
 }
 
@@ -362,7 +362,7 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
                            .actual = mishap_json_scalar(value) };
     if (yyjson_is_raw(value) && yyjson_get_len(value) <= LONGEST)
         wrong.actual = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_json_text(value) };
-    add(findings, spot, &wrong, !yyjson_is_raw(value));
+    add_finding(findings, spot, &wrong, !yyjson_is_raw(value));
     return false;
 }
 
@@ -417,7 +417,7 @@ static void mismatch(mishap_findings *findings, const mishap_spot *spot, const c
     mishap_field wrong = { .error = MISHAP_TEXT("pattern_mismatch"),
                            .expected = mishap_value_of_string(words) };
     if (pattern)
-        add(findings, spot, &wrong, true);
+        add_finding(findings, spot, &wrong, true);
     else
         add_saying(findings, spot, &wrong, put_looks, words, value);
 }

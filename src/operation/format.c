@@ -35,7 +35,7 @@ static bool is_hex(char c)
     return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
-static bool take(struct reading *r, char c)
+static bool take_character(struct reading *r, char c)
 {
     if (r->at == r->end || *r->at != c)
         return false;
@@ -45,7 +45,7 @@ static bool take(struct reading *r, char c)
 
 static bool take_either(struct reading *r, char c)
 {
-    return take(r, c) || take(r, (char)(c | 32));
+    return take_character(r, c) || take_character(r, (char)(c | 32));
 }
 
 /* Exactly so many digits, as a number within bounds. */
@@ -81,22 +81,24 @@ static int days_of(int year, int month)
 static bool take_date(struct reading *r)
 {
     int year, month, day;
-    return take_number(r, 4, 0, 9999, &year) && take(r, '-') && take_number(r, 2, 1, 12, &month) &&
-           take(r, '-') && take_number(r, 2, 1, days_of(year, month), &day);
+    return take_number(r, 4, 0, 9999, &year) && take_character(r, '-') &&
+           take_number(r, 2, 1, 12, &month) && take_character(r, '-') &&
+           take_number(r, 2, 1, days_of(year, month), &day);
 }
 
 /* Second 60, a leap second, exists only at the end of a day in UTC. */
 static bool take_time(struct reading *r)
 {
     int hour, minute, second, zone_hour = 0, zone_minute = 0, sign = 1;
-    if (!take_number(r, 2, 0, 23, &hour) || !take(r, ':') || !take_number(r, 2, 0, 59, &minute) ||
-        !take(r, ':') || !take_number(r, 2, 0, 60, &second))
+    if (!take_number(r, 2, 0, 23, &hour) || !take_character(r, ':') ||
+        !take_number(r, 2, 0, 59, &minute) || !take_character(r, ':') ||
+        !take_number(r, 2, 0, 60, &second))
         return false;
-    if (take(r, '.') && !take_digits(r))
+    if (take_character(r, '.') && !take_digits(r))
         return false;
     if (!take_either(r, 'Z')) {
-        sign = take(r, '-') ? -1 : take(r, '+') ? 1 : 0;
-        if (!sign || !take_number(r, 2, 0, 23, &zone_hour) || !take(r, ':') ||
+        sign = take_character(r, '-') ? -1 : take_character(r, '+') ? 1 : 0;
+        if (!sign || !take_number(r, 2, 0, 23, &zone_hour) || !take_character(r, ':') ||
             !take_number(r, 2, 0, 59, &zone_minute))
             return false;
     }
@@ -105,26 +107,26 @@ static bool take_time(struct reading *r)
     return second < 60 || utc == 24 * 60 - 1;
 }
 
-static struct reading begin(mishap_text text)
+static struct reading begin_reading(mishap_text text)
 {
     return (struct reading){ text.data, text.data + text.length };
 }
 
 static bool is_date(mishap_text text)
 {
-    struct reading r = begin(text);
+    struct reading r = begin_reading(text);
     return take_date(&r) && r.at == r.end;
 }
 
 static bool is_time(mishap_text text)
 {
-    struct reading r = begin(text);
+    struct reading r = begin_reading(text);
     return take_time(&r) && r.at == r.end;
 }
 
 static bool is_date_time(mishap_text text)
 {
-    struct reading r = begin(text);
+    struct reading r = begin_reading(text);
     return take_date(&r) && take_either(&r, 'T') && take_time(&r) && r.at == r.end;
 }
 
@@ -147,16 +149,16 @@ static size_t take_units(struct reading *r, const char *units)
 
 static bool is_duration(mishap_text text)
 {
-    struct reading r = begin(text);
-    if (!take(&r, 'P'))
+    struct reading r = begin_reading(text);
+    if (!take_character(&r, 'P'))
         return false;
     struct reading weeks = r;
-    if (take_digits(&weeks) && take(&weeks, 'W'))
+    if (take_digits(&weeks) && take_character(&weeks, 'W'))
         return weeks.at == weeks.end;
     bool dated = r.at < r.end && *r.at != 'T';
     if (dated && !take_units(&r, "YMD"))
         return false;
-    bool timed = take(&r, 'T');
+    bool timed = take_character(&r, 'T');
     return (dated || timed) && (!timed || take_units(&r, "HMS")) && r.at == r.end;
 }
 
