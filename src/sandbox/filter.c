@@ -356,7 +356,7 @@ static const struct use {
 
 /* A call that this version of the library or this machine does not have needs no rule. The library
  * gives such a name a negative number, and each rule takes time. */
-static int add(scmp_filter_ctx context, uint32_t action, const char *name)
+static int add_rule(scmp_filter_ctx context, uint32_t action, const char *name)
 {
     int number = seccomp_syscall_resolve_name(name);
     if (number < 0)
@@ -425,17 +425,17 @@ static int add_all(scmp_filter_ctx context)
     if (result >= 0)
         result = add_filters(context);
     for (size_t i = 0; i < COUNT(allowed) && result >= 0; i++)
-        result = add(context, SCMP_ACT_ALLOW, allowed[i]);
+        result = add_rule(context, SCMP_ACT_ALLOW, allowed[i]);
     for (size_t i = 0; i < COUNT(optional) && result >= 0; i++)
-        result = add(context, SCMP_ACT_ERRNO(optional[i].mark), optional[i].name);
+        result = add_rule(context, SCMP_ACT_ERRNO(optional[i].mark), optional[i].name);
     for (size_t i = 0; i < COUNT(refused) && result >= 0; i++)
-        result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
+        result = add_rule(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
     for (size_t i = 0; i < COUNT(uses) && result >= 0; i++)
         result = add_use(context, &uses[i]);
     if (result >= 0)
-        result = add(context, SCMP_ACT_NOTIFY, "execve");
+        result = add_rule(context, SCMP_ACT_NOTIFY, "execve");
     if (result >= 0)
-        result = add(context, SCMP_ACT_NOTIFY, "execveat");
+        result = add_rule(context, SCMP_ACT_NOTIFY, "execveat");
     return result;
 }
 
@@ -492,7 +492,7 @@ const mishap_sandbox_filter *mishap_sandbox_compile(void)
 }
 
 /* The value that a profile has for a line that returns an error. */
-static uint32_t resolve(uint32_t returned, unsigned shares)
+static uint32_t resolve_error(uint32_t returned, unsigned shares)
 {
     for (size_t i = 0; i < COUNT(options); i++)
         if (returned == (SECCOMP_RET_ERRNO | options[i].mark))
@@ -508,7 +508,7 @@ void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self, unsigne
         if (line->code == (BPF_JMP | BPF_JEQ | BPF_K) && line->k == SELF)
             line->k = (uint32_t)self;
         else if (line->code == (BPF_RET | BPF_K))
-            line->k = resolve(line->k, shares);
+            line->k = resolve_error(line->k, shares);
     }
 }
 

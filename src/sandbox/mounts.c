@@ -33,7 +33,7 @@ struct taken {
 
 /* A copy of the mount, with everything that is mounted below it: a user namespace requires that. A
  * device works read-only as well, since that only prevents changes of the file system. */
-static bool take(const char *path, struct taken *taken)
+static bool take_mount(const char *path, struct taken *taken)
 {
     struct stat status;
     struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID };
@@ -86,7 +86,7 @@ static bool is_there(const struct taken *taken)
            here.st_ino == there.st_ino;
 }
 
-static bool put(const struct taken *taken)
+static bool put_mount(const struct taken *taken)
 {
     if (taken->tree < 0 || is_there(taken))
         return true;
@@ -119,9 +119,9 @@ static bool take_all(const char *const *readable, const char *program, struct ta
                      size_t *count)
 {
     for (*count = 0; readable && readable[*count]; ++*count)
-        if (*count + 1 == MOST_PATHS || !take(readable[*count], &taken[*count]))
+        if (*count + 1 == MOST_PATHS || !take_mount(readable[*count], &taken[*count]))
             return false;
-    return take(program, &taken[(*count)++]);
+    return take_mount(program, &taken[(*count)++]);
 }
 
 bool mishap_sandbox_change_root(const char *const *readable, const char *program,
@@ -138,7 +138,7 @@ bool mishap_sandbox_change_root(const char *const *readable, const char *program
     if (temporary_bytes && !make_temporary(temporary_bytes))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!put(&taken[i]))
+        if (!put_mount(&taken[i]))
             return false;
     for (size_t i = 0; i < count; i++)
         if (taken[i].tree >= 0)

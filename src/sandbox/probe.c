@@ -143,7 +143,7 @@ static int why_no_filter(int error)
     return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 ? error : errno;
 }
 
-static void look(mishap_sandbox_report *report)
+static void look_at_layers(mishap_sandbox_report *report)
 {
     const unsigned most = MISHAP_SANDBOX_ALL & ~MISHAP_LAYER_GROUPS;
     struct verdict none = { "mmap", 0, false };
@@ -179,7 +179,7 @@ const mishap_sandbox_report *mishap_sandbox_probe(void)
     static mishap_sandbox_report report;
     static bool looked;
     if (!looked)
-        look(&report);
+        look_at_layers(&report);
     looked = true;
     return &report;
 }
