@@ -129,7 +129,7 @@ static pq_result *prepare_text(postgresql_store *store, const char *name, const 
     return pq.PQprepare(store->connection, name, text, 0, NULL);
 }
 
-static void prepare(postgresql_store *store, size_t number)
+static void prepare_statement(postgresql_store *store, size_t number)
 {
     postgresql_statement *statement = &store->statements[number];
     char name[24];
@@ -163,7 +163,7 @@ static mishap *be_ready(postgresql_store *store, size_t statement)
         failure = be_connected(store);
         if (failure || store->statements[statement].prepared)
             break;
-        prepare(store, statement);
+        prepare_statement(store, statement);
         if (store->trouble != STORE_LOST)
             break;
         mishap_postgresql_disconnect(store);
@@ -231,7 +231,7 @@ static mishap_text spelled(const store_value *value, char digits[40])
     return mishap_text_of(digits);
 }
 
-static void refuse(postgresql_store *store, const char *why)
+static void refuse_value(postgresql_store *store, const char *why)
 {
     mishap_free(store->failure);
     store->trouble = STORE_BROKEN;
@@ -247,7 +247,7 @@ static void bind(mishap_query *query, int place, const store_value *value)
     char digits[40];
     if (place < 1 || place > MISHAP_STORE_PLACES || store->trouble != STORE_FINE) {
         if (store->trouble == STORE_FINE)
-            refuse(store, "there is no such place");
+            refuse_value(store, "there is no such place");
         return;
     }
     if (!statement->position[place])
@@ -261,7 +261,7 @@ static void bind(mishap_query *query, int place, const store_value *value)
         store->values[i] = NULL;
     } else if (text.length > INT32_MAX ||
                (value->kind == STORE_TEXT && memchr(text.data, '\0', text.length) != NULL)) {
-        refuse(store, "it is too long, or has a NUL in it");
+        refuse_value(store, "it is too long, or has a NUL in it");
     } else if (!(store->values[i] = mishap_arena_copy(&store->arena, text).data)) {
         mishap_free(store->failure);
         store->trouble = STORE_BROKEN;

@@ -145,7 +145,7 @@ static mishap *explain(const postgresql_store *store, const pq_result *result)
 }
 
 /* Run a text; returns the first value of its last result, as a copy, if it is asked for. */
-static mishap *run(postgresql_store *store, const char *sql, char *value, size_t size)
+static mishap *run_text(postgresql_store *store, const char *sql, char *value, size_t size)
 {
     pq_result *result = pq.PQexec(store->connection, sql);
     mishap *failure = explain(store, result);
@@ -164,7 +164,7 @@ __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *s
     va_start(values, format);
     int length = vsnprintf(sql, sizeof sql, format, values);
     va_end(values);
-    return length < (int)sizeof sql ? run(store, sql, value, size) : mishap_out_of_memory();
+    return length < (int)sizeof sql ? run_text(store, sql, value, size) : mishap_out_of_memory();
 }
 
 /* Set up a connection before it is used. A server may be configured not to wait for its disk; but
@@ -240,11 +240,12 @@ static mishap *read_store(postgresql_store *store, int *version, char identity[S
     mishap *failure = look_for_store(store, &is_there);
     if (failure || !is_there)
         return failure;
-    failure = run(store, "SELECT version FROM store", number, sizeof number);
+    failure = run_text(store, "SELECT version FROM store", number, sizeof number);
     *version = (int)strtol(number, NULL, 10);
     if (!failure && *version < 0)
         failure = mishap_store_is_foreign(NULL, store->base.schema->name);
-    return failure ? failure : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
+    return failure ? failure
+                   : run_text(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
 }
 
 /* CREATE SCHEMA needs a permission even if the schema exists. */
@@ -257,11 +258,12 @@ static mishap *make_schema(postgresql_store *store)
     if (!failure && *missing == 't')
         failure = run_for(store, NULL, 0, "CREATE SCHEMA \"%s\"", name);
     if (!failure)
-        failure = run(store,
-                      "CREATE TABLE IF NOT EXISTS store (identity text NOT NULL, version integer "
-                      "NOT NULL); INSERT INTO store SELECT replace(gen_random_uuid()::text, '-', "
-                      "''), 0 WHERE NOT EXISTS (SELECT 1 FROM store)",
-                      NULL, 0);
+        failure = run_text(
+            store,
+            "CREATE TABLE IF NOT EXISTS store (identity text NOT NULL, version integer "
+            "NOT NULL); INSERT INTO store SELECT replace(gen_random_uuid()::text, '-', "
+            "''), 0 WHERE NOT EXISTS (SELECT 1 FROM store)",
+            NULL, 0);
     return failure;
 }
 
@@ -280,7 +282,7 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     if (failure || *version >= newest)
         return failure;
     for (int i = *version; !failure && i < newest; i++)
-        failure = mishap_note(run(store, migrations[i], NULL, 0), "migration", i + 1);
+        failure = mishap_note(run_text(store, migrations[i], NULL, 0), "migration", i + 1);
     if (!failure)
         failure = run_for(store, NULL, 0, "UPDATE store SET version = %d", newest);
     if (!failure)
@@ -291,12 +293,12 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
 static mishap *bring_up_to_date(postgresql_store *store, int *version,
                                 char identity[STORE_IDENTITY])
 {
-    mishap *failure = run(store, "BEGIN", NULL, 0);
+    mishap *failure = run_text(store, "BEGIN", NULL, 0);
     if (!failure)
         failure = run_migrations(store, version, identity);
     if (!failure)
-        return run(store, "COMMIT", NULL, 0);
-    mishap_free(run(store, "ROLLBACK", NULL, 0));
+        return run_text(store, "COMMIT", NULL, 0);
+    mishap_free(run_text(store, "ROLLBACK", NULL, 0));
     return failure;
 }
 

@@ -160,7 +160,7 @@ static int committed(void *state, sqlite3 *database, const char *name, int pages
 
 /* -- the connection ---------------------------------------------------------------------------- */
 
-static void forget(sqlite3_stmt **statements, size_t count)
+static void forget_statements(sqlite3_stmt **statements, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         sqlite3_finalize(statements[i]);
@@ -171,8 +171,8 @@ static void forget(sqlite3_stmt **statements, size_t count)
 /* SQLite first: see `queue`. Closing that file ends the turn of this process as well. */
 void mishap_sqlite_disconnect(sqlite_store *store)
 {
-    forget(store->kept, store->base.schema->statement_count);
-    forget(store->controls, CONTROLS);
+    forget_statements(store->kept, store->base.schema->statement_count);
+    forget_statements(store->controls, CONTROLS);
     sqlite3_close(store->database);
     store->database = NULL;
     store->running = NULL;

@@ -103,7 +103,7 @@ void mishap_store_close(mishap_store *store)
 
 /* -- the store of a call ----------------------------------------------------------------------- */
 
-static void leave(void *state)
+static void leave_call(void *state)
 {
     mishap_store *store = state;
     mishap_store_unwind(store, store->call_depth);
@@ -116,7 +116,7 @@ static void leave(void *state)
 static bool is_joined(const mishap_call *call, const mishap_store *store)
 {
     for (const mishap_deferred *deferred = call->deferred; deferred; deferred = deferred->before)
-        if (deferred->function == leave && deferred->argument == store)
+        if (deferred->function == leave_call && deferred->argument == store)
             return true;
     return false;
 }
@@ -127,8 +127,8 @@ mishap_store *mishap_store_of(mishap_call *call)
     if (store->call == call && is_joined(call, store))
         return store;
     if (store->call) /* crashed */
-        leave(store);
-    mishap_call_defer(call, leave, store);
+        leave_call(store);
+    mishap_call_defer(call, leave_call, store);
     store->call = call;
     store->call_depth = store->depth;
     return store;
