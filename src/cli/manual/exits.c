@@ -70,7 +70,7 @@ struct rows {
 };
 
 /* Add a text where it fits as a whole; at the start a longer one is cut between characters. */
-static bool append(char *to, size_t size, mishap_text text)
+static bool append_text(char *to, size_t size, mishap_text text)
 {
     size_t length = strlen(to);
     if (length == 0)
@@ -99,8 +99,8 @@ static mishap_exit *row_of(struct rows *rows, int code)
     mishap_exit *row = &rows->exits[at];
     *row = (mishap_exit){ .code = code, .retryable = true, .side_effects = "none" };
     if (kind) {
-        append(row->name, sizeof row->name, mishap_text_of(kind->name));
-        append(row->description, sizeof row->description, mishap_text_of(kind->description));
+        append_text(row->name, sizeof row->name, mishap_text_of(kind->name));
+        append_text(row->description, sizeof row->description, mishap_text_of(kind->description));
     }
     return row;
 }
@@ -126,19 +126,19 @@ static void name_code(mishap_exit *row, mishap_text name)
     if (listed)
         text[--length] = '\0';
     if (length + name.length + 2 + more.length + 1 >= room) {
-        append(text, room, listed ? more : (mishap_text)MISHAP_TEXT(""));
+        append_text(text, room, listed ? more : (mishap_text)MISHAP_TEXT(""));
         return;
     }
-    append(text, room, mishap_text_of(listed ? ", " : " ("));
-    append(text, room, name);
-    append(text, room, (mishap_text)MISHAP_TEXT(")"));
+    append_text(text, room, mishap_text_of(listed ? ", " : " ("));
+    append_text(text, room, name);
+    append_text(text, room, (mishap_text)MISHAP_TEXT(")"));
 }
 
-static void describe(mishap_exit *row, const mishap_code *code)
+static void describe_exit(mishap_exit *row, const mishap_code *code)
 {
     const struct kind *kind = kind_of(row->code);
     if (!row->name[0])
-        append(row->name, sizeof row->name, code->name);
+        append_text(row->name, sizeof row->name, code->name);
     if (kind && kind->description) {
         if (!mishap_text_equal(code->name, mishap_text_of(row->name)))
             name_code(row, code->name);
@@ -147,8 +147,8 @@ static void describe(mishap_exit *row, const mishap_code *code)
     size_t length = strlen(row->description);
     if (length && length + 1 + code->message.length >= sizeof row->description)
         return;
-    append(row->description, sizeof row->description, mishap_text_of(length ? " " : ""));
-    append(row->description, sizeof row->description, code->message);
+    append_text(row->description, sizeof row->description, mishap_text_of(length ? " " : ""));
+    append_text(row->description, sizeof row->description, code->message);
 }
 
 static void add_code(struct rows *rows, const mishap_code *code, bool safe)
@@ -157,7 +157,7 @@ static void add_code(struct rows *rows, const mishap_code *code, bool safe)
     mishap_exit *row = sound ? row_of(rows, code->exit_code) : NULL;
     if (!row)
         return;
-    describe(row, code);
+    describe_exit(row, code);
     /* Whether a timeout may be retried is a matter of what the operation does, not of the code. */
     if (code != MISHAP_CODE_TIMEOUT)
         lower(row, code->retry == MISHAP_RETRY_YES,
@@ -195,7 +195,7 @@ size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation
     add_declared(&rows, operation->run ? app : NULL, operation, safe); /* help raises nothing */
     for (size_t i = 0; i < rows.count; i++)
         if (kind_of(exits[i].code) && kind_of(exits[i].code)->description)
-            append(exits[i].description, sizeof exits[i].description,
-                   (mishap_text)MISHAP_TEXT("."));
+            append_text(exits[i].description, sizeof exits[i].description,
+                        (mishap_text)MISHAP_TEXT("."));
     return rows.count;
 }

@@ -54,13 +54,13 @@ static void wait_a_moment(void)
 }
 
 /* For as long as `ms`; then it goes on without. */
-static void enter(int ms)
+static void enter_live(int ms)
 {
     while (atomic_flag_test_and_set(&live.busy) && ms-- > 0)
         wait_a_moment();
 }
 
-static void leave(void)
+static void leave_live(void)
 {
     atomic_flag_clear(&live.busy);
 }
@@ -124,20 +124,20 @@ void mishap_cli_live_tick(void)
         atomic_flag_test_and_set(&live.busy))
         return;
     draw(mishap_clock_monotonic_ns());
-    leave();
+    leave_live();
 }
 
 /* -- what is said ------------------------------------------------------------------------------ */
 
 /* What is not shown is not lost: the operator finds it in the log. */
-static void record(mishap_text words)
+static void record_line(mishap_text words)
 {
     static atomic_int recorded;
     if (atomic_fetch_add(&recorded, 1) >= MOST_RECORDED)
         return;
-    enter(MOST_WAIT_MS);
+    enter_live(MOST_WAIT_MS);
     erase();
-    leave();
+    leave_live();
     mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
     m = mishap_note(m, "report", words);
     mishap_cli_record(live.cli, m);
@@ -149,7 +149,7 @@ static void record(mishap_text words)
 static void put_clean(mishap_buffer *to, mishap_text words)
 {
     if (mishap_guard_finds_trace(words, NULL)) {
-        record(words);
+        record_line(words);
         words = mishap_hide_removed;
     }
     mishap_secrets_put_hidden(to, live.cli->secrets, words);
@@ -178,7 +178,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
         memcpy(live.words, clean.length ? clean.data : "", p->words.length);
         live.told = live.news = true;
         draw(now);
-        leave();
+        leave_live();
     }
     mishap_buffer_release(&clean);
 }
@@ -223,13 +223,13 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     put_clean(&clean, words);
     put_log(&line, level, mishap_buffer_text(&clean));
     if (!line.failed && !clean.failed) {
-        enter(MOST_WAIT_MS);
+        enter_live(MOST_WAIT_MS);
         if (!atomic_load(&live.ended)) {
             erase();
             write_out(mishap_buffer_text(&line));
             live.news = live.told;
         }
-        leave();
+        leave_live();
     }
     mishap_buffer_release(&line);
     mishap_buffer_release(&clean);
@@ -253,9 +253,9 @@ void mishap_cli_live_erase(void)
 {
     if (!atomic_load(&live.terminal) || atomic_exchange(&live.erased, true))
         return;
-    enter(MOST_WAIT_MS);
+    enter_live(MOST_WAIT_MS);
     erase();
-    leave();
+    leave_live();
 }
 
 void mishap_cli_live_end(void)

@@ -52,7 +52,7 @@ static void put_command_first(char **words, size_t count)
     }
 }
 
-static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
+static void begin_run(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
 {
     if (argc > 1)
         put_command_first(argv + 1, (size_t)argc - 1);
@@ -99,7 +99,7 @@ static int tell_document(mishap_cli *cli, mishap_buffer *document)
 
 /* The program with all flags of its commands, for help and the like. Without memory it is described
  * as it was declared. */
-static void describe(mishap_cli *cli, mishap_arena *arena, mishap_app *described)
+static void describe_app(mishap_cli *cli, mishap_arena *arena, mishap_app *described)
 {
     const mishap_app *app = cli->app;
     const mishap_operation *operation = cli->operation;
@@ -129,7 +129,7 @@ static int show_help(mishap_cli *cli, mishap_text group)
     mishap_app described;
     const mishap_operation *operation = cli->operation;
     bool person = isatty(STDOUT_FILENO), color = mishap_cli_wants_color(STDOUT_FILENO);
-    describe(cli, &arena, &described);
+    describe_app(cli, &arena, &described);
     if (!cli->operation && group.data)
         mishap_cli_put_help_of(&help, cli->app, group, color);
     else
@@ -156,7 +156,7 @@ static int show_manifest(mishap_cli *cli)
     mishap_buffer manifest = { 0 };
     mishap_arena arena;
     mishap_app described;
-    describe(cli, &arena, &described);
+    describe_app(cli, &arena, &described);
     mishap_cli_put_manifest(&manifest, &described);
     mishap_arena_release(&arena);
     int status = manifest.failed
@@ -187,7 +187,7 @@ static int show_offers(mishap_cli *cli)
     mishap_buffer offers = { 0 };
     mishap_arena arena;
     mishap_app described;
-    describe(cli, &arena, &described);
+    describe_app(cli, &arena, &described);
     mishap_cli_put_offers(&offers, &described, cli->words + 1, cli->word_count - 1);
     mishap_arena_release(&arena);
     return tell_document(cli, &offers);
@@ -198,7 +198,7 @@ static int show_manual(mishap_cli *cli)
     mishap_buffer page = { 0 };
     mishap_arena arena;
     mishap_app described;
-    describe(cli, &arena, &described);
+    describe_app(cli, &arena, &described);
     mishap_cli_put_manual(&page, &described);
     mishap_arena_release(&arena);
     return tell_document(cli, &page);
@@ -361,7 +361,7 @@ static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
     return failure;
 }
 
-static int run(mishap_cli *cli, mishap_text arguments)
+static int run_operation(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
@@ -463,7 +463,8 @@ static int run_command(mishap_cli *cli, size_t used)
                                                 &object);
     if (failure)
         mishap_cli_claim_answer();
-    int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
+    int status = failure ? tell_failure(cli, failure)
+                         : run_operation(cli, mishap_buffer_text(&object));
     if (cli->setup.data)
         mishap_service_use(NULL); /* its memory ends with this run */
     mishap_buffer_release(&object);
@@ -521,7 +522,7 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     mishap *broken = mishap_declaration_check_shape(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
-    begin(&cli, argc, argv, app);
+    begin_run(&cli, argc, argv, app);
     const char *first = cli.word_count ? cli.words[0] : "";
     if (strcmp(first, MISHAP_CLI_COMPLETE) == 0)
         return show_offers(&cli);

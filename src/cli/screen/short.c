@@ -38,7 +38,7 @@ struct line {
     size_t most, columns;
 };
 
-static void add(struct line *line, mishap_text text)
+static void add_text(struct line *line, mishap_text text)
 {
     size_t left = line->most - line->columns;
     if (left)
@@ -64,7 +64,7 @@ static void add_time(struct line *line, mishap_text time, size_t left)
     char shown[TO_MINUTE];
     memcpy(shown, time.data, TO_MINUTE);
     shown[TO_DAY] = ' ';
-    add(line, (mishap_text){ shown, left >= TO_MINUTE ? TO_MINUTE : TO_DAY });
+    add_text(line, (mishap_text){ shown, left >= TO_MINUTE ? TO_MINUTE : TO_DAY });
 }
 
 static void add_scalar(struct line *line, yyjson_val *value)
@@ -76,13 +76,13 @@ static void add_scalar(struct line *line, yyjson_val *value)
     if (text.data && text.length > left && is_time(text)) {
         add_time(line, text, left);
     } else if (text.data) {
-        add(line, text);
+        add_text(line, text);
     } else if (yyjson_is_null(value)) {
-        add(line, (mishap_text)MISHAP_TEXT("-"));
+        add_text(line, (mishap_text)MISHAP_TEXT("-"));
     } else {
         mishap_buffer_init(&number, room, sizeof room);
         mishap_json_copy(&number, value);
-        add(line, mishap_buffer_text(&number));
+        add_text(line, mishap_buffer_text(&number));
         line->out->failed = line->out->failed || number.failed;
         mishap_buffer_release(&number);
     }
@@ -93,7 +93,7 @@ static void add_count(struct line *line, yyjson_val *list)
     char words[40];
     size_t count = yyjson_arr_size(list);
     snprintf(words, sizeof words, "%zu item%s", count, count == 1 ? "" : "s");
-    add(line, mishap_text_of(words));
+    add_text(line, mishap_text_of(words));
 }
 
 static void add_list(struct line *line, yyjson_val *list)
@@ -101,7 +101,7 @@ static void add_list(struct line *line, yyjson_val *list)
     size_t index, count;
     yyjson_val *item;
     if (!yyjson_arr_size(list))
-        add(line, (mishap_text)MISHAP_TEXT("[]"));
+        add_text(line, (mishap_text)MISHAP_TEXT("[]"));
     else if (!mishap_cli_lists_scalars(list))
         add_count(line, list);
     else
@@ -109,7 +109,7 @@ static void add_list(struct line *line, yyjson_val *list)
             if (line->columns >= line->most)
                 break;
             if (index)
-                add(line, (mishap_text)MISHAP_TEXT(", "));
+                add_text(line, (mishap_text)MISHAP_TEXT(", "));
             add_scalar(line, item);
         }
 }
@@ -120,17 +120,17 @@ static void add_object(struct line *line, yyjson_val *object)
     size_t index, count;
     yyjson_val *key, *member;
     if (!yyjson_obj_size(object))
-        add(line, (mishap_text)MISHAP_TEXT("{}"));
+        add_text(line, (mishap_text)MISHAP_TEXT("{}"));
     MISHAP_JSON_MEMBERS (object, index, count, key, member) {
         if (line->columns >= line->most)
             break;
         if (index)
-            add(line, (mishap_text)MISHAP_TEXT(", "));
-        add(line, mishap_json_text(key));
-        add(line, (mishap_text)MISHAP_TEXT(": "));
+            add_text(line, (mishap_text)MISHAP_TEXT(", "));
+        add_text(line, mishap_json_text(key));
+        add_text(line, (mishap_text)MISHAP_TEXT(": "));
         if (yyjson_is_obj(member))
-            add(line, yyjson_obj_size(member) ? (mishap_text)MISHAP_TEXT("{…}")
-                                              : (mishap_text)MISHAP_TEXT("{}"));
+            add_text(line, yyjson_obj_size(member) ? (mishap_text)MISHAP_TEXT("{…}")
+                                                   : (mishap_text)MISHAP_TEXT("{}"));
         else if (yyjson_is_arr(member))
             add_list(line, member);
         else

@@ -110,7 +110,7 @@ static void hide_password(const mishap_cli_reading *r, size_t i, const char *wor
 
 /* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-).
  */
-static void give(mishap_cli_reading *r, size_t i, const char *word)
+static void give_value(mishap_cli_reading *r, size_t i, const char *word)
 {
     const mishap_param *param = &r->params[i];
     bool secret = mishap_param_has_secret(param);
@@ -251,7 +251,7 @@ static void take_param(mishap_cli_reading *r, size_t i, const char *equals)
     bool alone = r->params[i].type == MISHAP_BOOLEAN && !equals;
     const char *value = alone ? "true" : value_of_flag(r, equals);
     if (value)
-        give(r, i, value);
+        give_value(r, i, value);
     else
         mishap_cli_refuse_param(r, i, "missing_value", NULL);
 }
@@ -284,7 +284,7 @@ static bool take_setting(mishap_cli_reading *r, const char *flag, size_t length,
         i = find_setting(r, flag + 3, length - 3);
     if (i == r->count || r->params[i].type != MISHAP_BOOLEAN)
         return false;
-    give(r, i, "false");
+    give_value(r, i, "false");
     return true;
 }
 
@@ -300,7 +300,7 @@ static void take_flag(mishap_cli_reading *r, const char *word)
     if (length > 3 && strncmp(flag, "no-", 3) == 0) {
         size_t negated = find_flag(r->params, flag + 3, length - 3);
         if (negated < r->count && r->params[negated].type == MISHAP_BOOLEAN) {
-            give(r, negated, "false");
+            give_value(r, negated, "false");
             return;
         }
     }
@@ -329,7 +329,7 @@ static void take_letter(mishap_cli_reading *r, const char *word)
                             : word[2]                           ? word + 2
                                                                 : value_of_flag(r, NULL);
         if (value)
-            give(r, i, value);
+            give_value(r, i, value);
         else
             mishap_cli_refuse_param(r, i, "missing_value", NULL);
         return;
@@ -348,7 +348,7 @@ static void take_positional(mishap_cli_reading *r, const char *word)
 {
     for (size_t i = 0; i < r->count; i++) {
         if (r->params[i].positional && !r->values[i].length && !r->refused[i]) {
-            give(r, i, word);
+            give_value(r, i, word);
             return;
         }
     }
