@@ -73,7 +73,7 @@ static void put_dialects(mishap_buffer *json, const mishap_code *code)
     mishap_free(m);
 }
 
-static mishap *run(mishap_call *call)
+static mishap *run_explain(mishap_call *call)
 {
     const char *word = mishap_string(call, "code");
     const mishap_code *code = mishap_code_meant(mishap_text_of(word));
@@ -93,7 +93,7 @@ const mishap_operation tool_explain = {
     .description = "The code can be written in the spelling of any dialect (NOT_FOUND, NOT-FOUND, "
                    "not_found, NotFound), as an error type of a tool result, or as an HTTP status.",
     .params = params,
-    .run = run,
+    .run = run_explain,
     .raises = MISHAP_RAISES(NOT_FOUND),
     .examples = examples,
     .group = "Codes",

@@ -191,7 +191,7 @@ static void step(mishap_http_server *server, mishap_http_exchange *exchange,
 }
 
 /* Keep the part of a body that has arrived, if there is room for it. */
-static bool keep(mishap_http_server *server, mishap_http_exchange *exchange, bool *room)
+static bool keep_body(mishap_http_server *server, mishap_http_exchange *exchange, bool *room)
 {
     const mishap_http_reader *reader = &exchange->reader;
     size_t before = exchange->held;
@@ -231,7 +231,7 @@ static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchang
     }
     if (!exchange->ended && !exchange->later && progress == MISHAP_HTTP_FLAW)
         return mishap_http_exchange_end(server, exchange, mishap_http_reader_flaw(reader));
-    if (!exchange->ended && !keep(server, exchange, &room))
+    if (!exchange->ended && !keep_body(server, exchange, &room))
         return end_without_memory(server, exchange);
     if (!room)
         return mishap_http_exchange_end(server, exchange, mishap_http_bodies_full());
@@ -256,8 +256,8 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
     if (!mishap_http_reader_take(&exchange->reader, data, length))
         return end_without_memory(server, exchange);
     if (exchange->later)
-        return keep(server, exchange, &room) ? MISHAP_HTTP_RUNNING
-                                             : end_without_memory(server, exchange);
+        return keep_body(server, exchange, &room) ? MISHAP_HTTP_RUNNING
+                                                  : end_without_memory(server, exchange);
     if (exchange->reader.whole || !exchange->reader.begun)
         exchange->began_ns = server->now_ns;
     return read_on(server, exchange);

@@ -80,7 +80,7 @@ struct line {
     bool cut;
 };
 
-static void add(struct line *line, const char *bytes, size_t length, size_t columns)
+static void add_character(struct line *line, const char *bytes, size_t length, size_t columns)
 {
     line->marks = columns ? 0 : line->marks + 1;
     if (line->cut || line->marks > MOST_MARKS)
@@ -104,7 +104,7 @@ static void feed(struct line *line)
     line->kept = line->out->length;
 }
 
-static void end(struct line *line)
+static void end_line(struct line *line)
 {
     if (!line->cut || !line->most || line->out->failed)
         return;
@@ -125,18 +125,18 @@ size_t mishap_cli_put_shown(mishap_buffer *buffer, mishap_text text, size_t most
         if (all && space && c.code == '\n')
             feed(&line);
         else if (all && space && c.code == '\t')
-            add(&line, "    ", 4, 4);
+            add_character(&line, "    ", 4, 4);
         else if (space && !fed && (all || !blank))
-            add(&line, " ", 1, 1);
+            add_character(&line, " ", 1, 1);
         else if (!space && (!c.sound || is_harmful(c.code)))
-            add(&line, "?", 1, 1);
+            add_character(&line, "?", 1, 1);
         else if (!space)
-            add(&line, text.data, c.bytes, mishap_cli_char_width(c.code));
+            add_character(&line, text.data, c.bytes, mishap_cli_char_width(c.code));
         blank = space;
         text.data += c.bytes;
         text.length -= c.bytes;
     }
-    end(&line);
+    end_line(&line);
     return line.columns;
 }
 

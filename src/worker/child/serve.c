@@ -100,7 +100,7 @@ static void mind_broken(void)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-static _Noreturn void leave(void)
+static _Noreturn void leave_process(void)
 {
     mishap_service_close_all();
     exit(0);
@@ -163,8 +163,8 @@ static const char *copy_text(mishap_call *call, mishap_text text)
     return text.data ? mishap_arena_copy(&call->arena, text).data : NULL;
 }
 
-static void prepare(mishap_call *call, const mishap_frame_call *asked,
-                    const mishap_worker_user *user, unsigned slot)
+static void prepare_call(mishap_call *call, const mishap_frame_call *asked,
+                         const mishap_worker_user *user, unsigned slot)
 {
     call->watcher = mishap_reports_watcher(asked);
     call->verbose = asked->verbose;
@@ -321,7 +321,7 @@ static void look_for_threads(const mishap_call *call)
 static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked,
                            mishap_call *call)
 {
-    prepare(call, asked, user, slot);
+    prepare_call(call, asked, user, slot);
     if (w.settlement)
         begin_batched(asked->repeated);
     mishap_time_guard_set(asked->limit_ms + SPARE_MS);
@@ -411,7 +411,7 @@ static bool open_service(const mishap_worker_user *user, const mishap_framed *fr
 /* -- frames ------------------------------------------------------------------------------------ */
 
 /* Process one frame. False: the connection is of no more use. */
-static bool take(mishap_worker_user *user, const mishap_framed *frame)
+static bool take_frame(mishap_worker_user *user, const mishap_framed *frame)
 {
     mishap_frame_call asked;
     if (frame->type == MISHAP_FRAME_OPEN)
@@ -440,7 +440,7 @@ static bool take_next(mishap_worker_user *user, bool *gone)
     case MISHAP_FRAME_WHOLE:
         break;
     }
-    *gone = !take(user, &frame);
+    *gone = !take_frame(user, &frame);
     user->taken += size;
     return !*gone;
 }
@@ -478,7 +478,7 @@ static void hear_keeper(void)
     if (got > 0 && message.word == MISHAP_KEEPER_ADMIT && count == MISHAP_KEEPER_FILES)
         add_user(files[0], files[1]);
     else if (got < 0)
-        leave(); /* a worker does not outlive its keeper */
+        leave_process(); /* a worker does not outlive its keeper */
 }
 
 /* Wait until a loop or the keeper sends something. False: nothing came. */
@@ -550,7 +550,7 @@ static void settle_or_wait(void)
 static void wait_for_one(void)
 {
     if (!w.user_count || !read_more(&w.users[0], true))
-        leave();
+        leave_process();
 }
 
 /* -- from the start to the end ------------------------------------------------------------------
@@ -590,5 +590,5 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
         settle_batch();
     if (w.left_thread)
         part_with_loops();
-    leave();
+    leave_process();
 }
