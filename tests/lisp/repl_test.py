@@ -324,7 +324,7 @@ def colors_are_for_terminals_that_want_them():
 def the_page_shows_a_conversation_as_it_is():
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "lisp.md")
     with open(page, encoding="utf-8") as file:
-        lines = file.read().split("```\n$ mishap lisp repl\n")[1].split("```\n")[0].splitlines()
+        lines = file.read().split("```console\n$ mishap lisp repl\n")[1].split("```\n")[0].splitlines()
     with Repl(TERM="dumb") as repl:  # which has no sequences for editing in it
         for line in lines:
             typed = re.match(r"CL-USER(?:\[restart\])?> (.*)|\.\.\. (.*)", line)

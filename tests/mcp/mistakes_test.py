@@ -1,7 +1,7 @@
 """Mistakes that models make with a tool: what our server answers, and what the official TypeScript server does.
 
     MISHAP_PROGRAM=… LOANS_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/mcp/mistakes_test.py
-    MISHAP_WRITE_DOCS=1 …                     # writes the table into docs/mcp.md, else it is compared
+    MISHAP_WRITE_DOCS=1 …                     # writes the table into docs/why.md, else it is compared
 
 The tool is lend_books of examples/loans.c; mistakes_server.mjs declares the same for the other server. Each mistake is mended
 by mend(), which sees the wrong call and our answer to it, and nothing else: no schema, no right call. What it makes of them
@@ -19,7 +19,7 @@ from talk import Server, Skipped, equal, expect, hello, line, main, notification
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOANS = os.path.abspath(os.environ["LOANS_PROGRAM"])
-DOCUMENT = os.path.join(HERE, "..", "..", "docs", "mcp.md")
+DOCUMENT = os.path.join(HERE, "..", "..", "docs", "why.md")
 
 RIGHT = {"member_id": 1, "due": "2030-02-28", "books": [{"book_id": 1}]}
 MISTAKES = {

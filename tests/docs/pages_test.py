@@ -1,0 +1,285 @@
+"""What README and the pages of docs/ show is what the programs print: every `sh`, `shell` and `console` block is run.
+
+    MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… python3 tests/docs/pages_test.py [PART-OF-A-NAME]
+
+docs/index.md says how a page is written. In short:
+
+- In a `sh` block each line is a command. The lines below it that begin with `#` are what it prints to a pipe. It must succeed.
+- In a `console` block a line that begins with `$ ` is a command. The lines below it are what it prints on a terminal.
+- `…` stands for any text, a time for any time, a UUID for any UUID. Line feeds and the space at the begin of a line do not count.
+- A line such as `mishap serve --chaos` starts a server; `localhost:8080` is its address from there on.
+- `<!-- before: COMMANDS -->` above a block is run first and not shown.
+- `<!-- not run: REASON -->` and `<!-- run by tests/FILE -->` above a block leave it out. A block without output may need no marker:
+  it is run, too.
+
+The examples that need a program of their own to be built are run by tests/install, those of Lisp by tests/lisp.
+"""
+import fcntl
+import glob
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TREE, "tests", "http"))
+import server  # noqa: E402
+from blackbox import PATIENCE, equal, expect, main, open_terminal, parsed, read_terminal, run_program, test, tests_of  # noqa: E402
+from server import Server  # noqa: E402
+
+if not shutil.which("curl"):
+    print("1..0 # SKIP there is no curl")
+    raise SystemExit
+
+PROGRAMS = {"mishap": server.PROGRAM, "directory": os.path.abspath(os.environ["DIRECTORY_PROGRAM"])}
+BIN = os.path.join(server.FOLDER, "bin")
+os.mkdir(BIN)
+for name, path in PROGRAMS.items():
+    os.symlink(path, os.path.join(BIN, name))
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+SHOWN = ("sh", "shell", "console")
+MARKER = re.compile(r"<!-- (not run|run by|before):? *(.*?) *-->", re.S)
+
+
+# ---- Reading a page ------------------------------------------------------------------------------
+
+class Block:
+    """A fenced block of a page, and the markers above it."""
+
+    def __init__(self, kind, line, text, above):
+        self.kind, self.line, self.text = kind, line, text
+        self.markers = dict((name, words) for name, words in MARKER.findall(above))
+
+    @property
+    def is_run(self):
+        return self.kind in SHOWN and not {"not run", "run by"} & set(self.markers)
+
+    def commands(self):
+        """(command, what it prints or None) one after the other."""
+        found = []
+        for line in self.text.splitlines():
+            if self.kind == "console":
+                if line.startswith("$ "):
+                    found.append([line[2:], None])
+                else:
+                    expect(found, "output before a command:", line)
+                    found[-1][1] = (found[-1][1] or "") + line + "\n"
+            elif line.startswith("#") and found and is_complete(found[-1][0]):
+                found[-1][1] = (found[-1][1] or "") + line[1:] + "\n"
+            elif found and not is_complete(found[-1][0]):
+                found[-1][0] += "\n" + line
+            elif line.strip():
+                found.append([line, None])
+        return found
+
+
+def is_complete(command):
+    """Whether a shell would run it, or ask for its next line."""
+    if command.endswith("\\"):
+        return False
+    return subprocess.run(["bash", "-n", "-c", command], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def blocks_of(page):
+    with open(os.path.join(TREE, page), encoding="utf-8") as file:
+        text = file.read()
+    found = []
+    for fence in re.finditer(r"((?:^<!--(?:(?!-->).)*-->\n+)*)^```(\S*)\n(.*?)^```$", text, re.M | re.S):
+        found.append(Block(fence[2], text[:fence.start(2)].count("\n") + 1, fence[3], fence[1]))
+    equal(text.count("\n```") + text.startswith("```"), 2 * len(found), "the fences of " + page)
+    return found
+
+
+def pages():
+    names = glob.glob(os.path.join(TREE, "docs", "*.md"))
+    return ["README.md"] + ["docs/" + os.path.basename(name) for name in sorted(names)]
+
+
+# ---- Running a command ---------------------------------------------------------------------------
+
+class Place:
+    """The folder in which the commands of one page are run, and its server."""
+
+    def __init__(self, page):
+        self.folder = os.path.join(server.FOLDER, re.sub(r"\W", "-", page))
+        self.data = os.path.join(self.folder, "data")
+        self.server = None
+        os.mkdir(self.folder)
+        os.symlink(os.path.join(TREE, "examples"), os.path.join(self.folder, "examples"))
+
+    def serve(self, program, flags):
+        self.stop()
+        self.server = Server("--workers", "1", *flags, data=self.data, program=os.path.join(BIN, program))
+
+    def stop(self):
+        if self.server:
+            self.server.stop()
+        self.server = None
+
+    def environment(self):
+        return dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], MISHAP_DATA=self.data, NO_COLOR="1",
+                    MISHAP_LOG=os.path.join(self.folder, "log"))
+
+    def own(self, command):
+        """A command for this place, instead of a reader's."""
+        if "localhost:8080" in command:
+            expect(self.server, "no line above starts a server:", command)
+            command = command.replace("localhost:8080", self.server.url.removeprefix("http://"))
+        return command
+
+    def readers(self, output):
+        """What this command would have printed at a reader's."""
+        if self.server:
+            output = output.replace(self.server.url.removeprefix("http://"), "localhost:8080")
+        return output
+
+    def run(self, command):
+        done = run_program("bash", "-c", self.own(command), cwd=self.folder, env=self.environment())
+        equal(done.status, 0, "exit of %s, which said %r and %r" % (command, done.out, done.err))
+        return self.readers(done.out.decode())
+
+    def run_at_a_terminal(self, command):
+        ours, theirs = open_terminal()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+        process = subprocess.Popen(["bash", "-c", self.own(command)], cwd=self.folder, env=self.environment(),
+                                   stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        output = b"".join(read_terminal(ours)).decode().replace("\r\n", "\n")
+        process.wait(PATIENCE)
+        return self.readers(output)
+
+
+def as_pattern(text):
+    text = server.UUID.sub("…", TIME.sub("…", text))
+    return "".join(line.strip() for line in text.splitlines())
+
+
+def expect_output(output, shown, command):
+    pattern = re.escape(as_pattern(shown)).replace("…", ".*")
+    expect(re.fullmatch(pattern, as_pattern(output)), command, "prints", output, "and not", shown)
+
+
+SERVES = re.compile(r"(?:\./)?(mishap|directory) serve\b(?!.*--help)(.*?)&?\s*(?:#.*)?")
+
+
+def run_block(block, place):
+    """Run the commands of a block."""
+    for line in block.markers.get("before", "").splitlines():
+        if line.strip():
+            place.run(line.strip())
+    for command, shown in block.commands():
+        serves = SERVES.fullmatch(command)
+        if serves:
+            place.serve(serves[1], ["--chaos"] if "--chaos" in serves[2] else [])
+            continue
+        output = place.run_at_a_terminal(command) if block.kind == "console" else place.run(command)
+        if shown is None:
+            continue
+        if "NOT_CONFIGURED" in output and "NOT_CONFIGURED" not in shown:
+            print("# not installed here: %r" % command)
+            continue
+        expect_output(output, shown, command)
+
+
+# ---- Tests ---------------------------------------------------------------------------------------
+
+RUN = {page: [block for block in blocks_of(page) if block.is_run] for page in pages()}
+
+
+@tests_of({page: (page, blocks) for page, blocks in RUN.items() if blocks})
+def what_a_page_shows_is_what_is_printed(page, blocks):
+    place = Place(page)
+    try:
+        for block in blocks:
+            try:
+                run_block(block, place)
+            except server.blackbox.Broken as problem:
+                raise server.blackbox.Broken("%s:%d: %s" % (page, block.line, problem)) from problem
+    finally:
+        place.stop()
+
+
+@tests_of({page: page for page in pages()})
+def blocks_that_are_not_run_say_why(page):
+    for block in blocks_of(page):
+        expect(block.kind in SHOWN or not re.search(r"^\$ ", block.text, re.M), "%s:%d has commands and is no `console` block" % (page, block.line))
+        where = block.markers.get("run by")
+        expect(where is None or os.path.exists(os.path.join(TREE, where)), "%s:%d is run by a file that does not exist:" % (page, block.line), where)
+        expect("not run" not in block.markers or block.markers["not run"], "%s:%d is not run for no reason" % (page, block.line))
+
+
+@test
+def enough_is_run():
+    """So that a page cannot lose its examples by a marker, or by a fence with another name, unseen."""
+    counts = {page: sum(len(block.commands()) for block in blocks) for page, blocks in RUN.items()}
+    least = {"README.md": 12, "docs/artifacts.md": 10, "docs/cli.md": 4, "docs/dialects.md": 3, "docs/symbolic.md": 11, "docs/todo.md": 8, "docs/why.md": 4}
+    for page, number in least.items():
+        expect(counts[page] >= number, page, "has only", counts[page], "commands that are run")
+
+
+@test
+def a_wrong_output_is_found():
+    expect_output('{"id":"1","at":"2030-01-01T00:00:00.000Z"}', '{"id":"1",\n "at":"2026-01-31T12:00:00.000Z"}', "")
+    for shown in ['{"id":"2",…', '{"id":"1"}', '…"at":"now"}']:
+        try:
+            expect_output('{"id":"1","at":"2030-01-01T00:00:00.000Z"}', shown, "")
+        except server.blackbox.Broken:
+            continue
+        expect(False, "it was taken for the same:", shown)
+
+
+@test
+def the_examples_of_keys_work():
+    place = Place("keys")
+    block, = [block for block in blocks_of("docs/http.md") if "mishap keys disable" in block.text]
+    lines = [command for command, _ in block.commands()]
+    equal([re.match(r"curl|mishap keys \w+", line)[0] for line in lines],
+          ["mishap keys add", "mishap keys list", "mishap keys remove", "mishap keys disable", "curl"], "the examples")
+    add, listed, remove, disable = [line.replace("/srv/todo", place.data) for line in lines[:4]]
+    key = parsed(place.run(add).encode())["data"]["key"]
+    with Server("--workers", "1", "--require-key", data=place.data) as found:
+        equal(found.ask("GET", "/todos").status, 401, "without a key the status")
+        place.server = found
+        equal(parsed(place.run(lines[4].replace("mk_…", key)).encode())["items"], [], "the items")
+        expect("ci" in place.run(listed), "the key is not listed")
+        place.run(remove)
+        equal(parsed(place.run(disable).encode())["data"], {"disabled": True}, "what `keys disable` says")
+
+
+@test
+def the_picture_of_the_readme_shows_what_is_printed():
+    done = run_program(sys.executable, os.path.join(TREE, "scripts", "picture"), "--check", server.PROGRAM)
+    equal(done.status, 0, "scripts/picture --check, which said %r:" % done.err)
+    with open(os.path.join(TREE, "README.md"), encoding="utf-8") as file:
+        expect("docs/failure.svg" in file.read(), "the README does not show it")
+
+
+@test
+def every_page_is_in_the_index_and_every_link_leads_somewhere():
+    with open(os.path.join(TREE, "docs", "index.md"), encoding="utf-8") as file:
+        index = file.read()
+    for page in pages()[1:]:
+        name = os.path.basename(page)
+        expect(name == "index.md" or "(%s)" % name in index, "docs/index.md does not have", name)
+    for page in pages():
+        with open(os.path.join(TREE, page), encoding="utf-8") as file:
+            text = re.sub(r"^```.*?^```$", "", file.read(), flags=re.M | re.S)
+        for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", text):
+            target = os.path.normpath(os.path.join(TREE, os.path.dirname(page), path)) if path else os.path.join(TREE, page)
+            expect(os.path.exists(target), page, "has a link to nothing:", path)
+            if anchor and target.endswith(".md"):
+                with open(target, encoding="utf-8") as file:
+                    titles = re.findall(r"^#+ (.*)$", file.read(), re.M)
+                expect(anchor in [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles],
+                       page, "has a link to a title that is not there:", path + "#" + anchor)
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()
