@@ -277,6 +277,27 @@ def every_page_is_in_the_index_and_every_link_leads_somewhere():
                        page, "has a link to a title that is not there:", path + "#" + anchor)
 
 
+# Words of the glossary, as they are written in a page.
+OUR_WORDS = {"keeper": "keepers?", "worker": "workers?", "loop": "loops?", "boundary": "boundar(?:y|ies)", "incident": "incidents?", "told": "told",
+             "noted": "noted", "settled": "settled"}
+# Pages that use one of them in its usual sense: a loop of Python, an event loop, a boundary between characters.
+USUAL_SENSE = {("cli.md", "told"), ("dialects.md", "boundary"), ("portability.md", "told"), ("python.md", "loop"), ("sandbox.md", "loop"),
+               ("symbolic-engine.md", "boundary"), ("symbolic-engine.md", "loop"), ("symbolic-engine.md", "noted"), ("symbolic-engine.md", "settled"),
+               ("symbolic.md", "loop"), ("worker-protocol.md", "loop")}
+NO_PROSE = re.compile(r"^```.*?^```$|<!--.*?-->|^#[^\n]*$|^\|[^\n]*$|^    [^\n]*$|`[^`\n]*`|\[[^\]]*\]\((?!glossary\.md)[^)]*\)", re.M | re.S)
+
+
+@tests_of({page: page for page in pages() if page.startswith("docs/") and page not in ("docs/glossary.md", "docs/index.md", "docs/why.md")})
+def our_words_are_linked_where_a_page_first_uses_them(page):
+    with open(os.path.join(TREE, page), encoding="utf-8") as file:
+        text = NO_PROSE.sub(" ", file.read())
+    for word, spelling in OUR_WORDS.items():
+        if (os.path.basename(page), word) in USUAL_SENSE:
+            continue
+        used = re.search(r"(?<![\w/.#-])(?:\[[^\]]*\]\(glossary\.md#%s\)|%s(?![\w/.-]*[\w/]))" % (word, spelling), text)
+        expect(not used or used[0].startswith("["), page, "uses", word, "without a link:", text[max(0, used.start() - 60):used.end() + 20] if used else "")
+
+
 @test
 def every_server_ended_in_order():
     server.all_ended_in_order()
