@@ -281,6 +281,18 @@ def every_page_is_in_the_index_and_every_link_leads_somewhere():
                        page, "has a link to a title that is not there:", path + "#" + anchor)
 
 
+FOLDERS = "src|tests|services|tool|scripts|include|bench|examples|catalog"
+MADE_BY_THE_BUILD = re.compile(r"catalog/(mishap-codes|codes\.c)|include/mishap/codes\.h|services/lisp/mishap-lisp\.core|tests/\w+/NAME")
+
+
+@tests_of({page: page for page in pages() + ["CONTRIBUTING.md"]})
+def every_file_of_the_tree_that_a_page_names_is_there(page):
+    with open(os.path.join(TREE, page), encoding="utf-8") as file:
+        named = re.findall(r"`((?:%s)/[\w./-]+)`" % FOLDERS, file.read())
+    for path in named:
+        expect(MADE_BY_THE_BUILD.match(path) or os.path.exists(os.path.join(TREE, path)), page, "names a file that is not there:", path)
+
+
 # Words of the glossary, as they are written in a page.
 OUR_WORDS = {"keeper": "keepers?", "worker": "workers?", "loop": "loops?", "boundary": "boundar(?:y|ies)", "incident": "incidents?", "told": "told",
              "noted": "noted", "settled": "settled"}
