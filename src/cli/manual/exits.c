@@ -44,10 +44,10 @@ static const struct kind kinds[] = {
     { 143, "TERMINATED", "The command was terminated by SIGTERM" },
 };
 
-/* What can happen to any command. */
+/* The exit codes of any command. */
 static const struct own {
     int code;
-    bool partial; /* the work may have been under way */
+    bool partial; /* the work may be incomplete */
     bool retryable_if_safe;
 } own[] = {
     { 1, true, false }, { 2, false, false },  { 4, false, false },
@@ -69,7 +69,7 @@ struct rows {
     size_t count, room;
 };
 
-/* Add a text where it fits as a whole; at the start a longer one is cut between characters. */
+/* Append a text if it fits as a whole; at the start a longer one is cut between characters. */
 static bool append_text(char *to, size_t size, mishap_text text)
 {
     size_t length = strlen(to);
@@ -105,7 +105,7 @@ static mishap_exit *row_of(struct rows *rows, int code)
     return row;
 }
 
-/* Of several reasons for one exit code the worst counts. */
+/* If an exit code has several reasons, the worst counts. */
 static void lower(mishap_exit *row, bool retryable, bool partial)
 {
     if (partial)
@@ -113,7 +113,7 @@ static void lower(mishap_exit *row, bool retryable, bool partial)
     row->retryable = row->retryable && retryable && !partial;
 }
 
-/* The codes that share an exit code are named behind what it says: "… (CONNECTION_REFUSED,
+/* The codes that share an exit code are listed behind its description: "… (CONNECTION_REFUSED,
  * HOST_NOT_FOUND)". There is always room left for the full stop. */
 static void name_code(mishap_exit *row, mishap_text name)
 {
@@ -158,13 +158,13 @@ static void add_code(struct rows *rows, const mishap_code *code, bool safe)
     if (!row)
         return;
     describe_exit(row, code);
-    /* Whether a timeout may be retried is a matter of what the operation does, not of the code. */
+    /* Whether a timeout may be retried depends on the operation, not on the code. */
     if (code != MISHAP_CODE_TIMEOUT)
         lower(row, code->retry == MISHAP_RETRY_YES,
               !safe && code->effects == MISHAP_EFFECTS_PARTIAL);
 }
 
-/* What it declares, each once, and that its service cannot be opened. */
+/* The codes that it declares, each once, and that its service cannot be opened. */
 static void add_declared(struct rows *rows, const mishap_app *app,
                          const mishap_operation *operation, bool safe)
 {

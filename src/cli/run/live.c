@@ -24,27 +24,27 @@
 
 enum {
     ROOM = 1024,
-    MOST_WORDS = 200,     /* bytes of what goes with progress */
-    BEGIN_NS = 300000000, /* what is done by then needs no line */
-    PACE_NS = 100000000,  /* between two drawings that show news */
-    TICK_NS = 1000000000, /* between two that show how time goes by */
+    MOST_WORDS = 200,     /* bytes of the text of progress */
+    BEGIN_NS = 300000000, /* a shorter call shows no line */
+    PACE_NS = 100000000,  /* between two drawings with new progress */
+    TICK_NS = 1000000000, /* between two drawings that only update the time */
     MOST_WAIT_MS = 200,   /* for another thread that draws */
-    MOST_RECORDED = 64,   /* a handler may say the same for ever */
+    MOST_RECORDED = 64,   /* a handler may send the same for ever */
 };
 
-/* There is one call in a process. */
+/* One call in a process. */
 static struct live {
     mishap_cli *cli;
-    atomic_bool terminal; /* standard error is one that can be drawn on; set last */
+    atomic_bool terminal; /* standard error is a terminal that can be drawn on; set last */
 
     atomic_flag busy; /* the thread that sets it may use what follows */
-    bool told, news;  /* there is progress; there is some that is not drawn */
+    bool told, news;  /* there is progress; some of it is not drawn yet */
     bool drawn;       /* the line is on the terminal */
     int64_t drawn_ns;
     char words[MOST_WORDS];
     mishap_cli_progress progress;
 
-    atomic_bool erased; /* for good */
+    atomic_bool erased; /* it is not drawn again */
     atomic_bool ended;
 } live = { .busy = ATOMIC_FLAG_INIT };
 
@@ -53,7 +53,7 @@ static void wait_a_moment(void)
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-/* For as long as `ms`; then it goes on without. */
+/* Wait for `busy` for `ms` at most; then go on without it. */
 static void enter_live(int ms)
 {
     while (atomic_flag_test_and_set(&live.busy) && ms-- > 0)
@@ -65,7 +65,7 @@ static void leave_live(void)
     atomic_flag_clear(&live.busy);
 }
 
-/* What cannot be written is left out: it is no part of the answer. */
+/* A failure to write is ignored: this is not part of the answer. */
 static void write_out(mishap_text text)
 {
     while (text.length) {
@@ -129,7 +129,7 @@ void mishap_cli_live_tick(void)
 
 /* -- what is said ------------------------------------------------------------------------------ */
 
-/* What is not shown is not lost: the operator finds it in the log. */
+/* What is taken out is not lost: it is recorded in the log for the operator. */
 static void record_line(mishap_text words)
 {
     static atomic_int recorded;
@@ -165,7 +165,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
         return;
     mishap_buffer_init(&clean, room, sizeof room);
     put_clean(&clean, words);
-    /* One that comes while another is drawn is left out; the next will show more. */
+    /* Progress that comes while another thread draws is skipped; the next drawing will show it. */
     if (!clean.failed && !atomic_flag_test_and_set(&live.busy)) {
         mishap_cli_progress *p = &live.progress;
         if (!live.told)
@@ -187,8 +187,8 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
 static const char *const levels[] = { "debug", "info",     "notice", "warning",
                                       "error", "critical", "alert",  "emergency" };
 
-/* `warning: It is late.` Further lines of the same remark stand further in, so that none of them
- * can be taken for something else. */
+/* `warning: It is late.` Further lines of the same message are indented, so that they cannot be
+ * taken for something else. */
 static void put_log(mishap_buffer *line, mishap_level level, mishap_text words)
 {
     mishap_buffer shown = { 0 };

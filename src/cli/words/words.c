@@ -34,16 +34,17 @@ bool mishap_cli_read_whole(const char *path, mishap_buffer *to)
     return got == 0 && !to->failed;
 }
 
-/* Text as the JSON of a type. Whether it is of that type, and sound, the checks say. */
+/* Text as JSON of a type. The checks find out whether it is valid. */
 static void put_spelled(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
 {
     if (type == MISHAP_BOOLEAN && text.length == 0)
-        mishap_json_string(to, text); /* --flag= is no way to say --flag */
+        mishap_json_string(to, text); /* --flag= does not mean --flag */
     else
         mishap_put_spelled(to, type, text);
 }
 
-/* Begun like an array or an object, but not read as one: a quote or a bracket is missing. */
+/* It begins like an array or an object, but could not be read as one: a quote or a bracket is
+ * missing. */
 static bool is_broken_json(const mishap_param *param, mishap_text text, mishap_text spelled)
 {
     return param->type >= MISHAP_ARRAY && text.length && spelled.length && spelled.data[0] == '"' &&
@@ -54,7 +55,7 @@ static bool is_broken_json(const mishap_param *param, mishap_text text, mishap_t
 static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
 {
     if (to->length && to->data[to->length - 1] != ']')
-        return; /* what was given first is no array, and that is told */
+        return; /* the first value is no array, which was reported */
     if (to->length)
         to->length--; /* open it again */
     else
@@ -63,7 +64,7 @@ static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text t
     mishap_json_close(to, ']');
 }
 
-/* One of the choices? If not, they are named. */
+/* True if it is one of the choices. If not, the finding lists them. */
 static bool is_choice(mishap_cli_reading *r, size_t i, mishap_text text)
 {
     const char *const *choices = r->params[i].choices;
@@ -96,7 +97,7 @@ void mishap_cli_put_value(mishap_cli_reading *r, size_t i, mishap_text text)
     r->no_memory = r->no_memory || to->failed;
 }
 
-/* The address of a store may have a password in it. Where it is, libpq knows; an address without a
+/* The address of a store may contain a password, and only libpq knows where. An address without a
  * user and without parameters has none. */
 static void hide_password(const mishap_cli_reading *r, size_t i, const char *word)
 {
@@ -108,8 +109,8 @@ static void hide_password(const mishap_cli_reading *r, size_t i, const char *wor
         mishap_system_hide_argument(address + 3);
 }
 
-/* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-).
- */
+/* A word as the value of a parameter: itself, the contents of a file (@FILE), or standard input
+ * (-). */
 static void give_value(mishap_cli_reading *r, size_t i, const char *word)
 {
     const mishap_param *param = &r->params[i];
@@ -133,8 +134,7 @@ static void give_value(mishap_cli_reading *r, size_t i, const char *word)
     if (!mishap_cli_read_whole(word[0] == '@' ? word + 1 : word, &content)) {
         mishap_cli_refuse_param(r, i, "unreadable_file", NULL);
     } else {
-        /* A secret or a setting in a file mostly has a line feed behind it that is not part of it.
-         */
+        /* A secret or a setting in a file mostly ends with a line feed that is not part of it. */
         if ((secret || i >= r->flags.own) && content.length &&
             content.data[content.length - 1] == '\n')
             content.length--;
@@ -172,7 +172,8 @@ static void refuse_unknown(mishap_cli_reading *r, const char *word, size_t lengt
     mishap_cli_refuse(r, (mishap_text){ word, length }, "unknown_option",
                       guess.name.data && !flag.failed ? flag.data : NULL);
     mishap_buffer_release(&flag);
-    /* What follows is most likely its value: one mistake is told once. */
+    /* The next word is most likely its value: so it is skipped, and one mistake is reported
+     * once. */
     if (word[length] != '=' && r->next < r->word_count && r->words[r->next][0] != '-')
         r->next++;
 }
@@ -343,7 +344,7 @@ static void take_letter(mishap_cli_reading *r, const char *word)
         refuse_unknown(r, word, strlen(word));
 }
 
-/* A word without a flag goes to the next positional parameter that has none yet. */
+/* A word without a flag is the value of the next positional parameter that has none yet. */
 static void take_positional(mishap_cli_reading *r, const char *word)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -360,7 +361,7 @@ void mishap_cli_take_words(mishap_cli_reading *r)
     bool flags = true;
     while (r->next < r->word_count) {
         const char *word = r->words[r->next++];
-        /* A negative number is a value, not a letter. */
+        /* A negative number is a value, not a flag. */
         bool letter = word[0] == '-' && word[1] && word[1] != '-' &&
                       !(word[1] >= '0' && word[1] <= '9');
         if (flags && strcmp(word, "--") == 0)
