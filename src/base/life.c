@@ -1,10 +1,8 @@
 #include "base/life.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,9 +33,8 @@ int mishap_life_process(mishap_life life)
 /* When a process was started, and its state; 0 and '?': it is not known. */
 static uint64_t started(int process, char *state)
 {
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", process);
-    bool known = mishap_system_read(AT_FDCWD, path, text, sizeof text);
+    char text[1024];
+    bool known = mishap_system_read_about(process, "stat", text, sizeof text);
     const char *first = known ? mishap_system_stat_field(text, STATE_FIELD) : NULL;
     const char *at = known ? mishap_system_stat_field(text, STARTED_FIELD) : NULL;
     *state = first ? *first : '?';
@@ -54,9 +51,8 @@ char mishap_life_state(int process)
 bool mishap_life_is_deaf(int process, int signal)
 {
     static const char *const sets[] = { "\nSigBlk:", "\nSigIgn:" };
-    char path[32], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/status", process);
-    if (!mishap_system_read(AT_FDCWD, path, text, sizeof text))
+    char text[4096];
+    if (!mishap_system_read_about(process, "status", text, sizeof text))
         return false;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         const char *at = strstr(text, sets[i]);

@@ -1,6 +1,5 @@
 #include "base/priority.h"
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <linux/sched/types.h>
@@ -9,6 +8,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/system.h"
 
 bool mishap_priority_can_be_restored(void)
 {
@@ -38,16 +39,11 @@ void mishap_priority_lower(pid_t pid, int by)
     char path[64], text[16];
     if (pid <= 1)
         return; /* 0 would be this process itself */
-    int length = snprintf(text, sizeof text, "%d", by);
+    snprintf(text, sizeof text, "%d", by);
     snprintf(path, sizeof path, "/proc/%d/autogroup", (int)pid);
     int nice = getpriority(PRIO_PROCESS, 0) + by;
     nice = nice < LOWEST ? nice : LOWEST;
     setpriority(PRIO_PGRP, (id_t)pid, nice);
     set_slice(pid, nice, by > 0 ? LONG_SLICE_NS : 0);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return; /* there are none */
-    ssize_t written = write(file, text, (size_t)length);
-    (void)written;
-    close(file);
+    mishap_system_write(path, text); /* where there are such groups */
 }

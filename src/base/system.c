@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,25 @@ bool mishap_system_read(int folder, const char *path, char *text, size_t size)
     return length > 0;
 }
 
+bool mishap_system_read_about(int process, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", process, name);
+    return mishap_system_read(AT_FDCWD, path, text, size);
+}
+
+bool mishap_system_write(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = (ssize_t)strlen(text), written = write(file, text, (size_t)length);
+    int error = errno;
+    close(file);
+    errno = error;
+    return written == length;
+}
+
 const char *mishap_system_stat_field(const char *text, int field)
 {
     const char *at = strrchr(text, ')');
@@ -78,6 +98,18 @@ void mishap_system_hide_argument(const char *argument)
         return;
     for (char *c = (char *)at; (uintptr_t)c < end && *c; c++)
         *(volatile char *)c = '*';
+}
+
+bool mishap_system_limit(int resource, uint64_t most, uint64_t spare)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return false;
+    rlim_t hard = spare < RLIM_INFINITY - most ? most + spare : RLIM_INFINITY;
+    if (now.rlim_max > hard) /* RLIM_INFINITY is the largest number */
+        now.rlim_max = hard;
+    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
+    return setrlimit(resource, &now) == 0;
 }
 
 bool mishap_system_random(void *bytes, size_t count)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What the system says of an error, as one line: "No such file or directory (ENOENT)". */
 void mishap_system_error(int error, char *words, size_t size);
@@ -24,6 +25,13 @@ bool mishap_system_user_folder(const char *variable, const char *in_home, char *
  * path begins at `folder`. False: it cannot be read, or is empty. */
 bool mishap_system_read(int folder, const char *path, char *text, size_t size);
 
+/* The file /proc/PID/NAME of a process, read in the same way. */
+bool mishap_system_read_about(int process, const char *name, char *text, size_t size);
+
+/* Write a text to a file that is there, such as those of /proc and of control groups, with one
+ * write(): the system takes such a text as a whole. False: errno says why. */
+bool mishap_system_write(const char *path, const char *text);
+
 /* Where a field of the text of /proc/PID/stat begins, the third or a later one, counted from 1. The
  * second is a name in brackets, which may have anything in it. NULL: there is none. */
 const char *mishap_system_stat_field(const char *text, int field);
@@ -35,6 +43,10 @@ const char *mishap_system_stat_field(const char *text, int field);
  * /proc is not mounted.
  */
 void mishap_system_hide_argument(const char *argument);
+
+/* Lower a limit of this process (setrlimit): the soft one to `most`, the hard one to `most` and
+ * `spare`. A limit that is lower already stays as it is. False: errno says why. */
+bool mishap_system_limit(int resource, uint64_t most, uint64_t spare);
 
 /* Random bytes that cannot be guessed. False: the system gives none. */
 bool mishap_system_random(void *bytes, size_t count);

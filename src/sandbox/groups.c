@@ -37,14 +37,7 @@ static bool write_text(const char *folder, const char *name, const char *text)
 {
     char path[LONGEST_PATH + 100];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool done = write(file, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-    close(file);
-    errno = error;
-    return done;
+    return mishap_system_write(path, text);
 }
 
 static bool write_number(const char *folder, const char *name, uint64_t number)

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "sandbox/inside.h"
 
 /* -- preparing --------------------------------------------------------------------------------- */
@@ -149,42 +150,20 @@ void mishap_sandbox_remove(mishap_sandbox_place *place)
 
 /* -- entering ---------------------------------------------------------------------------------- */
 
-static bool write_file(const char *path, const char *text)
-{
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool done = write(file, text, strlen(text)) == (ssize_t)strlen(text);
-    int error = errno;
-    close(file);
-    errno = error;
-    return done;
-}
-
 /* One user and one group, without a name, and without the rights of root even inside. */
 static bool map_users(void)
 {
     char users[40], groups[40];
     snprintf(users, sizeof users, "1000 %lu 1", (unsigned long)outer_user);
     snprintf(groups, sizeof groups, "1000 %lu 1", (unsigned long)outer_group);
-    return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", users) &&
-           write_file("/proc/self/gid_map", groups);
+    return mishap_system_write("/proc/self/setgroups", "deny") &&
+           mishap_system_write("/proc/self/uid_map", users) &&
+           mishap_system_write("/proc/self/gid_map", groups);
 }
 
 static bool name_host(void)
 {
     return sethostname("sandbox", 7) == 0 && setdomainname("", 0) == 0;
-}
-
-static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
-{
-    struct rlimit now;
-    if (getrlimit(resource, &now) != 0)
-        return false;
-    if (now.rlim_max > most + spare) /* RLIM_INFINITY is the largest number */
-        now.rlim_max = most + spare;
-    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
-    return setrlimit(resource, &now) == 0;
 }
 
 /* For resources that the system counts for all processes of a user. In a user namespace they are
@@ -195,10 +174,10 @@ static bool limit_shared(__rlimit_resource_t resource, uint64_t own, bool users)
 {
     struct rlimit now;
     if (users)
-        return limit(resource, own, 0);
+        return mishap_system_limit(resource, own, 0);
     if (getrlimit(resource, &now) != 0 || now.rlim_max == RLIM_INFINITY)
         return true;
-    return limit(resource, now.rlim_max - now.rlim_max / 4, 0);
+    return mishap_system_limit(resource, now.rlim_max - now.rlim_max / 4, 0);
 }
 
 /* At the soft limit of processor time comes SIGXCPU, at the hard one SIGKILL. */
@@ -209,15 +188,16 @@ static bool set_limits(const mishap_sandbox_profile *p, unsigned layers)
     uint64_t file = p->file_bytes ? p->file_bytes : p->temporary_bytes;
     if (!p->file_bytes && file < MISHAP_SANDBOX_FILE_MB << 20)
         file = MISHAP_SANDBOX_FILE_MB << 20;
-    return (!p->memory_bytes || limit(RLIMIT_DATA, p->memory_bytes, 0)) &&
-           (!p->address_bytes || limit(RLIMIT_AS, p->address_bytes, 0)) &&
-           limit(RLIMIT_STACK, p->stack_bytes ? p->stack_bytes : MISHAP_SANDBOX_STACK_MB << 20,
-                 0) &&
-           (!p->cpu_seconds || limit(RLIMIT_CPU, p->cpu_seconds, 1)) &&
-           limit(RLIMIT_NOFILE, p->files ? p->files : MISHAP_SANDBOX_FILES, 0) &&
-           limit(RLIMIT_FSIZE, file, 0) && limit(RLIMIT_CORE, 0, 0) &&
-           limit(RLIMIT_MEMLOCK, 0, 0) && limit(RLIMIT_MSGQUEUE, 0, 0) &&
-           limit(RLIMIT_NICE, 0, 0) && limit(RLIMIT_RTPRIO, 0, 0) &&
+    return (!p->memory_bytes || mishap_system_limit(RLIMIT_DATA, p->memory_bytes, 0)) &&
+           (!p->address_bytes || mishap_system_limit(RLIMIT_AS, p->address_bytes, 0)) &&
+           mishap_system_limit(
+               RLIMIT_STACK, p->stack_bytes ? p->stack_bytes : MISHAP_SANDBOX_STACK_MB << 20, 0) &&
+           (!p->cpu_seconds || mishap_system_limit(RLIMIT_CPU, p->cpu_seconds, 1)) &&
+           mishap_system_limit(RLIMIT_NOFILE, p->files ? p->files : MISHAP_SANDBOX_FILES, 0) &&
+           mishap_system_limit(RLIMIT_FSIZE, file, 0) && mishap_system_limit(RLIMIT_CORE, 0, 0) &&
+           mishap_system_limit(RLIMIT_MEMLOCK, 0, 0) &&
+           mishap_system_limit(RLIMIT_MSGQUEUE, 0, 0) && mishap_system_limit(RLIMIT_NICE, 0, 0) &&
+           mishap_system_limit(RLIMIT_RTPRIO, 0, 0) &&
            limit_shared(RLIMIT_SIGPENDING, MISHAP_SANDBOX_SIGNALS, users) &&
            limit_shared(RLIMIT_NPROC, threads + 1, users);
 }

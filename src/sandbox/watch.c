@@ -8,8 +8,6 @@
  * processes have mapped it, too. If these files make the difference, the PSS is read. Reading PSS
  * takes milliseconds and delays the looks at other processes, so it gets a tenth of the time.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +30,6 @@ uint64_t mishap_sandbox_resident(const mishap_sandbox_profile *profile)
     if (profile->resident_bytes)
         return profile->resident_bytes;
     return own ? own + profile->temporary_bytes : 0;
-}
-
-/* A file of /proc/PID; false: it cannot be read. */
-static bool read_about(pid_t pid, const char *name, char *text, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    return mishap_system_read(AT_FDCWD, path, text, size);
 }
 
 /* The number of a line such as "VmRSS:	 1234 kB"; 0: there is none. */
@@ -72,7 +62,7 @@ static uint64_t weigh(const char *status, pid_t pid, uint64_t all, uint64_t most
     bool grown = all > watch->weighed + most / 32;
     if (now < next_ns || (!grown && now - watch->weighed_ns < WEIGH_MS * MS))
         return 0;
-    bool known = read_about(pid, "smaps_rollup", rollup, sizeof rollup);
+    bool known = mishap_system_read_about(pid, "smaps_rollup", rollup, sizeof rollup);
     watch->weighed_ns = mishap_clock_monotonic_ns();
     watch->weighed = all;
     next_ns = watch->weighed_ns + (watch->weighed_ns - now) * (SHARE - 1);
@@ -123,7 +113,7 @@ mishap_sandbox_excess mishap_sandbox_look(const mishap_sandbox *sandbox,
     if (!(sandbox->layers & MISHAP_LAYER_LIMITS) || !watch->ran)
         return MISHAP_EXCESS_NONE;
     watch->used_ns = used;
-    if (!read_about(pid, "status", status, sizeof status))
+    if (!mishap_system_read_about(pid, "status", status, sizeof status))
         return MISHAP_EXCESS_NONE; /* it has ended, or /proc shows nothing: hidepid */
     if (has_too_much_memory(status, pid, mishap_sandbox_resident(sandbox->profile), watch))
         return MISHAP_EXCESS_MEMORY;

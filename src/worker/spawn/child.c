@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/signals.h"
+#include "base/system.h"
 
 enum { FIRST_FILE = 16 };
 
@@ -109,18 +110,10 @@ static void reset_signals(void)
 
 /* -- limits ------------------------------------------------------------------------------------ */
 
-/* Set a resource limit. `spare` is the distance between the soft limit and the hard limit. */
-static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
+/* 0: no limit but that of the system. */
+static bool limit(int resource, uint64_t most, uint64_t spare)
 {
-    struct rlimit now;
-    if (!most)
-        return true;
-    if (getrlimit(resource, &now) != 0)
-        return false;
-    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most + spare)
-        now.rlim_max = most + spare;
-    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
-    return setrlimit(resource, &now) == 0;
+    return !most || mishap_system_limit(resource, most, spare);
 }
 
 /* A sanitizer or valgrind uses most of the memory of the process itself. */
@@ -149,12 +142,7 @@ static bool set_limits(const mishap_worker_limits *limits)
 /* If the machine runs out of memory, the kernel should kill a worker before other processes. */
 static void be_first_to_go(void)
 {
-    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    ssize_t written = write(file, "1000", 4);
-    (void)written;
-    close(file);
+    mishap_system_write("/proc/self/oom_score_adj", "1000");
 }
 
 bool mishap_child_begin(int keeper, const mishap_worker_limits *limits, int *files, size_t count)
