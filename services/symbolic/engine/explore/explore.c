@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "explore/explore.h"
+#include "machine/terms.h"
 #include "tree/validate.h"
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -465,7 +466,7 @@ static void require_length(analysis *a, const char *name, const value *v)
         bounds_narrow(a->contract.pre_nodes[i], name, &within);
     if (within.length.high && bounds_are_plain(a))
         path_require(m, Z3_mk_le(m->solver->z, v->kind == V_HUGE ? v->term : v->lazy.length,
-                                 Z3_mk_int64(m->solver->z, within.length.to, m->solver->ints)));
+                                 term_int(m, within.length.to)));
 }
 
 void path_inputs(analysis *a)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explore/nature.h"
+#include "machine/terms.h"
 
 /* -- witnesses --------------------------------------------------------------------------------- */
 
@@ -96,8 +97,8 @@ static Z3_ast name_wishes(analysis *a, Z3_ast others)
             Z3_ast code = solver_code(m->solver, Z3_mk_seq_at(z, key, m->solver->zero));
             Z3_ast wish[] = { all ? all : m->solver->yes,
                               Z3_mk_eq(z, Z3_mk_seq_length(z, key), m->solver->one),
-                              Z3_mk_ge(z, code, Z3_mk_int(z, 'a', m->solver->ints)),
-                              Z3_mk_le(z, code, Z3_mk_int(z, 'z', m->solver->ints)) };
+                              Z3_mk_ge(z, code, term_int(m, 'a')),
+                              Z3_mk_le(z, code, term_int(m, 'z')) };
             all = Z3_mk_and(z, 4, wish);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "inputs/input.h"
 #include "machine/class.h"
+#include "machine/terms.h"
 
 enum { MOST_WITNESS_ITEMS = 1000 };
 
@@ -12,11 +13,6 @@ static Z3_ast symbol(machine *m, const char *name, Z3_sort sort)
 {
     Z3_context z = m->solver->z;
     return Z3_mk_const(z, Z3_mk_string_symbol(z, name), sort);
-}
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
 }
 
 static value_kind scalar_kind(type_kind kind)
@@ -46,7 +42,7 @@ static unsigned forked_count(machine *m, const char *name)
     Z3_ast length = symbol(m, arena_print(m->arena, "len(%s)", name), m->solver->ints);
     path_assume(m, Z3_mk_ge(z, length, m->solver->zero));
     for (unsigned count = 0; count <= m->most_items; count++)
-        if (path_decide(m, Z3_mk_eq(z, length, number(m, count)), true))
+        if (path_decide(m, Z3_mk_eq(z, length, term_int(m, count)), true))
             return count;
     if (!strpbrk(name, "[.("))
         return TOO_MANY;
@@ -118,7 +114,7 @@ static value *one_of(machine *m, const type *t, const char *name)
                    : literals->kind == N_TUPLE ? literals->x.count
                                                : 1;
     size_t at = 0;
-    while (at + 1 < count && !path_decide(m, Z3_mk_eq(z, which, number(m, (int64_t)at)), true))
+    while (at + 1 < count && !path_decide(m, Z3_mk_eq(z, which, term_int(m, (int64_t)at)), true))
         at++;
     if (t->kind == T_UNION)
         return input_make(m, t->parts[at], name);
@@ -166,7 +162,7 @@ static void within(machine *m, value *v, int64_t low, int64_t high)
 {
     Z3_context z = m->solver->z;
     Z3_ast term = value_int_term(m, v);
-    Z3_ast limits[] = { Z3_mk_ge(z, term, number(m, low)), Z3_mk_le(z, term, number(m, high)) };
+    Z3_ast limits[] = { Z3_mk_ge(z, term, term_int(m, low)), Z3_mk_le(z, term, term_int(m, high)) };
     path_assume(m, Z3_mk_and(z, 2, limits));
 }
 
@@ -205,7 +201,7 @@ static value *member(machine *m, const type *t, const char *name)
     const values *all = &class->class.enumerated;
     size_t at = 0;
     while (at + 1 < all->count &&
-           !path_decide(m, Z3_mk_eq(m->solver->z, which, number(m, (int64_t)at)), true))
+           !path_decide(m, Z3_mk_eq(m->solver->z, which, term_int(m, (int64_t)at)), true))
         at++;
     return all->at[at];
 }
@@ -274,28 +270,28 @@ static void wish(machine *m, const value *v, bool latin, Z3_ast *all)
     enum { SHORT = 12 };
     Z3_context z = m->solver->z;
     if (value_is_lazy(v))
-        add_wish(m, all, Z3_mk_le(z, v->lazy.length, number(m, 3)));
+        add_wish(m, all, Z3_mk_le(z, v->lazy.length, term_int(m, 3)));
     else if (v->kind == V_STR && v->str.codes && !v->known) {
         for (size_t i = 0; i < v->str.count; i++) {
-            add_wish(m, all, Z3_mk_ge(z, v->str.codes[i], number(m, latin ? 0 : ' ')));
-            add_wish(m, all, Z3_mk_le(z, v->str.codes[i], number(m, latin ? 0xff : '~')));
+            add_wish(m, all, Z3_mk_ge(z, v->str.codes[i], term_int(m, latin ? 0 : ' ')));
+            add_wish(m, all, Z3_mk_le(z, v->str.codes[i], term_int(m, latin ? 0xff : '~')));
         }
     } else if (v->kind == V_STR && !v->known) {
         if (!latin)
             add_wish(m, all, solver_wish_printable(m->solver, v->term));
         for (int i = 0; latin && i < SHORT; i++) { /* of "" the code is -1 */
-            Z3_ast letter = Z3_mk_seq_at(z, v->term, number(m, i));
-            add_wish(m, all, Z3_mk_le(z, solver_code(m->solver, letter), number(m, 0xff)));
+            Z3_ast letter = Z3_mk_seq_at(z, v->term, term_int(m, i));
+            add_wish(m, all, Z3_mk_le(z, solver_code(m->solver, letter), term_int(m, 0xff)));
         }
-        add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, SHORT)));
+        add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), term_int(m, SHORT)));
     } else if (v->kind == V_BYTES) {
         wish(m, v->bytes.text, latin, all);
     } else if (v->kind == V_INT && !v->known) {
-        add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));
-        add_wish(m, all, Z3_mk_ge(z, v->term, number(m, -1000)));
+        add_wish(m, all, Z3_mk_le(z, v->term, term_int(m, 1000)));
+        add_wish(m, all, Z3_mk_ge(z, v->term, term_int(m, -1000)));
     } else if (v->kind == V_DATE) {
-        add_wish(m, all, Z3_mk_le(z, value_int_term(m, v->date.year), number(m, 2030)));
-        add_wish(m, all, Z3_mk_ge(z, value_int_term(m, v->date.year), number(m, 1970)));
+        add_wish(m, all, Z3_mk_le(z, value_int_term(m, v->date.year), term_int(m, 2030)));
+        add_wish(m, all, Z3_mk_ge(z, value_int_term(m, v->date.year), term_int(m, 1970)));
     } else if (v->kind == V_DELTA) {
         wish(m, v->delta.days, latin, all);
     } else if (v->kind == V_OBJECT && v->object.plain) {
@@ -349,7 +345,7 @@ static value *concrete_lazy(machine *m, Z3_model model, const value *v)
     value *list = value_sequence(m, V_LIST, (size_t)count);
     for (int64_t i = 0; i < count; i++) {
         Z3_ast item = solver_value(m->solver, model,
-                                   Z3_mk_select(m->solver->z, v->lazy.array, number(m, i)));
+                                   Z3_mk_select(m->solver->z, v->lazy.array, term_int(m, i)));
         value *made = item ? value_of(m, v->lazy.of, item) : NULL;
         if (!made || !value_is_concrete(m, made))
             return NULL;

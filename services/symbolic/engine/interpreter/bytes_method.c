@@ -2,30 +2,14 @@
  * points (theories/bytes.c). */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
-}
-
-static bool is_listed(const char *const *names, const char *name)
-{
-    for (; *names; names++)
-        if (is(name, *names))
-            return true;
-    return false;
-}
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
+#include "machine/terms.h"
 
 static Z3_ast between(machine *m, Z3_ast code, int from, int to)
 {
     Z3_context z = m->solver->z;
-    Z3_ast both_of[] = { Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)) };
+    Z3_ast both_of[] = { Z3_mk_ge(z, code, term_int(m, from)), Z3_mk_le(z, code, term_int(m, to)) };
     return Z3_mk_and(z, 2, both_of);
 }
 
@@ -97,25 +81,26 @@ static const struct {
 static value *as_text(machine *m, value *self, const char *name, arguments *given, int line)
 {
     static const uint32_t blanks[] = { ' ', '\t', '\n', '\r', 0x0b, 0x0c };
-    bool strip = is(name, "strip") || is(name, "lstrip") || is(name, "rstrip");
+    bool strip = is_word(name, "strip") || is_word(name, "lstrip") || is_word(name, "rstrip");
     size_t count = given->places.count, i = 0, most = sizeof methods / sizeof *methods;
     arguments as = { 0 };
     if (strip && (count == 0 || (count == 1 && given->places.at[0]->kind == V_NONE))) {
         values_add(m, &as.places, value_str(m, blanks, sizeof blanks / sizeof *blanks));
         return as_bytes(m, call_str_method(m, self->bytes.text, name, &as, line));
     }
-    while (i < most && !is(name, methods[i].name))
+    while (i < most && !is_word(name, methods[i].name))
         i++;
     if (i == most)
         return NULL;
-    if ((is(name, "split") || is(name, "rsplit")) &&
+    if ((is_word(name, "split") || is_word(name, "rsplit")) &&
         (count == 0 || given->places.at[0]->kind == V_NONE))
         path_unsupported(m, line, "give the separator", "%s() of bytes at blanks", name);
     if (!arguments_fit(m, given, methods[i].least, methods[i].most, line))
         return NULL;
     for (size_t j = 0; j < count; j++) {
         value *v = given->places.at[j];
-        bool several = v->kind == V_TUPLE && (is(name, "startswith") || is(name, "endswith"));
+        bool several = v->kind == V_TUPLE &&
+                       (is_word(name, "startswith") || is_word(name, "endswith"));
         if (j < methods[i].parts)
             v = several ? parts_of(m, v, line) : part_of(m, v, methods[i].byte, line);
         else if (!value_is_integral(v) && v->kind != V_NONE)
@@ -139,7 +124,7 @@ static value *cased(machine *m, value *self, bool upper)
     int from = upper ? 'a' : 'A', by = upper ? -32 : 32;
     for (size_t i = 0; i < view->str.count; i++)
         made[i] = Z3_mk_ite(z, between(m, codes[i], from, from + 25),
-                            Z3_mk_add(z, 2, (Z3_ast[]){ codes[i], number(m, by) }), codes[i]);
+                            Z3_mk_add(z, 2, (Z3_ast[]){ codes[i], term_int(m, by) }), codes[i]);
     return value_bytes(m, value_letters(m, made, view->str.count));
 }
 
@@ -156,13 +141,13 @@ static value *classified(machine *m, value *self, const char *name)
                 { "isascii", { { 0, 127 } } } };
     Z3_context z = m->solver->z;
     size_t at = 0, most = sizeof all / sizeof *all;
-    while (at < most && !is(name, all[at].name))
+    while (at < most && !is_word(name, all[at].name))
         at++;
     if (at == most)
         return NULL;
     value *view = text_settled(m, self->bytes.text);
     const Z3_ast *codes = value_codes(m, view);
-    Z3_ast good = view->str.count || is(name, "isascii") ? m->solver->yes : m->solver->no;
+    Z3_ast good = view->str.count || is_word(name, "isascii") ? m->solver->yes : m->solver->no;
     for (size_t i = 0; i < view->str.count; i++) {
         Z3_ast one = m->solver->no;
         for (int r = 0; r < 3 && all[at].ranges[r][1]; r++)
@@ -194,9 +179,9 @@ static value *joined(machine *m, value *self, value *of, int line)
 value *bytes_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     size_t count = given->places.count;
-    if (is(name, "decode"))
+    if (is_word(name, "decode"))
         return bytes_decode(m, self, given, line);
-    if (is(name, "fromhex"))
+    if (is_word(name, "fromhex"))
         path_unsupported(m, line, "write bytes.fromhex(…)", "fromhex() of an object");
     if (given->names.count)
         path_unsupported(m, line, "give the arguments by their place", "bytes.%s() with keywords",
@@ -204,15 +189,15 @@ value *bytes_method(machine *m, value *self, const char *name, arguments *given,
     bool known = value_is_concrete(m, self) && count <= 3;
     for (size_t i = 0; i < count; i++)
         known = known && value_is_concrete(m, given->places.at[i]);
-    if (known && is_listed(pure, name))
+    if (known && is_one_of(name, pure))
         return bridge_method(m, self, name, given, line);
-    if (is(name, "join"))
+    if (is_word(name, "join"))
         return arguments_fit(m, given, 1, 1, line) ? joined(m, self, given->places.at[0], line)
                                                    : NULL;
     value *made = NULL;
-    if (count == 0 && is(name, "hex"))
+    if (count == 0 && is_word(name, "hex"))
         return bytes_hex(m, self);
-    if (count == 0 && (is(name, "upper") || is(name, "lower")))
+    if (count == 0 && (is_word(name, "upper") || is_word(name, "lower")))
         return cased(m, self, name[0] == 'u');
     if (count == 0)
         made = classified(m, self, name);
@@ -308,26 +293,26 @@ static value *from_hex(machine *m, arguments *given, int line)
 
 bool is_bytes_function(const char *type, const char *name)
 {
-    return (is(type, "int") && is(name, "from_bytes")) ||
-           (is(type, "bytes") && is(name, "fromhex"));
+    return (is_word(type, "int") && is_word(name, "from_bytes")) ||
+           (is_word(type, "bytes") && is_word(name, "fromhex"));
 }
 
 bool call_bytes(machine *m, const char *name, arguments *given, value **result, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
     bool bytes = first && first->kind == V_BYTES;
-    if (is(name, "bytes")) {
+    if (is_word(name, "bytes")) {
         *result = to_bytes(m, given, line);
-    } else if (is(name, "int.from_bytes")) {
+    } else if (is_word(name, "int.from_bytes")) {
         *result = int_from_bytes(m, given, line);
-    } else if (is(name, "bytes.fromhex")) {
+    } else if (is_word(name, "bytes.fromhex")) {
         *result = from_hex(m, given, line);
-    } else if (is(name, "str") && bytes && given->places.count > 1) {
+    } else if (is_word(name, "str") && bytes && given->places.count > 1) {
         arguments rest = { .names = given->names, .keywords = given->keywords };
         for (size_t i = 1; i < given->places.count; i++)
             values_add(m, &rest.places, given->places.at[i]);
         *result = bytes_decode(m, first, &rest, line);
-    } else if (is(name, "ord") && bytes && given->places.count == 1 && !given->names.count) {
+    } else if (is_word(name, "ord") && bytes && given->places.count == 1 && !given->names.count) {
         value *length = length_of(m, first, line);
         bool one = decide_truth(m, equal(m, length, value_int(m, 1), line), true) == 1;
         *result = one ? item_get(m, first, value_int(m, 0), line) : throw(m, "TypeError", line);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine/class.h"
+#include "machine/terms.h"
 
 bool is_iterable(machine *m, const value *v, int line)
 {
@@ -142,8 +143,7 @@ static value *range_next(machine *m, value *of, cursor *c, int line)
         __int128 at = from + (__int128)turn * step; /* it may exceed 64 bits on its way to `to` */
         return (step > 0 ? at < to : at > to) ? value_int(m, (int64_t)at) : NULL;
     }
-    Z3_ast factors[] = { Z3_mk_int64(z, turn, m->solver->ints),
-                         Z3_mk_int64(z, step, m->solver->ints) };
+    Z3_ast factors[] = { term_int(m, turn), term_int(m, step) };
     Z3_ast away = Z3_mk_mul(z, 2, factors);
     Z3_ast here = Z3_mk_add(z, 2, (Z3_ast[]){ value_int_term(m, of->range.from), away });
     Z3_ast end = value_int_term(m, of->range.to);
@@ -154,7 +154,7 @@ static value *range_next(machine *m, value *of, cursor *c, int line)
 static value *lazy_next(machine *m, value *of, cursor *c)
 {
     Z3_context z = m->solver->z;
-    Z3_ast at = Z3_mk_int64(z, (int64_t)c->turn, m->solver->ints);
+    Z3_ast at = term_int(m, (int64_t)c->turn);
     if (!goes_on(m, Z3_mk_lt(z, at, of->lazy.length), &c->undecided))
         return NULL;
     return value_of(m, of->lazy.of, Z3_mk_select(z, of->lazy.array, at));
@@ -167,7 +167,7 @@ static value *text_next(machine *m, value *of, cursor *c)
         return c->turn < of->str.count ? value_str(m, of->str.chars + c->turn, 1) : NULL;
     if (of->str.codes)
         return c->turn < of->str.count ? letters_part(m, of, c->turn, 1) : NULL;
-    Z3_ast at = Z3_mk_int64(z, (int64_t)c->turn, m->solver->ints);
+    Z3_ast at = term_int(m, (int64_t)c->turn);
     if (!goes_on(m, Z3_mk_lt(z, at, Z3_mk_seq_length(z, of->term)), &c->undecided))
         return NULL;
     return letters_at(m, of, at);
@@ -470,7 +470,7 @@ bool has_length_hint(machine *m, value *v, int line)
     left = left ? binary(m, OP_SUB, left, value_int(m, (int64_t)turn), line) : NULL;
     if (!left || value_whole(left, &few))
         return left != NULL;
-    Z3_ast most = Z3_mk_int64(m->solver->z, INT64_MAX, m->solver->ints);
+    Z3_ast most = term_int(m, INT64_MAX);
     if (path_decide(m, Z3_mk_gt(m->solver->z, value_int_term(m, left), most), false))
         throw(m, "OverflowError", line);
     return !m->raised;

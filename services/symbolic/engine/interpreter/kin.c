@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 static value *method_of(const value *v, const char *name)
 {
@@ -160,14 +162,6 @@ value *kin_text(machine *m, value *v, int line)
 
 /* -- attributes -------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (strcmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
 static const char *const deque_methods[] = { "append",  "appendleft", "clear",   "copy",   "count",
                                              "extend",  "extendleft", "index",   "insert", "pop",
                                              "popleft", "remove",     "reverse", "rotate", NULL };
@@ -181,7 +175,7 @@ value *kin_attribute(machine *m, value *v, const char *name, int line)
     if (strcmp(name, own) == 0)
         return v->factory;
     value *function = name[0] == '_' ? NULL : method_of(v, name);
-    bool builtin = v->kind == V_LIST && is_listed(deque_methods, name);
+    bool builtin = v->kind == V_LIST && is_one_of(name, deque_methods);
     if (!function && !builtin)
         return v->kind == V_LIST && name[0] != '_' ? throw(m, "AttributeError", line) : NULL;
     bool of_class = function && function->kind == V_WRAPPER; /* fromkeys() */
@@ -252,10 +246,7 @@ static value *rotate(machine *m, value *of, value *by, int line)
     Z3_context z = m->solver->z;
     size_t turns = 0;
     while (turns + 1 < items->count &&
-           !path_decide(m,
-                        Z3_mk_eq(z, value_int_term(m, rest),
-                                 Z3_mk_int64(z, (int64_t)turns, m->solver->ints)),
-                        true))
+           !path_decide(m, Z3_mk_eq(z, value_int_term(m, rest), term_int(m, (int64_t)turns)), true))
         turns++;
     values turned = { 0 };
     for (size_t i = 0; i < items->count; i++)

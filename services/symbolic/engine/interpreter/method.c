@@ -1,6 +1,7 @@
 /* Methods of lists, tuples, dicts and sets; those of strs are in text_method.c. */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
 
 static bool count_is(machine *m, const arguments *given, size_t least, size_t most, int line)
@@ -9,11 +10,6 @@ static bool count_is(machine *m, const arguments *given, size_t least, size_t mo
         return true;
     throw(m, "TypeError", line);
     return false;
-}
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
 }
 
 /* The index of the first item equal to this one; -1: none; -2: raised. */
@@ -176,39 +172,39 @@ static value *turn_around(machine *m, value *self)
 value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
-    if (is(name, "append"))
+    if (is_word(name, "append"))
         return count_is(m, given, 1, 1, line) ? append(m, self, first) : NULL;
-    if (is(name, "sort"))
+    if (is_word(name, "sort"))
         return sort_method(m, self, given, line);
-    if (is(name, "pop"))
+    if (is_word(name, "pop"))
         return count_is(m, given, 0, 1, line) ? pop(m, self, given, line) : NULL;
-    if (is(name, "extend")) {
+    if (is_word(name, "extend")) {
         bool good = count_is(m, given, 1, 1, line) && extend(m, self, first, line);
         return good ? value_none(m) : NULL;
     }
-    if (is(name, "copy") && count_is(m, given, 0, 0, line))
+    if (is_word(name, "copy") && count_is(m, given, 0, 0, line))
         return slice_get(m, self, value_none(m), value_none(m), value_none(m), line);
     if (m->raised)
         return NULL;
     settle(m, self);
     values *items = &self->in.items;
-    if (is(name, "insert"))
+    if (is_word(name, "insert"))
         return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
                                               : NULL;
-    if (is(name, "remove"))
+    if (is_word(name, "remove"))
         return remove_item(m, self, given, line);
-    if (is(name, "reverse") && count_is(m, given, 0, 0, line))
+    if (is_word(name, "reverse") && count_is(m, given, 0, 0, line))
         return turn_around(m, self);
-    if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
+    if (is_word(name, "clear") && count_is(m, given, 0, 0, line)) {
         path_change(m, self);
         *items = (values){ 0 };
         return value_none(m);
     }
-    if (is(name, "index") && (given->places.count == 1 || given->names.count)) {
+    if (is_word(name, "index") && (given->places.count == 1 || given->names.count)) {
         long place = count_is(m, given, 1, 1, line) ? place_of(m, self, first, line) : -2;
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
-    if (is(name, "count") && count_is(m, given, 1, 1, line))
+    if (is_word(name, "count") && count_is(m, given, 1, 1, line))
         return count_of(m, self, first, line);
     if (m->raised)
         return NULL;
@@ -217,12 +213,12 @@ value *list_method(machine *m, value *self, const char *name, arguments *given, 
 
 static value *tuple_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
-    if (is(name, "index") && (given->places.count == 1 || given->names.count)) {
+    if (is_word(name, "index") && (given->places.count == 1 || given->names.count)) {
         long place = count_is(m, given, 1, 1, line) ? place_of(m, self, given->places.at[0], line)
                                                     : -2;
         return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
     }
-    if (is(name, "count"))
+    if (is_word(name, "count"))
         return count_is(m, given, 1, 1, line) ? count_of(m, self, given->places.at[0], line) : NULL;
     path_unsupported(m, line, "write it out", "the method tuple.%s", name);
 }
@@ -246,7 +242,7 @@ static value *item_method(machine *m, value *self, const char *name, arguments *
     value *second = given->places.count > 1 ? given->places.at[1] : NULL;
     if (place >= 0) {
         value *found = self->in.others.at[place];
-        if (is(name, "pop")) {
+        if (is_word(name, "pop")) {
             path_change(m, self);
             self->version++;
             remove_at(&self->in.items, (size_t)place);
@@ -254,10 +250,10 @@ static value *item_method(machine *m, value *self, const char *name, arguments *
         }
         return found;
     }
-    if (is(name, "pop") && !second)
+    if (is_word(name, "pop") && !second)
         return throw(m, "KeyError", line);
     value *otherwise = second ? second : value_none(m);
-    if (is(name, "setdefault")) {
+    if (is_word(name, "setdefault")) {
         path_change(m, self);
         self->version++;
         values_add(m, &self->in.items, given->places.at[0]);
@@ -270,26 +266,26 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
     value *second = given->places.count > 1 ? given->places.at[1] : NULL;
-    if ((is(name, "keys") || is(name, "values") || is(name, "items")) &&
+    if ((is_word(name, "keys") || is_word(name, "values") || is_word(name, "items")) &&
         count_is(m, given, 0, 0, line))
         return view_of(m, self, name[0]);
-    if (is(name, "fromkeys") && !self->of_class)
+    if (is_word(name, "fromkeys") && !self->of_class)
         return dict_fromkeys(m, given, line);
-    if (is(name, "update"))
+    if (is_word(name, "update"))
         return update_dict(m, self, given, line) ? value_none(m) : NULL;
-    if (is(name, "copy") && count_is(m, given, 0, 0, line)) {
+    if (is_word(name, "copy") && count_is(m, given, 0, 0, line)) {
         arguments same = { 0 };
         values_add(m, &same.places, self);
         return call_builtin(m, "dict", &same, line);
     }
-    if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
+    if (is_word(name, "clear") && count_is(m, given, 0, 0, line)) {
         settle(m, self);
         path_change(m, self);
         self->in.items = self->in.others = (values){ 0 };
         self->version++;
         return value_none(m);
     }
-    if (is(name, "get") && count_is(m, given, 1, 2, line)) {
+    if (is_word(name, "get") && count_is(m, given, 1, 2, line)) {
         bool there, done;
         value *found = second ? keyed_get(m, self, first, second, &there, &done, line) : NULL;
         if (second && done)
@@ -300,7 +296,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
     }
     if (m->raised)
         return NULL;
-    if (is(name, "get") || is(name, "pop") || is(name, "setdefault"))
+    if (is_word(name, "get") || is_word(name, "pop") || is_word(name, "setdefault"))
         return item_method(m, self, name, given, line);
     if (m->raised)
         return NULL;
@@ -342,8 +338,9 @@ static value *has_items(machine *m, value *set, value *of, bool wanted, int line
 
 static bool takes_several(const char *name)
 {
-    return is(name, "union") || is(name, "intersection") || is(name, "difference") ||
-           is(name, "update") || is(name, "intersection_update") || is(name, "difference_update");
+    return is_word(name, "union") || is_word(name, "intersection") || is_word(name, "difference") ||
+           is_word(name, "update") || is_word(name, "intersection_update") ||
+           is_word(name, "difference_update");
 }
 
 static bool is_like_operator(const char *name, operator_kind *op)
@@ -355,7 +352,7 @@ static bool is_like_operator(const char *name, operator_kind *op)
                  { "difference", OP_SUB }, { "symmetric_difference", OP_BITXOR },
                  { "issubset", OP_LTE },   { "issuperset", OP_GTE } };
     for (size_t i = 0; i < sizeof like / sizeof *like; i++)
-        if (is(name, like[i].name)) {
+        if (is_word(name, like[i].name)) {
             *op = like[i].op;
             return true;
         }
@@ -419,19 +416,19 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         return NULL;
     if (first && is_like_operator(name, &op))
         return combine(m, self, op, given, line);
-    if (is(name, "isdisjoint") && first)
+    if (is_word(name, "isdisjoint") && first)
         return has_items(m, self, first, false, line);
-    if (is(name, "copy") && !first)
+    if (is_word(name, "copy") && !first)
         return binary(m, OP_BITOR, self, value_new(m, V_SET), line);
     if (self->frozen)
         path_unsupported(m, line, "use a set", "the method frozenset.%s", name);
-    if (is(name, "add") && first)
+    if (is_word(name, "add") && first)
         return add_item(m, self, first, line) ? value_none(m) : NULL;
-    if (is(name, "update") && first)
+    if (is_word(name, "update") && first)
         return add_items(m, self, first, line);
-    if ((is(name, "remove") || is(name, "discard")) && first)
-        return take_item(m, self, first, is(name, "remove"), line);
-    if (is(name, "clear") && !first) {
+    if ((is_word(name, "remove") || is_word(name, "discard")) && first)
+        return take_item(m, self, first, is_word(name, "remove"), line);
+    if (is_word(name, "clear") && !first) {
         settle(m, self);
         path_change(m, self);
         self->version++;
@@ -444,19 +441,19 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
 static value *number_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     if (value_is_concrete(m, self) && !given->names.count && !given->places.count &&
-        (is(name, "bit_length") || is(name, "is_integer") || is(name, "conjugate") ||
-         is(name, "bit_count"))) {
+        (is_word(name, "bit_length") || is_word(name, "is_integer") || is_word(name, "conjugate") ||
+         is_word(name, "bit_count"))) {
         values one = { &self, 1, 1 };
         return bridge(m, arena_print(m->arena, "a.%s()", name), &one, line);
     }
     bool plain = value_is_integral(self) && !given->names.count && !given->places.count;
-    if (plain && (is(name, "bit_length") || is(name, "bit_count")))
-        return integer_bit_count(m, self, is(name, "bit_length"), line);
-    if (value_is_integral(self) && is(name, "to_bytes"))
+    if (plain && (is_word(name, "bit_length") || is_word(name, "bit_count")))
+        return integer_bit_count(m, self, is_word(name, "bit_length"), line);
+    if (value_is_integral(self) && is_word(name, "to_bytes"))
         return int_to_bytes(m, self, given, line);
-    if (plain && is(name, "conjugate"))
+    if (plain && is_word(name, "conjugate"))
         return value_of_int(m, value_int_term(m, self));
-    if (self->kind == V_FLOAT && is(name, "is_integer"))
+    if (self->kind == V_FLOAT && is_word(name, "is_integer"))
         return arguments_fit(m, given, 0, 0, line) ? float_is_integer(m, self, line) : NULL;
     path_unsupported(m, line, "write it out", "the method %s.%s", value_type(self), name);
 }

@@ -4,19 +4,11 @@
  */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { MOST_DIGITS = 64, MOST_WIDTH = 256 };
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
-}
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
 
 static value *plus(machine *m, value *l, value *r)
 {
@@ -46,7 +38,7 @@ static bool is_width(machine *m, value *v, size_t length, int64_t *width, int li
     *width = 0;
     value *few = settled_int(m, v);
     if (!few &&
-        path_decide(m, Z3_mk_le(m->solver->z, value_int_term(m, v), number(m, (int64_t)length)),
+        path_decide(m, Z3_mk_le(m->solver->z, value_int_term(m, v), term_int(m, (int64_t)length)),
                     true))
         return true;
     if (!few || !value_whole(few, width))
@@ -64,15 +56,15 @@ static bool is_sign(machine *m, const value *self)
     Z3_ast first = value_codes(m, self)[0];
     return path_decide(m,
                        Z3_mk_or(z, 2,
-                                (Z3_ast[]){ Z3_mk_eq(z, first, number(m, '+')),
-                                            Z3_mk_eq(z, first, number(m, '-')) }),
+                                (Z3_ast[]){ Z3_mk_eq(z, first, term_int(m, '+')),
+                                            Z3_mk_eq(z, first, term_int(m, '-')) }),
                        false);
 }
 
 static value *padded(machine *m, value *self, const char *name, arguments *given, int line)
 {
     int64_t width, length = (int64_t)self->str.count;
-    bool zeros = is(name, "zfill");
+    bool zeros = is_word(name, "zfill");
     if (!arguments_fit(m, given, 1, zeros ? 1 : 2, line) ||
         !is_width(m, given->places.at[0], self->str.count, &width, line))
         return NULL;
@@ -92,7 +84,9 @@ static value *padded(machine *m, value *self, const char *name, arguments *given
         value *rest = letters_part(m, self, 1, self->str.count - 1);
         return plus(m, plus(m, letters_part(m, self, 0, 1), pad), rest);
     }
-    int64_t left = is(name, "ljust") ? 0 : is(name, "rjust") ? more : more / 2 + (more & width & 1);
+    int64_t left = is_word(name, "ljust")   ? 0
+                   : is_word(name, "rjust") ? more
+                                            : more / 2 + (more & width & 1);
     value *sides[] = { repeat(m, fill, value_int(m, left), line),
                        repeat(m, fill, value_int(m, more - left), line) };
     return plus(m, plus(m, sides[0], self), sides[1]);
@@ -113,14 +107,14 @@ static value *without_tabs(machine *m, const value *self, arguments *given, int 
     value *made = value_ascii(m, "");
     const Z3_ast *codes = value_codes(m, self);
     for (size_t i = 0; i < self->str.count; i++) {
-        if (path_decide(m, Z3_mk_eq(z, codes[i], number(m, '\t')), false)) {
+        if (path_decide(m, Z3_mk_eq(z, codes[i], term_int(m, '\t')), false)) {
             int64_t more = size > 0 ? size - column % size : 0;
             made = plus(m, made, repeated(m, ' ', more));
             column += more;
             continue;
         }
-        Z3_ast ends[] = { Z3_mk_eq(z, codes[i], number(m, '\n')),
-                          Z3_mk_eq(z, codes[i], number(m, '\r')) };
+        Z3_ast ends[] = { Z3_mk_eq(z, codes[i], term_int(m, '\n')),
+                          Z3_mk_eq(z, codes[i], term_int(m, '\r')) };
         column = path_decide(m, Z3_mk_or(z, 2, ends), false) ? 0 : column + 1;
         made = plus(m, made, letters_part(m, self, i, 1));
     }
@@ -155,13 +149,14 @@ value *text_layout(machine *m, value *self, const char *name, arguments *given, 
 {
     if (!self->known && !self->str.codes)
         return NULL;
-    if (is(name, "expandtabs"))
+    if (is_word(name, "expandtabs"))
         return without_tabs(m, self, given, line);
     if (given->names.count)
         return NULL;
-    if (is(name, "zfill") || is(name, "ljust") || is(name, "rjust") || is(name, "center"))
+    if (is_word(name, "zfill") || is_word(name, "ljust") || is_word(name, "rjust") ||
+        is_word(name, "center"))
         return padded(m, self, name, given, line);
-    if (is(name, "translate"))
+    if (is_word(name, "translate"))
         return arguments_fit(m, given, 1, 1, line) ? translated(m, self, given->places.at[0], line)
                                                    : NULL;
     return NULL;
@@ -174,7 +169,7 @@ value *text_layout(machine *m, value *self, const char *name, arguments *given, 
 static value *digits_of(machine *m, Z3_ast size, int base, bool capitals)
 {
     Z3_context z = m->solver->z;
-    Z3_ast powers[MOST_DIGITS + 1] = { m->solver->one }, radix = number(m, base);
+    Z3_ast powers[MOST_DIGITS + 1] = { m->solver->one }, radix = term_int(m, base);
     size_t count = 0;
     do {
         if (count == MOST_DIGITS)
@@ -186,11 +181,11 @@ static value *digits_of(machine *m, Z3_ast size, int base, bool capitals)
     letters_digits(m, size, base, count, digits);
     for (size_t i = 0; i < count; i++) {
         Z3_ast digit = digits[i];
-        Z3_ast plain = Z3_mk_add(z, 2, (Z3_ast[]){ digit, number(m, '0') });
+        Z3_ast plain = Z3_mk_add(z, 2, (Z3_ast[]){ digit, term_int(m, '0') });
         Z3_ast letter = Z3_mk_add(z, 2,
-                                  (Z3_ast[]){ digit, number(m, (capitals ? 'A' : 'a') - 10) });
+                                  (Z3_ast[]){ digit, term_int(m, (capitals ? 'A' : 'a') - 10) });
         codes[i] = base <= 10 ? plain
-                              : Z3_mk_ite(z, Z3_mk_lt(z, digit, number(m, 10)), plain, letter);
+                              : Z3_mk_ite(z, Z3_mk_lt(z, digit, term_int(m, 10)), plain, letter);
     }
     return value_letters(m, codes, count);
 }
@@ -347,7 +342,7 @@ static value *int_laid_out(machine *m, value *v, const layout *l, int line)
     Z3_ast size, narrow = m->solver->one;
     bool minus = is_minus(m, v, &size);
     for (int64_t i = 0; i < l->width; i++)
-        narrow = Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ narrow, number(m, 10) });
+        narrow = Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ narrow, term_int(m, 10) });
     /* It needs no padding, so the number of digits does not matter. */
     if (base == 10 && !l->group && !path_decide(m, Z3_mk_lt(m->solver->z, size, narrow), true))
         return plus(m, minus ? value_ascii(m, "") : sign_of(m, l, false),

@@ -2,12 +2,8 @@
  * exactly. */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/machine.h"
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
-}
 
 /* Computed by Python on known strs. Methods that can make a huge str are left out. */
 static const char *const pure[] = {
@@ -22,7 +18,7 @@ static const char *const pure[] = {
 static bool is_pure(const char *name)
 {
     for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
-        if (is(name, pure[i]))
+        if (is_word(name, pure[i]))
             return true;
     return false;
 }
@@ -184,12 +180,12 @@ static bool is_limit(machine *m, value *v, int64_t *most, int line)
 static value *by_occurrence(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *part = given->places.at[0], *last = given->places.at[given->places.count - 1];
-    bool replace = is(name, "replace"), split = is(name, "split");
+    bool replace = is_word(name, "replace"), split = is_word(name, "split");
     size_t needed = replace ? 2 : 1;
     int64_t most = -1;
-    if (!replace && !split && !is(name, "count") && !is(name, "partition"))
+    if (!replace && !split && !is_word(name, "count") && !is_word(name, "partition"))
         return NULL;
-    if (given->places.count > needed && !is(name, "split") && !replace)
+    if (given->places.count > needed && !is_word(name, "split") && !replace)
         return NULL;
     if (given->places.count < needed || given->places.count > needed + 1)
         return throw(m, "TypeError", line);
@@ -201,11 +197,11 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
     if (limited && replace && !is_limit(m, last, &most, line))
         return NULL;
     if (decide_truth(m, text_compare(m, OP_EQ, part, value_ascii(m, "")), false)) {
-        if (split || is(name, "partition"))
+        if (split || is_word(name, "partition"))
             return throw(m, "ValueError", line);
         return NULL; /* between all characters */
     }
-    if (is(name, "partition")) {
+    if (is_word(name, "partition")) {
         value *made = value_new(m, V_TUPLE), *before = self, *after = value_ascii(m, "");
         unsigned turns = 0;
         bool found = cut(m, self, part, &turns, &before, &after);
@@ -215,7 +211,7 @@ static value *by_occurrence(machine *m, value *self, const char *name, arguments
         return made;
     }
     values found = pieces(m, self, part, most);
-    if (is(name, "count"))
+    if (is_word(name, "count"))
         return value_int(m, (int64_t)found.count - 1);
     value *made = split ? value_new(m, V_LIST) : found.at[0];
     if (split)
@@ -254,13 +250,13 @@ static const struct {
 
 static value *taken_apart(machine *m, value *self, const char *name, const arguments *given)
 {
-    size_t plain = is(name, "replace") ? 2 : 1;
+    size_t plain = is_word(name, "replace") ? 2 : 1;
     bool more = given->places.count > plain || given->names.count; /* bounds, limits */
     for (size_t i = 0; i < sizeof by_letters / sizeof *by_letters; i++) {
-        if (!is(name, by_letters[i].name) || self->known || self->str.codes)
+        if (!is_word(name, by_letters[i].name) || self->known || self->str.codes)
             continue;
         int most = more ? MOST_SETTLED : by_letters[i].most;
-        bool always = most == 0 || (more && !is(name, "split") && !is(name, "replace"));
+        bool always = most == 0 || (more && !is_word(name, "split") && !is_word(name, "replace"));
         if (always || text_is_short(m, self, most))
             return text_settled(m, self);
     }
@@ -277,15 +273,15 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
     for (size_t i = 0; i < given->places.count; i++)
         known = known && value_is_concrete(m, given->places.at[i]);
     if (known && is_pure(name)) {
-        if (is(name, "replace") && given->places.count >= 2 && given->places.at[1]->kind == V_STR &&
-            given->places.at[1]->str.count &&
+        if (is_word(name, "replace") && given->places.count >= 2 &&
+            given->places.at[1]->kind == V_STR && given->places.at[1]->str.count &&
             self->str.count > MOST_CONCRETE_CHARS / given->places.at[1]->str.count)
             path_bound(m, "the size of a str");
         return bridge_method(m, self, name, given, line);
     }
-    if (is(name, "encode"))
+    if (is_word(name, "encode"))
         return text_encode(m, self, given, line);
-    if (is(name, "format") && self->known)
+    if (is_word(name, "format") && self->known)
         return text_from_template(m, self, given, line);
     self = taken_apart(m, self, name, given);
     value *apart = text_search(m, self, name, given, line);
@@ -293,22 +289,22 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
     if (apart || m->raised)
         return apart;
     if (given->names.count == 0 && given->places.count == 1) {
-        if (is(name, "join"))
+        if (is_word(name, "join"))
             return joined(m, self, first, line);
-        if (is(name, "startswith") || is(name, "endswith"))
+        if (is_word(name, "startswith") || is_word(name, "endswith"))
             return begins(m, self, first, name[0] == 'e', line);
-        if (is(name, "find") || is(name, "index"))
+        if (is_word(name, "find") || is_word(name, "index"))
             return found_at(m, self, first, name[0] == 'i', line);
-        if (is(name, "removeprefix") || is(name, "removesuffix"))
+        if (is_word(name, "removeprefix") || is_word(name, "removesuffix"))
             return removed(m, self, first, name[6] == 's', line);
     }
     if (given->names.count == 0) {
-        bool strip = is(name, "strip") || is(name, "lstrip") || is(name, "rstrip");
+        bool strip = is_word(name, "strip") || is_word(name, "lstrip") || is_word(name, "rstrip");
         bool any = given->places.count == 0 || (first->kind == V_NONE && given->places.count == 1);
         value *made = NULL;
         if (strip && (any || (given->places.count == 1 && first->kind == V_STR)))
             made = stripped(m, self, any ? NULL : first, name[0] != 'r', name[0] != 'l', line);
-        else if (is(name, "split") && any)
+        else if (is_word(name, "split") && any)
             made = words_of(m, self, line);
         else if (given->places.count == 0)
             made = text_class(m, self, name, line);

@@ -5,17 +5,9 @@
  */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/machine.h"
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
-}
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
+#include "machine/terms.h"
 
 /* -- bounds --------------------------------------------------------------------------------------
  */
@@ -33,10 +25,10 @@ static int64_t bound_of(machine *m, value *v, int64_t otherwise, int64_t length,
     }
     if (!value_whole(v, &at)) {
         Z3_ast term = value_int_term(m, v);
-        if (path_decide(m, Z3_mk_gt(z, term, number(m, length)), false))
+        if (path_decide(m, Z3_mk_gt(z, term, term_int(m, length)), false))
             return length + 1;
         for (at = length; at > -length; at--)
-            if (path_decide(m, Z3_mk_eq(z, term, number(m, at)), true))
+            if (path_decide(m, Z3_mk_eq(z, term, term_int(m, at)), true))
                 break;
     }
     if (at < 0)
@@ -75,11 +67,11 @@ static value *found_at(machine *m, const value *self, const value *part, const s
     Z3_context z = m->solver->z;
     bool last = name[0] == 'r';
     const Z3_ast *whole = value_codes(m, self), *sought = value_codes(m, part);
-    Z3_ast place = number(m, -1);
+    Z3_ast place = term_int(m, -1);
     int64_t count = (int64_t)part->str.count, most = in->to - count;
     for (int64_t i = 0; !in->none && i <= most - in->from; i++) {
         int64_t at = last ? in->from + i : most - i;
-        place = Z3_mk_ite(z, match(m, whole, at, sought, part->str.count), number(m, at), place);
+        place = Z3_mk_ite(z, match(m, whole, at, sought, part->str.count), term_int(m, at), place);
     }
     place = solver_simplify(m->solver, place);
     if (strstr(name, "index") && path_decide(m, Z3_mk_lt(z, place, m->solver->zero), false))
@@ -94,15 +86,15 @@ static value *count_of(machine *m, const value *self, const value *part, const s
     if (in->none || count == 0)
         return value_int(m, in->none ? 0 : in->to - in->from + 1);
     const Z3_ast *whole = value_codes(m, self), *sought = value_codes(m, part);
-    Z3_ast sum = m->solver->zero, free = number(m, 0); /* `free`: where the next one may begin */
+    Z3_ast sum = m->solver->zero, free = term_int(m, 0); /* `free`: where the next one may begin */
     for (int64_t at = in->from; at + count <= in->to; at++) {
         Z3_ast here = match(m, whole, at, sought, part->str.count);
         if (count > 1)
-            here = Z3_mk_and(z, 2, (Z3_ast[]){ here, Z3_mk_le(z, free, number(m, at)) });
+            here = Z3_mk_and(z, 2, (Z3_ast[]){ here, Z3_mk_le(z, free, term_int(m, at)) });
         here = solver_simplify(m->solver, here);
         sum = Z3_mk_add(z, 2,
                         (Z3_ast[]){ sum, Z3_mk_ite(z, here, m->solver->one, m->solver->zero) });
-        free = Z3_mk_ite(z, here, number(m, at + count), free);
+        free = Z3_mk_ite(z, here, term_int(m, at + count), free);
     }
     return value_of_int(m, sum);
 }
@@ -257,10 +249,10 @@ static value *lines_of(machine *m, const value *self, bool ends)
     while (at < size) {
         Z3_ast each[sizeof breaks / sizeof *breaks];
         for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++)
-            each[i] = Z3_mk_eq(z, codes[at], number(m, breaks[i]));
+            each[i] = Z3_mk_eq(z, codes[at], term_int(m, breaks[i]));
         size_t end = at + 1;
-        if (path_decide(m, Z3_mk_eq(z, codes[at], number(m, '\r')), false)) {
-            end += end < size && path_decide(m, Z3_mk_eq(z, codes[end], number(m, '\n')), true);
+        if (path_decide(m, Z3_mk_eq(z, codes[at], term_int(m, '\r')), false)) {
+            end += end < size && path_decide(m, Z3_mk_eq(z, codes[end], term_int(m, '\n')), true);
         } else if (!path_decide(m, Z3_mk_or(z, sizeof breaks / sizeof *breaks, each), false)) {
             at++;
             continue;
@@ -297,7 +289,7 @@ static bool is_endless(machine *m, const arguments *given)
 
 static value *by_term(machine *m, value *self, const char *name, arguments *given, int line)
 {
-    bool ends = is(name, "endswith"), starts = is(name, "startswith");
+    bool ends = is_word(name, "endswith"), starts = is_word(name, "startswith");
     value *part = given->places.at[0];
     stretch in;
     if (part->kind == V_TUPLE && (starts || ends)) {
@@ -317,9 +309,9 @@ static value *by_term(machine *m, value *self, const char *name, arguments *give
     part = part_of(m, part);
     if (!stretch_of(m, given, self->str.count, &in, line))
         return NULL;
-    return starts || ends      ? begins(m, self, part, &in, ends)
-           : is(name, "count") ? count_of(m, self, part, &in)
-                               : found_at(m, self, part, &in, name, line);
+    return starts || ends           ? begins(m, self, part, &in, ends)
+           : is_word(name, "count") ? count_of(m, self, part, &in)
+                                    : found_at(m, self, part, &in, name, line);
 }
 
 /* The maximal number of cuts or replacements; a negative one means no limit. False: raised. */
@@ -339,7 +331,7 @@ static bool is_limit(machine *m, value *v, int64_t *most, size_t size, int line)
     if (path_decide(m, Z3_mk_lt(z, term, m->solver->zero), true))
         return true;
     for (*most = 0; *most <= (int64_t)size; ++*most)
-        if (path_decide(m, Z3_mk_eq(z, term, number(m, *most)), true))
+        if (path_decide(m, Z3_mk_eq(z, term, term_int(m, *most)), true))
             return true;
     *most = -1; /* more than possible */
     return true;
@@ -379,9 +371,9 @@ value *text_search(machine *m, value *self, const char *name, arguments *given, 
     size_t places = given->places.count;
     if (!has_codes(self) || (name[0] != 'r' && is_endless(m, given)))
         return NULL;
-    if (is(name, "split") || is(name, "rsplit"))
+    if (is_word(name, "split") || is_word(name, "rsplit"))
         return split(m, self, given, name[0] == 'r', line);
-    if (is(name, "splitlines")) {
+    if (is_word(name, "splitlines")) {
         value *ends = keyword_argument(given, "keepends");
         if (!arguments_fit(m, given, 0, ends ? 0 : 1, line))
             return NULL;
@@ -393,10 +385,11 @@ value *text_search(machine *m, value *self, const char *name, arguments *given, 
     if (given->names.count)
         return NULL;
     for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
-        if (is(name, searches[i]))
+        if (is_word(name, searches[i]))
             return arguments_fit(m, given, 1, 3, line) ? by_term(m, self, name, given, line) : NULL;
-    bool remove = is(name, "removeprefix") || is(name, "removesuffix");
-    bool part = is(name, "partition") || is(name, "rpartition"), replace = is(name, "replace");
+    bool remove = is_word(name, "removeprefix") || is_word(name, "removesuffix");
+    bool part = is_word(name, "partition") || is_word(name, "rpartition"),
+         replace = is_word(name, "replace");
     if (!remove && !part && !replace)
         return NULL;
     if (!arguments_fit(m, given, replace ? 2 : 1, replace ? 3 : 1, line))

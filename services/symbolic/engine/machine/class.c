@@ -1,6 +1,7 @@
 /* Class statements: bases and their order, decorators of classes and functions, super(). */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
 
 const char *library_name(machine *m, scope *s, const node *n)
@@ -11,11 +12,6 @@ const char *library_name(machine *m, scope *s, const node *n)
     if (!v || v->kind != V_MODULE)
         return NULL;
     return from == n ? v->builtin.name : arena_print(m->arena, "%s.%s", v->builtin.name, n->name);
-}
-
-static bool is(const char *name, const char *other)
-{
-    return strcmp(name, other) == 0;
 }
 
 /* -- the order of bases ------------------------------------------------------------------------ */
@@ -65,33 +61,34 @@ static bool linearize(machine *m, value *class, const values *bases, int line)
 /* A base class from a module of the library: it sets a mark in the class. */
 static void take_library_base(machine *m, value *class, const char *name, int line)
 {
-    if (is(name, "abc.ABC"))
+    if (is_word(name, "abc.ABC"))
         class->class.abc = true;
-    else if (is(name, "typing.Protocol"))
+    else if (is_word(name, "typing.Protocol"))
         class->class.protocol = true;
-    else if (is(name, "typing.NamedTuple"))
+    else if (is_word(name, "typing.NamedTuple"))
         class->class.named = true;
-    else if (is(name, "enum.Enum") || is(name, "enum.IntEnum") || is(name, "enum.StrEnum"))
+    else if (is_word(name, "enum.Enum") || is_word(name, "enum.IntEnum") ||
+             is_word(name, "enum.StrEnum"))
         class->class.enumeration = true;
-    else if (!is(name, "typing.Generic"))
+    else if (!is_word(name, "typing.Generic"))
         path_unsupported(m, line, "write the class without it", "the base %s of class %s", name,
                          class->class.name);
-    class->class.bare = is(name, "enum.IntEnum") || is(name, "enum.StrEnum");
+    class->class.bare = is_word(name, "enum.IntEnum") || is_word(name, "enum.StrEnum");
     if (class->class.bare)
-        class->class.like = is(name, "enum.IntEnum") ? V_INT : V_STR;
+        class->class.like = is_word(name, "enum.IntEnum") ? V_INT : V_STR;
 }
 
 static void take_base(machine *m, value *class, value *base, values *bases, int line)
 {
     const char *builtin = base->kind == V_BUILTIN ? base->builtin.name : "";
-    if (is(builtin, "object") && class->class.node->x.count == 1)
+    if (is_word(builtin, "object") && class->class.node->x.count == 1)
         return;
     if (!class->class.node->line && base->kind == V_BUILTIN) { /* of the library: see kin.c */
-        class->class.container = is(builtin, "dict") ? V_DICT : V_LIST;
+        class->class.container = is_word(builtin, "dict") ? V_DICT : V_LIST;
         return;
     }
-    if ((is(builtin, "int") || is(builtin, "str")) && class->class.node->x.count == 2) {
-        class->class.like = is(builtin, "int") ? V_INT : V_STR; /* … of an Enum */
+    if ((is_word(builtin, "int") || is_word(builtin, "str")) && class->class.node->x.count == 2) {
+        class->class.like = is_word(builtin, "int") ? V_INT : V_STR; /* … of an Enum */
         return;
     }
     if (base->kind != V_CLASS || base->class.named || base->class.slotted ||
@@ -133,7 +130,7 @@ static bool take_bases(machine *m, scope *s, value *class)
     }
     for (size_t i = 0; i < n->y.count; i++) {
         const char *name = n->y.at[i]->name ? library_name(m, s, n->y.at[i]->a) : NULL;
-        if (!name || !is(name, "abc.ABCMeta") || !is(n->y.at[i]->name, "metaclass"))
+        if (!name || !is_word(name, "abc.ABCMeta") || !is_word(n->y.at[i]->name, "metaclass"))
             path_unsupported(m, n->line, "leave them out", "these keywords of a class");
         class->class.abc = true;
     }
@@ -190,14 +187,15 @@ static value *eval_decorator(machine *m, scope *s, const node *d)
     value *v = value_new(m, V_BUILTIN);
     v->builtin.name = name;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (is(name, same[i]) && d->kind != N_CALL)
+        if (is_word(name, same[i]) && d->kind != N_CALL)
             v->builtin.name = "identity";
-    if (is(name, "functools.wraps") && d->kind == N_CALL && d->x.count == 1 && !d->y.count) {
+    if (is_word(name, "functools.wraps") && d->kind == N_CALL && d->x.count == 1 && !d->y.count) {
         v->builtin.name = "identity"; /* except for names that are not modelled */
         return eval(m, s, d->x.at[0]) ? v : NULL;
     }
-    if (is(name, "dataclasses.dataclass") || is(v->builtin.name, "identity") ||
-        ((is(name, "abc.abstractmethod") || is(name, "enum.unique")) && d->kind != N_CALL))
+    if (is_word(name, "dataclasses.dataclass") || is_word(v->builtin.name, "identity") ||
+        ((is_word(name, "abc.abstractmethod") || is_word(name, "enum.unique")) &&
+         d->kind != N_CALL))
         return v;
     v->kind = V_MODULE;
     v->builtin.name = arena_print(m->arena, "the decorator %s", name);
@@ -218,9 +216,9 @@ static bool eval_decorators(machine *m, scope *s, nodes list, values *out)
 static value *decorated(machine *m, value *decorator, value *v, const node *n)
 {
     const char *name = decorator->kind == V_BUILTIN ? decorator->builtin.name : "";
-    if (is(name, "identity"))
+    if (is_word(name, "identity"))
         return v;
-    if (is(name, "abc.abstractmethod")) {
+    if (is_word(name, "abc.abstractmethod")) {
         value *function = v->kind == V_WRAPPER ? v->wrapper.get : v;
         if (function->kind != V_FUNCTION)
             path_unsupported(m, n->line, "leave it out", "abstractmethod of this");
@@ -255,8 +253,8 @@ value *decorated_function(machine *m, scope *s, const node *n)
 
 bool call_decorator(machine *m, const char *name, arguments *given, value **result, int line)
 {
-    bool as_static = is(name, "staticmethod"), as_class = is(name, "classmethod");
-    if (!as_static && !as_class && !is(name, "property"))
+    bool as_static = is_word(name, "staticmethod"), as_class = is_word(name, "classmethod");
+    if (!as_static && !as_class && !is_word(name, "property"))
         return false;
     size_t most = as_static || as_class ? 1 : 2;
     for (size_t i = 0; i < given->places.count; i++)
@@ -280,7 +278,7 @@ value *property_with(machine *m, const value *property, const char *part, argume
         path_unsupported(m, line, "decorate a function", "property.%s() of this", part);
     value *made = value_new(m, V_WRAPPER);
     made->wrapper = property->wrapper;
-    if (is(part, "setter"))
+    if (is_word(part, "setter"))
         made->wrapper.set = function;
     else
         made->wrapper.get = function;
@@ -321,9 +319,9 @@ static bool decorate_class(machine *m, value **class, value *decorator, const no
     value *of = *class;
     if (of->kind != V_CLASS || decorator->kind == V_MODULE)
         path_unsupported(m, d->line, "leave it out", "the decorator of a class");
-    if (is(name, "dataclasses.dataclass"))
+    if (is_word(name, "dataclasses.dataclass"))
         return class_becomes_dataclass(m, of, d);
-    if (is(name, "enum.unique")) {
+    if (is_word(name, "enum.unique")) {
         size_t names = 0;
         for (size_t i = 0; i < of->class.members->count; i++) {
             const value *v = of->class.members->values[i];
@@ -333,7 +331,7 @@ static bool decorate_class(machine *m, value **class, value *decorator, const no
             throw(m, "ValueError", d->line);
         return !m->raised;
     }
-    if (!is(name, "identity"))
+    if (!is_word(name, "identity"))
         *class = call_with(m, decorator, of, d->line);
     return *class != NULL;
 }

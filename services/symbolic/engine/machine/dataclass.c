@@ -2,12 +2,8 @@
  * module. */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
-
-static bool is(const char *name, const char *other)
-{
-    return strcmp(name, other) == 0;
-}
 
 value *record_of(value *class)
 {
@@ -34,7 +30,7 @@ enum { MOST_FIELDS = 64 };
 static void set_field(machine *m, value *class, field f)
 {
     for (size_t i = 0; i < class->class.field_count; i++)
-        if (is(class->class.fields[i].name, f.name)) {
+        if (is_word(class->class.fields[i].name, f.name)) {
             class->class.fields[i] = f;
             return;
         }
@@ -83,9 +79,9 @@ static bool is_class_variable(machine *m, const node *n)
 {
     const node *kind = n->b->kind == N_SUBSCRIPT ? n->b->a : n->b;
     const char *name = kind->name ? kind->name : "";
-    if (kind->kind == N_CONSTANT || is(name, "InitVar") || is(name, "KW_ONLY"))
+    if (kind->kind == N_CONSTANT || is_word(name, "InitVar") || is_word(name, "KW_ONLY"))
         path_unsupported(m, n->line, "use a plain annotation", "this annotation of a field");
-    return is(name, "ClassVar");
+    return is_word(name, "ClassVar");
 }
 
 static void add_own_field(machine *m, value *class, const node *n, bool keyword)
@@ -170,7 +166,7 @@ static options read_options(machine *m, const node *d)
         const node *k = d->y.at[i];
         bool known = false;
         for (size_t j = 0; k->name && j < sizeof all / sizeof *all; j++)
-            if (is(k->name, all[j].name) && k->a->kind == N_CONSTANT &&
+            if (is_word(k->name, all[j].name) && k->a->kind == N_CONSTANT &&
                 k->a->constant->kind == C_BOOL) {
                 *all[j].to = k->a->constant->truth;
                 known = true;
@@ -251,7 +247,7 @@ bool may_set_field(machine *m, value *object, const char *name, int line)
         return true;
     bool declared = false;
     for (size_t i = 0; i < record->class.field_count; i++)
-        declared = declared || is(record->class.fields[i].name, name);
+        declared = declared || is_word(record->class.fields[i].name, name);
     if (record->frozen) {
         if (!declared && record->class.slotted)
             path_unsupported(m, line, "declare it", "a new attribute of a frozen dataclass");
@@ -403,12 +399,12 @@ value *call_generated(machine *m, value *callee, arguments *given, int line)
     arguments rest = { .names = given->names, .keywords = given->keywords };
     for (size_t i = 1; i < given->places.count; i++)
         values_add(m, &rest.places, given->places.at[i]);
-    if (is(name, "__init__"))
+    if (is_word(name, "__init__"))
         return init_dataclass(m, self, class, &rest, line);
-    if (is(name, "__repr__"))
+    if (is_word(name, "__repr__"))
         return arguments_fit(m, &rest, 0, 0, line) ? nested_text(m, self, class, line) : NULL;
     for (size_t i = 0; i < sizeof compared / sizeof *compared; i++)
-        if (is(name, compared[i].name))
+        if (is_word(name, compared[i].name))
             return arguments_fit(m, &rest, 1, 1, line)
                        ? equal_or_ordered(m, compared[i].op, self, rest.places.at[0], line)
                        : NULL;
@@ -425,7 +421,7 @@ static const char *const library[] = { "dataclasses.field",  "dataclasses.replac
 bool is_class_library(const char *name)
 {
     for (size_t i = 0; i < sizeof library / sizeof *library; i++)
-        if (is(name, library[i]))
+        if (is_word(name, library[i]))
             return true;
     return strncmp(name, "new type ", 9) == 0;
 }
@@ -540,16 +536,16 @@ bool call_class_library(machine *m, const char *name, arguments *given, value **
 {
     if (!is_class_library(name))
         return false;
-    if (is(name, "dataclasses.field")) {
+    if (is_word(name, "dataclasses.field")) {
         *result = make_field(m, given, line);
-    } else if (is(name, "dataclasses.replace")) {
+    } else if (is_word(name, "dataclasses.replace")) {
         *result = replaced(m, given, line);
-    } else if (is(name, "dataclasses.asdict") || is(name, "dataclasses.astuple")) {
+    } else if (is_word(name, "dataclasses.asdict") || is_word(name, "dataclasses.astuple")) {
         if (given->names.count)
             path_unsupported(m, line, "leave it out", "an option of %s()", name);
         value *of = record_argument(m, given, name, line);
-        *result = unfolded(m, of, is(name, "dataclasses.asdict"), line);
-    } else if (is(name, "typing.NewType")) {
+        *result = unfolded(m, of, is_word(name, "dataclasses.asdict"), line);
+    } else if (is_word(name, "typing.NewType")) {
         value *made = value_new(m, V_BUILTIN);
         made->builtin.name = arena_print(m->arena, "new type %u", made->serial);
         if (given->names.count || given->places.count != 2 || given->places.at[0]->kind != V_STR)
@@ -557,9 +553,9 @@ bool call_class_library(machine *m, const char *name, arguments *given, value **
         *result = made;
     } else if (strncmp(name, "new type ", 9) == 0) {
         *result = arguments_fit(m, given, 1, 1, line) ? given->places.at[0] : NULL;
-    } else if (is(name, "typing.cast")) {
+    } else if (is_word(name, "typing.cast")) {
         *result = arguments_fit(m, given, 2, 2, line) ? given->places.at[1] : NULL;
-    } else if (is(name, "collections.namedtuple")) {
+    } else if (is_word(name, "collections.namedtuple")) {
         *result = named_of_call(m, given, line);
     } else {
         path_unsupported(m, line, "use it in the class of an Enum", "%s() here", name);

@@ -6,12 +6,8 @@
  */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
-
-static bool is(const char *name, const char *other)
-{
-    return strcmp(name, other) == 0;
-}
 
 /* -- making them ------------------------------------------------------------------------------- */
 
@@ -19,7 +15,7 @@ static bool is_auto(machine *m, scope *s, const node *n)
 {
     const char *name = n->kind == N_CALL && !n->x.count && !n->y.count ? library_name(m, s, n->a)
                                                                        : NULL;
-    return name && is(name, "enum.auto");
+    return name && is_word(name, "enum.auto");
 }
 
 /* auto(): one more than the last value. If that is not the greatest, versions of Python differ. */
@@ -102,7 +98,7 @@ static outcome run_member(machine *m, scope *members, value *class, const node *
     value *v = automatic ? next_value(m, class, name, n->line) : eval(m, members, n->a);
     if (!v)
         return RAISED;
-    if (name[0] == '_' || is(name, "name") || is(name, "value") || is(name, "mro") ||
+    if (name[0] == '_' || is_word(name, "name") || is_word(name, "value") || is_word(name, "mro") ||
         scope_peek(members, name) || v->kind == V_FUNCTION || v->kind == V_WRAPPER ||
         v->kind == V_OBJECT || v->kind == V_CLASS)
         path_unsupported(m, n->line, "write NAME = value", "the member %s of an Enum", name);
@@ -187,9 +183,9 @@ value *enum_named(machine *m, value *class, value *name, int line)
 value *enum_attribute(machine *m, value *member, const char *name, int line)
 {
     (void)line;
-    return is(name, "name")    ? object_field(m, member, "_name_")
-           : is(name, "value") ? object_field(m, member, "_value_")
-                               : NULL;
+    return is_word(name, "name")    ? object_field(m, member, "_name_")
+           : is_word(name, "value") ? object_field(m, member, "_value_")
+                                    : NULL;
 }
 
 /* -- as text ----------------------------------------------------------------------------------- */

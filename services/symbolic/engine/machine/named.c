@@ -2,12 +2,8 @@
  * value. */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/class.h"
-
-static bool is(const char *name, const char *other)
-{
-    return strcmp(name, other) == 0;
-}
 
 enum { MOST_FIELDS = 64 };
 
@@ -20,7 +16,7 @@ static void add_field(machine *m, value *class, const char *name, value *otherwi
         path_unsupported(m, line, "give each a default",
                          "a field without a default after one with a default");
     for (size_t i = 0; i < count; i++)
-        if (is(class->class.fields[i].name, name))
+        if (is_word(class->class.fields[i].name, name))
             path_unsupported(m, line, "name it otherwise", "the field %s twice", name);
     class->class.fields[class->class.field_count++] = (field){ name, .otherwise = otherwise };
 }
@@ -35,7 +31,7 @@ bool make_named(machine *m, value *class)
                      (n->kind == N_EXPR && n->a->kind == N_CONSTANT);
         if (!known || (n->kind == N_ANNASSIGN && n->a->kind != N_NAME) ||
             (n->kind == N_FUNCTION && n->name[0] == '_' && n->name[1] != '_') ||
-            (n->kind == N_FUNCTION && is(n->name, "__init__")))
+            (n->kind == N_FUNCTION && is_word(n->name, "__init__")))
             path_unsupported(m, n->line, "keep to fields and methods",
                              "this statement in a NamedTuple");
         if (n->kind == N_ANNASSIGN)
@@ -136,11 +132,11 @@ value *named_attribute(machine *m, value *object, const char *name, int line)
 {
     const value *class = object->object.class;
     for (size_t i = 0; i < class->class.field_count; i++)
-        if (is(class->class.fields[i].name, name))
+        if (is_word(class->class.fields[i].name, name))
             return object->object.plain->in.items.at[i];
-    if (is(name, "_fields"))
+    if (is_word(name, "_fields"))
         return names_of(m, class);
-    if (is(name, "_replace") || is(name, "_asdict"))
+    if (is_word(name, "_replace") || is_word(name, "_asdict"))
         return method_of(m, object, name);
     if (name[0] == '_' && name[1] != '_' && name[1])
         path_unsupported(m, line, "write it out", "the attribute %s of a NamedTuple", name);
@@ -149,12 +145,12 @@ value *named_attribute(machine *m, value *object, const char *name, int line)
 
 value *named_class_attribute(machine *m, value *class, const char *name, int line)
 {
-    if (is(name, "_fields"))
+    if (is_word(name, "_fields"))
         return names_of(m, class);
-    if (is(name, "_make"))
+    if (is_word(name, "_make"))
         return method_of(m, class, name);
     for (size_t i = 0; i < class->class.field_count; i++)
-        if (is(class->class.fields[i].name, name))
+        if (is_word(class->class.fields[i].name, name))
             path_unsupported(m, line, "take it from an object", "a field of a NamedTuple's class");
     return NULL;
 }
@@ -175,9 +171,9 @@ static value *replaced(machine *m, value *self, arguments *given, int line)
 
 value *call_named_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
-    if (is(name, "_replace"))
+    if (is_word(name, "_replace"))
         return replaced(m, self, given, line);
-    if (is(name, "_asdict")) {
+    if (is_word(name, "_asdict")) {
         value *made = value_new(m, V_DICT);
         made->in.items = names_of(m, self->object.class)->in.items;
         for (size_t i = 0; i < made->in.items.count; i++)

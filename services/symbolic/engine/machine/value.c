@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 value *value_new(machine *m, value_kind kind)
 {
@@ -103,9 +104,8 @@ value *value_constant(machine *m, const constant *k)
         Z3_context z = m->solver->z;
         for (const char *at = k->text + 2; *at; at++) {
             int digit = *at <= '9' ? *at - '0' : *at - 'a' + 10;
-            Z3_ast shifted = Z3_mk_mul(z, 2, (Z3_ast[]){ term, Z3_mk_int(z, 16, m->solver->ints) });
-            term = Z3_simplify(
-                z, Z3_mk_add(z, 2, (Z3_ast[]){ shifted, Z3_mk_int(z, digit, m->solver->ints) }));
+            Z3_ast shifted = Z3_mk_mul(z, 2, (Z3_ast[]){ term, term_int(m, 16) });
+            term = Z3_simplify(z, Z3_mk_add(z, 2, (Z3_ast[]){ shifted, term_int(m, digit) }));
         }
         return value_of_int(m, term);
     }
@@ -249,11 +249,6 @@ static Z3_ast str_term(machine *m, const value *v)
     return Z3_mk_string(m->solver->z, escaped);
 }
 
-static Z3_ast int64_term(machine *m, int64_t number)
-{
-    return Z3_mk_int64(m->solver->z, number, m->solver->ints);
-}
-
 /* A string of one code point. */
 static Z3_ast letter_term(machine *m, Z3_ast code)
 {
@@ -311,7 +306,7 @@ const Z3_ast *value_codes(machine *m, const value *v)
     Z3_ast *codes = arena_take(m->arena, (v->str.count + 1) * sizeof *codes);
     for (size_t i = 0; i < v->str.count; i++) {
         check_letter(m, v->str.chars[i]);
-        codes[i] = int64_term(m, v->str.chars[i]);
+        codes[i] = term_int(m, v->str.chars[i]);
     }
     return codes;
 }
@@ -364,7 +359,7 @@ Z3_ast value_term(machine *m, const value *v)
     if (!v->known)
         return v->term;
     return v->kind == V_BOOL    ? (v->truth ? m->solver->yes : m->solver->no)
-           : v->kind == V_INT   ? int64_term(m, v->number)
+           : v->kind == V_INT   ? term_int(m, v->number)
            : v->kind == V_FLOAT ? double_term(m, v->real)
                                 : str_term(m, v);
 }

@@ -4,11 +4,7 @@
  * those of a str, and so are the methods that search.
  */
 #include "machine/class.h"
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
+#include "machine/terms.h"
 
 value *byte_of(machine *m, value *letter)
 {
@@ -24,7 +20,7 @@ value *byte_text(machine *m, value *code, int line)
 {
     Z3_context z = m->solver->z;
     Z3_ast term = value_int_term(m, code);
-    Z3_ast within[] = { Z3_mk_ge(z, term, m->solver->zero), Z3_mk_le(z, term, number(m, 255)) };
+    Z3_ast within[] = { Z3_mk_ge(z, term, m->solver->zero), Z3_mk_le(z, term, term_int(m, 255)) };
     if (!path_decide(m, solver_simplify(m->solver, Z3_mk_and(z, 2, within)), true))
         return throw(m, "ValueError", line);
     return value_letters(m, &term, 1);
@@ -47,12 +43,12 @@ static value *few_of(machine *m, value *of, const value *from, const value *to, 
         (from->kind != V_NONE && (!value_whole(from, &first) || first < 0)) ||
         (step->kind != V_NONE && (!value_whole(step, &stride) || stride != 1)))
         return NULL;
-    if (!path_decide(m, Z3_mk_ge(z, Z3_mk_seq_length(z, of->term), number(m, last)), true))
+    if (!path_decide(m, Z3_mk_ge(z, Z3_mk_seq_length(z, of->term), term_int(m, last)), true))
         return NULL;
     Z3_ast codes[MOST_LAST];
     size_t count = 0;
     for (; first < last; first++)
-        codes[count++] = solver_code(m->solver, Z3_mk_seq_at(z, of->term, number(m, first)));
+        codes[count++] = solver_code(m->solver, Z3_mk_seq_at(z, of->term, term_int(m, first)));
     return value_letters(m, codes, count);
 }
 
@@ -123,13 +119,13 @@ static Z3_ast power_of_256(machine *m, size_t exponent)
     Z3_context z = m->solver->z;
     Z3_ast term = m->solver->one;
     for (size_t i = 0; i < exponent; i++)
-        term = Z3_simplify(z, Z3_mk_mul(z, 2, (Z3_ast[]){ term, number(m, 256) }));
+        term = Z3_simplify(z, Z3_mk_mul(z, 2, (Z3_ast[]){ term, term_int(m, 256) }));
     return term;
 }
 
 static Z3_ast half_of(machine *m, Z3_ast term)
 {
-    return Z3_simplify(m->solver->z, Z3_mk_div(m->solver->z, term, number(m, 2)));
+    return Z3_simplify(m->solver->z, Z3_mk_div(m->solver->z, term, term_int(m, 2)));
 }
 
 value *int_from_bytes(machine *m, arguments *given, int line)
@@ -159,7 +155,7 @@ value *int_from_bytes(machine *m, arguments *given, int line)
     for (size_t i = 0; i < view->str.count; i++) {
         Z3_ast code = codes[big ? i : view->str.count - 1 - i];
         sum = Z3_mk_add(z, 2,
-                        (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ sum, number(m, 256) }), code });
+                        (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ sum, term_int(m, 256) }), code });
     }
     if (has_sign && view->str.count)
         sum = Z3_mk_ite(z, Z3_mk_ge(z, sum, half_of(m, all)),

@@ -3,20 +3,16 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { LAST_EXACT = 0x2ff00 }; /* see value.c */
 
 typedef enum codec { ASCII, LATIN, UTF_8 } codec;
 
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
 static bool within(machine *m, Z3_ast code, int64_t from, int64_t to)
 {
     Z3_context z = m->solver->z;
-    Z3_ast both_of[] = { Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)) };
+    Z3_ast both_of[] = { Z3_mk_ge(z, code, term_int(m, from)), Z3_mk_le(z, code, term_int(m, to)) };
     return path_decide(m, solver_simplify(m->solver, Z3_mk_and(z, 2, both_of)), true);
 }
 
@@ -26,7 +22,7 @@ static bool all_below(machine *m, const Z3_ast *codes, size_t count, int64_t las
     Z3_context z = m->solver->z;
     Z3_ast *each = arena_take(m->arena, (count + 1) * sizeof *each);
     for (size_t i = 0; i < count; i++)
-        each[i] = Z3_mk_le(z, codes[i], number(m, last));
+        each[i] = Z3_mk_le(z, codes[i], term_int(m, last));
     return count == 0 ||
            path_decide(m, solver_simplify(m->solver, Z3_mk_and(z, (unsigned)count, each)), true);
 }
@@ -108,12 +104,12 @@ static size_t character_at(machine *m, const Z3_ast *codes, size_t left, Z3_ast 
     if (lead == most || left < (size_t)leads[lead].more + 1)
         return 0;
     int more = leads[lead].more, base = more == 1 ? 0xc0 : more == 2 ? 0xe0 : 0xf0;
-    Z3_ast sum = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[0], number(m, base) });
+    Z3_ast sum = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[0], term_int(m, base) });
     for (int i = 1; i <= more; i++) {
         if (!within(m, codes[i], i == 1 ? leads[lead].low : 0x80, i == 1 ? leads[lead].high : 0xbf))
             return 0;
-        Z3_ast part = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], number(m, 0x80) });
-        Z3_ast shifted = Z3_mk_mul(z, 2, (Z3_ast[]){ sum, number(m, 64) });
+        Z3_ast part = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], term_int(m, 0x80) });
+        Z3_ast shifted = Z3_mk_mul(z, 2, (Z3_ast[]){ sum, term_int(m, 64) });
         sum = Z3_mk_add(z, 2, (Z3_ast[]){ shifted, part });
     }
     if (more == 3 && !within(m, sum, 0, LAST_EXACT))
@@ -172,10 +168,10 @@ static size_t bytes_of(machine *m, Z3_ast code, Z3_ast *out, int line)
     letters_digits(m, code, 64, size, digits);
     for (size_t i = 0; i < size; i++)
         out[i] = Z3_mk_add(z, 2,
-                           (Z3_ast[]){ digits[i], number(m, i > 0       ? 0x80
-                                                            : size == 2 ? 0xc0
-                                                            : size == 3 ? 0xe0
-                                                                        : 0xf0) });
+                           (Z3_ast[]){ digits[i], term_int(m, i > 0       ? 0x80
+                                                              : size == 2 ? 0xc0
+                                                              : size == 3 ? 0xe0
+                                                                          : 0xf0) });
     return size;
 }
 
@@ -223,8 +219,8 @@ value *bytes_hex(machine *m, value *self)
         for (size_t j = 0; j < 2; j++)
             made[2 * i + j] = Z3_mk_add(
                 z, 2,
-                (Z3_ast[]){ digits[j], Z3_mk_ite(z, Z3_mk_lt(z, digits[j], number(m, 10)),
-                                                 number(m, '0'), number(m, 'a' - 10)) });
+                (Z3_ast[]){ digits[j], Z3_mk_ite(z, Z3_mk_lt(z, digits[j], term_int(m, 10)),
+                                                 term_int(m, '0'), term_int(m, 'a' - 10)) });
     }
     return value_letters(m, made, 2 * view->str.count);
 }

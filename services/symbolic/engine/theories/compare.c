@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "machine/class.h"
+#include "machine/terms.h"
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
@@ -372,7 +373,7 @@ static value *in_range(machine *m, value *range, value *item, int line)
     int64_t step = range_step(m, range, line);
     Z3_ast x = value_int_term(m, item), from = value_int_term(m, range->range.from);
     Z3_ast to = value_int_term(m, range->range.to);
-    Z3_ast size = Z3_mk_int64(z, step < 0 ? -step : step, m->solver->ints);
+    Z3_ast size = term_int(m, step < 0 ? -step : step);
     Z3_ast away = Z3_mk_sub(z, 2, (Z3_ast[]){ x, from });
     Z3_ast all[] = {
         step > 0 ? Z3_mk_ge(z, x, from) : Z3_mk_le(z, x, from),

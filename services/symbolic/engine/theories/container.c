@@ -2,11 +2,7 @@
 #include <string.h>
 
 #include "machine/class.h"
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
+#include "machine/terms.h"
 
 /* -- a list whose length is not known ---------------------------------------------------------- */
 
@@ -30,11 +26,12 @@ void settle(machine *m, value *list)
     path_touch(m, list->serial);
     Z3_ast length = list->lazy.length, array = list->lazy.array;
     for (unsigned count = 0; count <= m->most_items; count++) {
-        if (!path_decide(m, Z3_mk_eq(z, length, number(m, count)), true))
+        if (!path_decide(m, Z3_mk_eq(z, length, term_int(m, count)), true))
             continue;
         values items = { 0 };
         for (unsigned i = 0; i < count; i++)
-            values_add(m, &items, value_of(m, list->lazy.of, Z3_mk_select(z, array, number(m, i))));
+            values_add(m, &items,
+                       value_of(m, list->lazy.of, Z3_mk_select(z, array, term_int(m, i))));
         list->in.items = items;
         list->in.others = (values){ 0 };
         list->lazy.length = list->lazy.array = NULL;
@@ -73,9 +70,9 @@ value *range_size(machine *m, value *v, int line)
     Z3_ast high = value_int_term(m, step > 0 ? v->range.to : v->range.from);
     int64_t stride = step > 0 ? step : -step;
     Z3_ast size = Z3_mk_add(
-        z, 2, (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
+        z, 2, (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), term_int(m, stride - 1) });
     Z3_ast count = Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero,
-                             Z3_mk_div(z, size, number(m, stride)));
+                             Z3_mk_div(z, size, term_int(m, stride)));
     return value_of_int(m, count);
 }
 
@@ -106,7 +103,7 @@ static value *range_length(machine *m, value *v, int line)
     Z3_context z = m->solver->z;
     value *size = range_size(m, v, line);
     Z3_ast count = value_int_term(m, size);
-    return path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false)
+    return path_decide(m, Z3_mk_gt(z, count, term_int(m, INT64_MAX)), false)
                ? throw(m, "OverflowError", line)
                : size;
 }
@@ -169,8 +166,8 @@ static bool is_beyond(machine *m, value *v)
     if (value_whole(v, &whole))
         return false;
     Z3_ast term = value_int_term(m, v);
-    Z3_ast outside[] = { Z3_mk_gt(z, term, number(m, INT64_MAX)),
-                         Z3_mk_lt(z, term, number(m, INT64_MIN)) };
+    Z3_ast outside[] = { Z3_mk_gt(z, term, term_int(m, INT64_MAX)),
+                         Z3_mk_lt(z, term, term_int(m, INT64_MIN)) };
     return path_decide(m, Z3_mk_or(z, 2, outside), false);
 }
 
@@ -212,7 +209,7 @@ static Z3_ast place_of(machine *m, value *index, Z3_ast n, int line)
 
 static bool at_place(machine *m, Z3_ast place, size_t at)
 {
-    return path_decide(m, Z3_mk_eq(m->solver->z, place, number(m, (int64_t)at)), true);
+    return path_decide(m, Z3_mk_eq(m->solver->z, place, term_int(m, (int64_t)at)), true);
 }
 
 static value *sequence_item(machine *m, value *of, value *index, int line)
@@ -237,12 +234,12 @@ static value *sequence_item(machine *m, value *of, value *index, int line)
             return throw(m, "IndexError", line);
         return items->at[at];
     }
-    Z3_ast place = place_of(m, index, number(m, (int64_t)items->count), line);
+    Z3_ast place = place_of(m, index, term_int(m, (int64_t)items->count), line);
     if (!place)
         return NULL;
     value *found = items->at[items->count - 1];
     for (size_t i = items->count - 1; found && i-- > 0;)
-        found = choose(m, Z3_mk_eq(z, place, number(m, (int64_t)i)), items->at[i], found);
+        found = choose(m, Z3_mk_eq(z, place, term_int(m, (int64_t)i)), items->at[i], found);
     if (found)
         return found;
     for (size_t i = 0; i + 1 < items->count; i++)
@@ -326,13 +323,13 @@ bool item_set(machine *m, value *of, value *index, value *v, int line)
         items->at[at] = v;
         return true;
     }
-    Z3_ast place = place_of(m, index, number(m, (int64_t)items->count), line);
+    Z3_ast place = place_of(m, index, term_int(m, (int64_t)items->count), line);
     if (!place)
         return false;
     value **fresh = arena_take(m->arena, items->count * sizeof *fresh);
     bool joined = true;
     for (size_t i = 0; joined && i < items->count; i++) {
-        fresh[i] = choose(m, Z3_mk_eq(z, place, number(m, (int64_t)i)), v, items->at[i]);
+        fresh[i] = choose(m, Z3_mk_eq(z, place, term_int(m, (int64_t)i)), v, items->at[i]);
         joined = fresh[i] != NULL;
     }
     if (joined) {
@@ -369,7 +366,7 @@ bool item_delete(machine *m, value *of, value *index, int line)
         of->version++;
     } else if (of->kind == V_LIST && value_is_integral(index)) {
         settle(m, of);
-        Z3_ast at = place_of(m, index, number(m, (int64_t)of->in.items.count), line);
+        Z3_ast at = place_of(m, index, term_int(m, (int64_t)of->in.items.count), line);
         if (!at)
             return false;
         for (place = 0; place + 1 < (long)of->in.items.count && !at_place(m, at, (size_t)place);)
@@ -405,12 +402,12 @@ static int64_t bound_of(machine *m, value *bound, int64_t length)
     if (value_is_concrete(m, bound)) /* too big for the other test, so beyond any length */
         return is_negative(m, bound) ? INT64_MIN : INT64_MAX;
     Z3_ast term = value_int_term(m, bound);
-    if (path_decide(m, Z3_mk_le(z, term, number(m, -length)), false))
+    if (path_decide(m, Z3_mk_le(z, term, term_int(m, -length)), false))
         return -length;
-    if (path_decide(m, Z3_mk_ge(z, term, number(m, length)), false))
+    if (path_decide(m, Z3_mk_ge(z, term, term_int(m, length)), false))
         return length;
     for (at = -length + 1; at < length - 1; at++)
-        if (path_decide(m, Z3_mk_eq(z, term, number(m, at)), true))
+        if (path_decide(m, Z3_mk_eq(z, term, term_int(m, at)), true))
             return at;
     return length - 1;
 }

@@ -15,11 +15,6 @@ static const int64_t day_us = INT64_C(86400000000);
 
 static const int before_month[] = { 0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
 
-static value *number(machine *m, int64_t n)
-{
-    return value_int(m, n);
-}
-
 static value *op(machine *m, operator_kind kind, value *l, value *r)
 {
     return integer_binary(m, kind, l, r, 0);
@@ -27,12 +22,12 @@ static value *op(machine *m, operator_kind kind, value *l, value *r)
 
 static value *op_by(machine *m, operator_kind kind, value *l, int64_t n)
 {
-    return integer_binary(m, kind, l, number(m, n), 0);
+    return integer_binary(m, kind, l, value_int(m, n), 0);
 }
 
 static value *is(machine *m, operator_kind kind, value *l, int64_t n)
 {
-    return compare(m, kind, l, number(m, n), 0);
+    return compare(m, kind, l, value_int(m, n), 0);
 }
 
 /* May it be true? Then the path forks. */
@@ -63,11 +58,11 @@ static value *is_leap(machine *m, value *year)
 
 static value *days_in_month(machine *m, value *year, value *month)
 {
-    value *of_february = either_int(m, is_leap(m, year), number(m, 29), number(m, 28));
-    value *days = number(m, 31);
+    value *of_february = either_int(m, is_leap(m, year), value_int(m, 29), value_int(m, 28));
+    value *days = value_int(m, 31);
     static const int short_months[] = { 4, 6, 9, 11 };
     for (size_t i = 0; i < 4; i++)
-        days = either_int(m, is(m, OP_EQ, month, short_months[i]), number(m, 30), days);
+        days = either_int(m, is(m, OP_EQ, month, short_months[i]), value_int(m, 30), days);
     return either_int(m, is(m, OP_EQ, month, 2), of_february, days);
 }
 
@@ -77,9 +72,9 @@ static value *ordinal_of_parts(machine *m, value *year, value *month, value *day
     days = op(m, OP_ADD, days, op_by(m, OP_FLOORDIV, past, 4));
     days = op(m, OP_SUB, days, op_by(m, OP_FLOORDIV, past, 100));
     days = op(m, OP_ADD, days, op_by(m, OP_FLOORDIV, past, 400));
-    value *before = number(m, before_month[12]);
+    value *before = value_int(m, before_month[12]);
     for (int i = 11; i > 0; i--)
-        before = either_int(m, is(m, OP_EQ, month, i), number(m, before_month[i]), before);
+        before = either_int(m, is(m, OP_EQ, month, i), value_int(m, before_month[i]), before);
     value *leap = both(m, is(m, OP_GT, month, 2), is_leap(m, year));
     days = op(m, OP_ADD, days, op(m, OP_ADD, before, day));
     return op(m, OP_ADD, days, as_int(m, leap));
@@ -127,9 +122,9 @@ static void known_parts(machine *m, value *v, int64_t ordinal)
     int64_t month = 12;
     while (rest < before_month[month] + (month > 2 && left == 366))
         month--;
-    v->date.day = number(m, rest - before_month[month] - (month > 2 && left == 366) + 1);
-    v->date.month = number(m, month);
-    v->date.year = number(m, year);
+    v->date.day = value_int(m, rest - before_month[month] - (month > 2 && left == 366) + 1);
+    v->date.month = value_int(m, month);
+    v->date.year = value_int(m, year);
 }
 
 static value *symbol_of(machine *m, const value *ordinal, const char *part)
@@ -258,7 +253,7 @@ static value *make_delta(machine *m, arguments *given, int line)
                 { "microseconds", 0, 1 },   { "milliseconds", 0, 1000 },
                 { "minutes", 0, 60000000 }, { "hours", 0, 3600000000 },
                 { "weeks", 7, 0 } };
-    value *days = number(m, 0), *us = number(m, 0);
+    value *days = value_int(m, 0), *us = value_int(m, 0);
     refuse_fractions(m, &given->places, line);
     refuse_fractions(m, &given->keywords, line);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -286,7 +281,7 @@ static value *delta_by_number(machine *m, operator_kind kind, value *delta, valu
     if (kind == OP_MULT && is_zero(delta->delta.us))
         return delta_of(m, op(m, OP_MULT, delta->delta.days, by), delta->delta.us, line);
     value *total = binary(m, kind, total_of(m, delta), by, line);
-    return total ? delta_of(m, number(m, 0), total, line) : NULL;
+    return total ? delta_of(m, value_int(m, 0), total, line) : NULL;
 }
 
 static value *delta_binary(machine *m, operator_kind kind, value *l, value *r, int line)
@@ -306,10 +301,10 @@ static value *delta_binary(machine *m, operator_kind kind, value *l, value *r, i
     case OP_MOD:
         if (whole) {
             days = binary(m, kind, l->delta.days, r->delta.days, line);
-            return days ? delta_of(m, days, number(m, 0), line) : NULL;
+            return days ? delta_of(m, days, value_int(m, 0), line) : NULL;
         }
         us = binary(m, kind, total_of(m, l), total_of(m, r), line);
-        return us ? delta_of(m, number(m, 0), us, line) : NULL;
+        return us ? delta_of(m, value_int(m, 0), us, line) : NULL;
     default:
         return throw(m, "TypeError", line);
     }
@@ -322,7 +317,8 @@ value *date_binary(machine *m, operator_kind kind, value *l, value *r, int line)
     if (l->kind == V_DELTA && r->kind == V_DELTA)
         return delta_binary(m, kind, l, r, line);
     if (l->kind == V_DATE && r->kind == V_DATE && kind == OP_SUB)
-        return delta_of(m, op(m, OP_SUB, ordinal_of(m, l), ordinal_of(m, r)), number(m, 0), line);
+        return delta_of(m, op(m, OP_SUB, ordinal_of(m, l), ordinal_of(m, r)), value_int(m, 0),
+                        line);
     if (l->kind == V_DATE && r->kind == V_DELTA && (kind == OP_ADD || kind == OP_SUB))
         return date_of_ordinal(m, op(m, kind, ordinal_of(m, l), r->delta.days), "OverflowError",
                                line);
@@ -341,8 +337,8 @@ value *date_binary(machine *m, operator_kind kind, value *l, value *r, int line)
 
 value *date_negative(machine *m, value *delta, int line)
 {
-    return delta_of(m, op(m, OP_SUB, number(m, 0), delta->delta.days),
-                    op(m, OP_SUB, number(m, 0), delta->delta.us), line);
+    return delta_of(m, op(m, OP_SUB, value_int(m, 0), delta->delta.days),
+                    op(m, OP_SUB, value_int(m, 0), delta->delta.us), line);
 }
 
 /* A pair is less than another one by its first parts, or by the second if these are equal. */
@@ -455,9 +451,9 @@ value *date_class_attribute(machine *m, const char *type, const char *name, int 
 static value *digit_of(machine *m, const value *of)
 {
     if (of->known)
-        return number(m, of->str.chars[0] >= '0' && of->str.chars[0] <= '9'
-                             ? (int64_t)of->str.chars[0] - '0'
-                             : -1);
+        return value_int(m, of->str.chars[0] >= '0' && of->str.chars[0] <= '9'
+                                ? (int64_t)of->str.chars[0] - '0'
+                                : -1);
     return value_of_int(m, Z3_mk_str_to_int(m->solver->z, of->term));
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 static Z3_ast real(machine *m, double number)
 {
@@ -101,7 +102,7 @@ value *float_is_integer(machine *m, value *v, int line)
 {
     Z3_context z = m->solver->z;
     if (value_is_quotient(v)) {
-        Z3_ast most = Z3_mk_int64(z, INT64_C(1) << 52, m->solver->ints);
+        Z3_ast most = term_int(m, INT64_C(1) << 52);
         Z3_ast within[] = { Z3_mk_le(z, v->above, most),
                             Z3_mk_ge(z, v->above, Z3_mk_unary_minus(z, most)) };
         if (!path_decide(m, Z3_mk_and(z, 2, within), true))
@@ -129,7 +130,7 @@ value *float_rounded(machine *m, value *v, int64_t places, int line)
     Z3_ast x = value_term(m, v);
     if (places == 0)
         return value_of_float(m, Z3_mk_fpa_round_to_integral(z, m->solver->nearest, x));
-    Z3_ast digits = Z3_mk_int64(z, places, m->solver->ints);
+    Z3_ast digits = term_int(m, places);
     Z3_ast guess = path_guess(m, m->solver->floats, "round() of a float", instead, x, digits);
     Z3_ast down = Z3_mk_fpa_rtn(z), up = Z3_mk_fpa_rtp(z);
     Z3_ast half = real(m, nextafter(0.5 / pow(10, (double)places), 1) * (1 + 1e-9));
@@ -182,7 +183,7 @@ static value *power_of_float(machine *m, value *base, int64_t exponent, int line
     if (path_decide(m, Z3_mk_fpa_gt(z, size, real(m, limit * (1 - 0x1p-45))), false))
         path_unsupported(m, line, "multiply", "a power just at the limit of floats");
     Z3_ast guess = path_guess(m, m->solver->floats, "** of a float", "multiply", x,
-                              Z3_mk_int64(z, exponent, m->solver->ints));
+                              term_int(m, exponent));
     /* By its size and its sign, so that the solver need not find out that it has one. */
     Z3_ast near = size_of(m, Z3_mk_ite(z, is_near_power(m, guess, rough), guess, rough));
     Z3_ast sure = Z3_mk_ite(z, Z3_mk_fpa_is_nan(z, near), real(m, 0), near);

@@ -5,34 +5,15 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { MOST_DEGREE = 12, MOST_MASK_BITS = 64 };
 
-static Z3_ast number(machine *m, int64_t n)
+Z3_ast term_power_of_two(const machine *m, int64_t exponent)
 {
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast add(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_add(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast sub(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_sub(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast mul(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast power_of_two(machine *m, int64_t exponent)
-{
-    Z3_ast term = number(m, 1);
+    Z3_ast term = term_int(m, 1);
     for (; exponent > 0; exponent -= 62)
-        term = mul(m, term, number(m, 1LL << (exponent < 62 ? exponent : 62)));
+        term = term_mul(m, term, term_int(m, 1LL << (exponent < 62 ? exponent : 62)));
     return solver_simplify(m->solver, term);
 }
 
@@ -81,7 +62,7 @@ static void limit_degree(machine *m, Z3_ast term)
 
 static value *product(machine *m, Z3_ast l, Z3_ast r)
 {
-    Z3_ast term = mul(m, l, r);
+    Z3_ast term = term_mul(m, l, r);
     if (!Z3_is_numeral_ast(m->solver->z, l) && !Z3_is_numeral_ast(m->solver->z, r))
         limit_degree(m, term);
     return value_of_int(m, term);
@@ -98,13 +79,14 @@ value *settled_int(machine *m, value *v)
     if (v->known)
         return v;
     Z3_ast term = value_int_term(m, v);
-    Z3_ast bounds[] = { Z3_mk_ge(z, term, number(m, LEAST)), Z3_mk_le(z, term, number(m, MOST)) };
+    Z3_ast bounds[] = { Z3_mk_ge(z, term, term_int(m, LEAST)),
+                        Z3_mk_le(z, term, term_int(m, MOST)) };
     if (!path_sure(m, Z3_mk_and(z, 2, bounds)))
         return NULL;
     int64_t low = LEAST, high = MOST;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (path_decide(m, Z3_mk_le(z, term, number(m, middle)), true))
+        if (path_decide(m, Z3_mk_le(z, term, term_int(m, middle)), true))
             high = middle;
         else
             low = middle + 1;
@@ -157,7 +139,8 @@ static value *nearest_float(machine *m, Z3_ast above, Z3_ast below, int line)
 {
     Z3_context z = m->solver->z;
     value *made = value_quotient(m, above, below);
-    Z3_ast most = mul(m, made->below, sub(m, power_of_two(m, 1024), power_of_two(m, 970)));
+    Z3_ast most = term_mul(m, made->below,
+                           term_sub(m, term_power_of_two(m, 1024), term_power_of_two(m, 970)));
     Z3_ast outside[] = { Z3_mk_ge(z, made->above, most),
                          Z3_mk_le(z, made->above, Z3_mk_unary_minus(z, most)) };
     if (path_decide(m, Z3_mk_or(z, 2, outside), false))
@@ -228,9 +211,9 @@ static value *power(machine *m, value *l, value *r, int line)
     if (exponent > MOST_DEGREE)
         path_unsupported(m, line, "use a smaller exponent", "an exponent above %d", MOST_DEGREE);
     (void)z;
-    Z3_ast base = value_int_term(m, l), term = number(m, 1);
+    Z3_ast base = value_int_term(m, l), term = term_int(m, 1);
     for (int64_t i = 0; i < exponent; i++)
-        term = i == 0 ? base : mul(m, term, base);
+        term = i == 0 ? base : term_mul(m, term, base);
     limit_degree(m, term);
     return value_of_int(m, term);
 }
@@ -252,11 +235,11 @@ static value *shift(machine *m, operator_kind op, value *l, value *r, int line)
     }
     if (op == OP_LSHIFT) {
         limit_bits(m, (double)bits_of(m, l) + (double)by);
-        return value_of_int(m, mul(m, value_int_term(m, l), power_of_two(m, by)));
+        return value_of_int(m, term_mul(m, value_int_term(m, l), term_power_of_two(m, by)));
     }
     if (by > MOST_BITS)
         path_bound(m, "the size of an int");
-    return value_of_int(m, Z3_mk_div(m->solver->z, value_int_term(m, l), power_of_two(m, by)));
+    return value_of_int(m, Z3_mk_div(m->solver->z, value_int_term(m, l), term_power_of_two(m, by)));
 }
 
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line)
@@ -267,11 +250,11 @@ value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line
     case OP_ADD:
         if (small && !__builtin_add_overflow(a, b, &c))
             return value_int(m, c);
-        return value_of_int(m, add(m, value_int_term(m, l), value_int_term(m, r)));
+        return value_of_int(m, term_add(m, value_int_term(m, l), value_int_term(m, r)));
     case OP_SUB:
         if (small && !__builtin_sub_overflow(a, b, &c))
             return value_int(m, c);
-        return value_of_int(m, sub(m, value_int_term(m, l), value_int_term(m, r)));
+        return value_of_int(m, term_sub(m, value_int_term(m, l), value_int_term(m, r)));
     case OP_MULT:
         if (small && !__builtin_mul_overflow(a, b, &c))
             return value_int(m, c);

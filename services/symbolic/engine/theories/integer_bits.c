@@ -4,36 +4,9 @@
  * each bit is an int of its own (letters_digits()). Negative ints have all bits of 2**width + x.
  */
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { MOST_WIDTH = 64 };
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast add(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_add(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast sub(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_sub(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast mul(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast power_of_two(machine *m, int exponent)
-{
-    Z3_ast term = number(m, 1);
-    for (; exponent > 0; exponent -= 62)
-        term = mul(m, term, number(m, 1LL << (exponent < 62 ? exponent : 62)));
-    return solver_simplify(m->solver, term);
-}
 
 /* -- with a known int ----------------------------------------------------------------------------
  */
@@ -42,26 +15,28 @@ static Z3_ast power_of_two(machine *m, int exponent)
 static Z3_ast bit(machine *m, Z3_ast term, int place)
 {
     Z3_context z = m->solver->z;
-    return Z3_mk_mod(z, place ? Z3_mk_div(z, term, power_of_two(m, place)) : term, number(m, 2));
+    return Z3_mk_mod(z, place ? Z3_mk_div(z, term, term_power_of_two(m, place)) : term,
+                     term_int(m, 2));
 }
 
 /* x & mask for a mask that is not negative. */
 static Z3_ast masked(machine *m, Z3_ast term, int64_t mask)
 {
     if (((uint64_t)mask & ((uint64_t)mask + 1)) == 0) /* 2**n - 1 */
-        return mask == 0 ? m->solver->zero
-                         : Z3_mk_mod(m->solver->z, term, add(m, number(m, mask), number(m, 1)));
+        return mask == 0
+                   ? m->solver->zero
+                   : Z3_mk_mod(m->solver->z, term, term_add(m, term_int(m, mask), term_int(m, 1)));
     Z3_ast sum = m->solver->zero;
     for (int place = 0; place < 63; place++)
         if (mask >> place & 1)
-            sum = add(m, sum, mul(m, bit(m, term, place), power_of_two(m, place)));
+            sum = term_add(m, sum, term_mul(m, bit(m, term, place), term_power_of_two(m, place)));
     return sum;
 }
 
 /* x & c for any known c: for a negative one, x without the bits of ~c. */
 static Z3_ast and_known(machine *m, Z3_ast term, int64_t c)
 {
-    return c >= 0 ? masked(m, term, c) : sub(m, term, masked(m, term, ~c));
+    return c >= 0 ? masked(m, term, c) : term_sub(m, term, masked(m, term, ~c));
 }
 
 /* -- of two unknown ints -------------------------------------------------------------------------
@@ -71,7 +46,7 @@ static Z3_ast and_known(machine *m, Z3_ast term, int64_t c)
 static Z3_ast within(machine *m, Z3_ast l, Z3_ast r, int width, bool sign)
 {
     Z3_context z = m->solver->z;
-    Z3_ast top = power_of_two(m, width);
+    Z3_ast top = term_power_of_two(m, width);
     Z3_ast least = sign ? Z3_mk_unary_minus(z, top) : m->solver->zero;
     return Z3_mk_and(z, 4,
                      (Z3_ast[]){ Z3_mk_le(z, least, l), Z3_mk_lt(z, l, top), Z3_mk_le(z, least, r),
@@ -121,9 +96,10 @@ static bool are_apart(machine *m, Z3_ast high, Z3_ast low)
 {
     Z3_context z = m->solver->z;
     int bits = zero_bits(m, high, 0);
-    return bits && path_sure(m, Z3_mk_and(z, 2,
-                                          (Z3_ast[]){ Z3_mk_ge(z, low, m->solver->zero),
-                                                      Z3_mk_lt(z, low, power_of_two(m, bits)) }));
+    return bits &&
+           path_sure(m, Z3_mk_and(z, 2,
+                                  (Z3_ast[]){ Z3_mk_ge(z, low, m->solver->zero),
+                                              Z3_mk_lt(z, low, term_power_of_two(m, bits)) }));
 }
 
 static Z3_ast combined(machine *m, operator_kind op, Z3_ast l, Z3_ast r, int line)
@@ -132,17 +108,17 @@ static Z3_ast combined(machine *m, operator_kind op, Z3_ast l, Z3_ast r, int lin
     Z3_ast bits[2][MOST_WIDTH + 1], sides[] = { l, r }, sum = m->solver->zero;
     bool sign;
     if (are_apart(m, l, r) || are_apart(m, r, l))
-        return op == OP_BITAND ? m->solver->zero : add(m, l, r);
+        return op == OP_BITAND ? m->solver->zero : term_add(m, l, r);
     int width = width_of(m, l, r, &sign);
     if (width == 0)
         path_unsupported(m, line,
                          "bound both operands, as in 0 <= x < 2**32, or make one a constant",
                          "an operator on the bits of two ints that are not known");
-    Z3_ast top = power_of_two(m, width), all = power_of_two(m, width + 1);
+    Z3_ast top = term_power_of_two(m, width), all = term_power_of_two(m, width + 1);
     for (int i = 0; i < 2; i++) {
         if (sign)
-            sides[i] = Z3_mk_ite(z, Z3_mk_lt(z, sides[i], m->solver->zero), add(m, sides[i], all),
-                                 sides[i]);
+            sides[i] = Z3_mk_ite(z, Z3_mk_lt(z, sides[i], m->solver->zero),
+                                 term_add(m, sides[i], all), sides[i]);
         letters_digits(m, solver_simplify(m->solver, sides[i]), 2, (size_t)width + sign, bits[i]);
     }
     for (int i = 0; i < width + sign; i++) {
@@ -151,10 +127,10 @@ static Z3_ast combined(machine *m, operator_kind op, Z3_ast l, Z3_ast r, int lin
         Z3_ast one = op == OP_BITAND  ? Z3_mk_and(z, 2, two)
                      : op == OP_BITOR ? Z3_mk_or(z, 2, two)
                                       : Z3_mk_xor(z, a, b);
-        sum = add(m, sum,
-                  Z3_mk_ite(z, one, power_of_two(m, width + sign - 1 - i), m->solver->zero));
+        sum = term_add(
+            m, sum, Z3_mk_ite(z, one, term_power_of_two(m, width + sign - 1 - i), m->solver->zero));
     }
-    return sign ? Z3_mk_ite(z, Z3_mk_ge(z, sum, top), sub(m, sum, all), sum) : sum;
+    return sign ? Z3_mk_ite(z, Z3_mk_ge(z, sum, top), term_sub(m, sum, all), sum) : sum;
 }
 
 value *integer_bits(machine *m, operator_kind op, value *l, value *r, int line)
@@ -185,8 +161,8 @@ value *integer_bits(machine *m, operator_kind op, value *l, value *r, int line)
     Z3_ast common = known_r ? and_known(m, x, b) : and_known(m, y, a);
     if (op == OP_BITAND)
         return value_of_int(m, common);
-    Z3_ast sum = sub(m, add(m, x, y), common); /* x | y */
-    return value_of_int(m, op == OP_BITOR ? sum : sub(m, sum, common));
+    Z3_ast sum = term_sub(m, term_add(m, x, y), common); /* x | y */
+    return value_of_int(m, op == OP_BITOR ? sum : term_sub(m, sum, common));
 }
 
 /* -- bit_length() and bit_count() ----------------------------------------------------------------
@@ -199,17 +175,18 @@ value *integer_bit_count(machine *m, value *v, bool length, int line)
     Z3_ast size = solver_simplify(m->solver, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero),
                                                        Z3_mk_unary_minus(z, term), term));
     int width = 8;
-    while (width < MOST_WIDTH && !path_sure(m, Z3_mk_lt(z, size, power_of_two(m, width))))
+    while (width < MOST_WIDTH && !path_sure(m, Z3_mk_lt(z, size, term_power_of_two(m, width))))
         width *= 2;
-    if (width == MOST_WIDTH && !path_decide(m, Z3_mk_lt(z, size, power_of_two(m, width)), true))
+    if (width == MOST_WIDTH &&
+        !path_decide(m, Z3_mk_lt(z, size, term_power_of_two(m, width)), true))
         path_unsupported(m, line, "bound the int, as in 0 <= x < 2**32",
                          "the bits of an int that is not known");
     if (!length)
         letters_digits(m, size, 2, (size_t)width, bits);
     for (int i = 0; i < width; i++)
-        sum = add(m, sum,
-                  length ? Z3_mk_ite(z, Z3_mk_ge(z, size, power_of_two(m, i)), m->solver->one,
-                                     m->solver->zero)
-                         : bits[i]);
+        sum = term_add(m, sum,
+                       length ? Z3_mk_ite(z, Z3_mk_ge(z, size, term_power_of_two(m, i)),
+                                          m->solver->one, m->solver->zero)
+                              : bits[i]);
     return value_of_int(m, sum);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 static bool all_known(machine *m, const arguments *given)
 {
@@ -17,7 +18,7 @@ static bool all_known(machine *m, const arguments *given)
 static value *whole_of_quotient(machine *m, const value *v, const char *name, int line)
 {
     Z3_context z = m->solver->z;
-    Z3_ast most = Z3_mk_int64(z, INT64_C(1) << 53, m->solver->ints);
+    Z3_ast most = term_int(m, INT64_C(1) << 53);
     Z3_ast outside[] = { Z3_mk_gt(z, v->above, most),
                          Z3_mk_lt(z, v->above, Z3_mk_unary_minus(z, most)) };
     if (path_decide(m, Z3_mk_or(z, 2, outside), false))

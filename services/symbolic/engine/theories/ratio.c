@@ -7,24 +7,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast mul(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast power_of_two(machine *m, int exponent)
-{
-    Z3_ast term = m->solver->one;
-    for (; exponent > 0; exponent -= 62)
-        term = mul(m, term, number(m, 1LL << (exponent < 62 ? exponent : 62)));
-    return solver_simplify(m->solver, term);
-}
+#include "machine/terms.h"
 
 static bool is_even(double real)
 {
@@ -45,11 +28,11 @@ static int64_t parts_of(double real, int *exponent)
 static Z3_ast is_less(machine *m, const value *q, Z3_ast whole, int exponent, bool or_equal)
 {
     Z3_context z = m->solver->z;
-    Z3_ast l = q->above, r = mul(m, q->below, whole);
+    Z3_ast l = q->above, r = term_mul(m, q->below, whole);
     if (exponent < 0)
-        l = mul(m, l, power_of_two(m, -exponent));
+        l = term_mul(m, l, term_power_of_two(m, -exponent));
     else
-        r = mul(m, r, power_of_two(m, exponent));
+        r = term_mul(m, r, term_power_of_two(m, exponent));
     return or_equal ? Z3_mk_le(z, l, r) : Z3_mk_lt(z, l, r);
 }
 
@@ -62,7 +45,7 @@ static Z3_ast rounds_below(machine *m, const value *q, double c, bool exact)
         return c > 0 ? m->solver->yes : m->solver->no;
     int64_t whole = parts_of(c, &exponent);
     if (exact)
-        return is_less(m, q, number(m, whole), exponent, false);
+        return is_less(m, q, term_int(m, whole), exponent, false);
     double before = nextafter(c, -INFINITY);
     if (isinf(before)) /* nothing is rounded to less than the least float */
         return m->solver->no;
@@ -75,8 +58,8 @@ static Z3_ast rounds_below(machine *m, const value *q, double c, bool exact)
     int least = exponent < other ? exponent : other;
     Z3_ast middle = Z3_mk_add(
         m->solver->z, 2,
-        (Z3_ast[]){ mul(m, number(m, whole), power_of_two(m, exponent - least)),
-                    mul(m, number(m, part), power_of_two(m, other - least)) });
+        (Z3_ast[]){ term_mul(m, term_int(m, whole), term_power_of_two(m, exponent - least)),
+                    term_mul(m, term_int(m, part), term_power_of_two(m, other - least)) });
     return is_less(m, q, middle, least - 1, is_even(before));
 }
 
@@ -116,7 +99,7 @@ static operator_kind turned(operator_kind op)
 static value *exact_int(machine *m, value *v)
 {
     Z3_context z = m->solver->z;
-    Z3_ast term = value_int_term(m, v), most = number(m, (1LL << 53) - 1);
+    Z3_ast term = value_int_term(m, v), most = term_int(m, (1LL << 53) - 1);
     Z3_ast within[] = { Z3_mk_le(z, term, most), Z3_mk_ge(z, term, Z3_mk_unary_minus(z, most)) };
     if (!path_decide(m, Z3_mk_and(z, 2, within), true))
         return NULL;
@@ -141,8 +124,8 @@ static value *compare_two(machine *m, operator_kind op, const value *l, const va
     Z3_context z = m->solver->z;
     if (op == OP_GT || op == OP_GTE)
         return compare_two(m, turned(op), r, l, whole);
-    Z3_ast a = mul(m, l->above, r->below), b = mul(m, r->above, l->below);
-    Z3_ast unit = mul(m, l->below, r->below);
+    Z3_ast a = term_mul(m, l->above, r->below), b = term_mul(m, r->above, l->below);
+    Z3_ast unit = term_mul(m, l->below, r->below);
     /* The int beside an int is a float, too: what lies beyond that one stays there. */
     Z3_ast far_below = Z3_mk_le(z, a, Z3_mk_sub(z, 2, (Z3_ast[]){ b, unit }));
     Z3_ast far_above = Z3_mk_ge(z, a, Z3_mk_add(z, 2, (Z3_ast[]){ b, unit }));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 #include "theories/regex.h"
 
 /* What CPython is asked, in Python. regex_parts() gives (alternatives, number of groups, names,
@@ -420,10 +421,10 @@ static Z3_ast has_length(machine *m, Z3_ast of, const value *way, bool ends, boo
     for (size_t i = 0; ends && i < few->count; i++)
         for (int64_t more = 0; more <= newline; more++) {
             int64_t n = whole_at(way->in.items.at[4], i) + more;
-            Z3_ast one = Z3_mk_eq(z, length, Z3_mk_int64(z, n, m->solver->ints));
+            Z3_ast one = Z3_mk_eq(z, length, term_int(m, n));
             all = all ? Z3_mk_or(z, 2, (Z3_ast[]){ all, one }) : one;
         }
-    Z3_ast least = Z3_mk_int64(z, whole_at(way, 3), m->solver->ints);
+    Z3_ast least = term_int(m, whole_at(way, 3));
     return all ? all : Z3_mk_ge(z, length, least);
 }
 

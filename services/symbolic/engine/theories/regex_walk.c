@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 #include "theories/regex.h"
 
 enum { LAST_PLAIN = 0xff };
@@ -53,18 +54,13 @@ static int64_t whole(const value *of, size_t i)
 /* -- characters ----------------------------------------------------------------------------------
  */
 
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
 static Z3_ast in_ranges(machine *m, Z3_ast code, const value *ranges)
 {
     Z3_context z = m->solver->z;
     Z3_ast any = m->solver->no;
     for (size_t i = 0; i + 1 < ranges->in.items.count; i += 2) {
-        Z3_ast ends[] = { Z3_mk_ge(z, code, number(m, whole(ranges, i))),
-                          Z3_mk_le(z, code, number(m, whole(ranges, i + 1))) };
+        Z3_ast ends[] = { Z3_mk_ge(z, code, term_int(m, whole(ranges, i))),
+                          Z3_mk_le(z, code, term_int(m, whole(ranges, i + 1))) };
         any = Z3_mk_or(z, 2, (Z3_ast[]){ any, Z3_mk_and(z, 2, ends) });
     }
     return any;
@@ -79,8 +75,8 @@ static Z3_ast in_set(machine *m, Z3_ast code, const value *set)
     Z3_ast guess = path_guess(m, m->solver->bools, "\\w of characters beyond U+FF",
                               "use [A-Za-z0-9_], or re.ASCII", code,
                               in_ranges(m, m->solver->zero, part(set, 1)));
-    return Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_PLAIN)), in_ranges(m, code, part(set, 3)),
-                     guess);
+    return Z3_mk_ite(z, Z3_mk_le(z, code, term_int(m, LAST_PLAIN)),
+                     in_ranges(m, code, part(set, 3)), guess);
 }
 
 static bool is_one_of(walk *w, const value *set, size_t at)
@@ -116,7 +112,7 @@ static bool ends(walk *w, const value *way, size_t at)
         return false;
     bool here = at == w->count || (!w->full && end->str.count == 0);
     if (!here && !w->full && value_says(end, "$") && at + 1 == w->count)
-        here = path_decide(m, Z3_mk_eq(m->solver->z, w->codes[at], number(m, '\n')), false);
+        here = path_decide(m, Z3_mk_eq(m->solver->z, w->codes[at], term_int(m, '\n')), false);
     if (here)
         w->spans[1] = (int64_t)at;
     return here;

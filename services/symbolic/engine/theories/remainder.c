@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { MOST_QUOTIENT_BITS = 49, MOST_POWER = 500 };
 
@@ -26,11 +27,6 @@ static Z3_ast real(machine *m, double number)
     return Z3_mk_fpa_numeral_double(m->solver->z, number, m->solver->floats);
 }
 
-static Z3_ast pick(machine *m, Z3_ast condition, Z3_ast yes, Z3_ast no)
-{
-    return Z3_mk_ite(m->solver->z, condition, yes, no);
-}
-
 static Z3_ast is_minus(machine *m, Z3_ast x)
 {
     return Z3_mk_fpa_is_negative(m->solver->z, x); /* of -0.0, too */
@@ -39,7 +35,7 @@ static Z3_ast is_minus(machine *m, Z3_ast x)
 /* A zero with the sign of a float. */
 static Z3_ast zero_like(machine *m, Z3_ast x)
 {
-    return pick(m, is_minus(m, x), real(m, -0.0), real(m, 0.0));
+    return term_if(m, is_minus(m, x), real(m, -0.0), real(m, 0.0));
 }
 
 static Z3_ast is_whole(machine *m, Z3_ast x)
@@ -73,7 +69,7 @@ static value *in_bounds(machine *m, const operands *of, Z3_ast rest)
     Z3_ast good[] = { Z3_mk_ite(z, signs_differ(m, of), Z3_mk_fpa_leq(z, size, most),
                                 Z3_mk_fpa_lt(z, size, most)),
                       Z3_mk_not(z, Z3_mk_xor(z, is_minus(m, rest), is_minus(m, of->y))) };
-    return value_of_float(m, pick(m, Z3_mk_and(z, 2, good), rest, zero_like(m, of->y)));
+    return value_of_float(m, term_if(m, Z3_mk_and(z, 2, good), rest, zero_like(m, of->y)));
 }
 
 /* -- the cases ----------------------------------------------------------------------------------
@@ -87,16 +83,17 @@ static value *of_less(machine *m, operator_kind op, const operands *of)
     Z3_ast crosses = Z3_mk_and(z, 2, (Z3_ast[]){ Z3_mk_not(z, x_zero), differ });
     if (op == OP_FLOORDIV)
         return value_of_float(
-            m, pick(m, crosses, real(m, -1.0), pick(m, differ, real(m, -0.0), real(m, 0.0))));
+            m, term_if(m, crosses, real(m, -1.0), term_if(m, differ, real(m, -0.0), real(m, 0.0))));
     Z3_ast around = Z3_mk_fpa_add(z, m->solver->nearest, of->x, of->y);
-    return in_bounds(m, of, pick(m, x_zero, zero_like(m, of->y), pick(m, differ, around, of->x)));
+    return in_bounds(m, of,
+                     term_if(m, x_zero, zero_like(m, of->y), term_if(m, differ, around, of->x)));
 }
 
 /* |y| <= |x| < 2 * |y|: the difference is exact. */
 static Z3_ast of_twice(machine *m, const operands *of)
 {
     Z3_context z = m->solver->z;
-    Z3_ast away = pick(m, signs_differ(m, of), Z3_mk_fpa_neg(z, of->y), of->y);
+    Z3_ast away = term_if(m, signs_differ(m, of), Z3_mk_fpa_neg(z, of->y), of->y);
     return Z3_mk_fpa_sub(z, m->solver->nearest, of->x, away);
 }
 
@@ -106,8 +103,8 @@ static value *with_sign_of_divisor(machine *m, const operands *of, Z3_ast rest)
     Z3_context z = m->solver->z;
     Z3_ast around = Z3_mk_fpa_add(z, m->solver->nearest, rest, of->y);
     return in_bounds(m, of,
-                     pick(m, Z3_mk_fpa_is_zero(z, rest), zero_like(m, of->y),
-                          pick(m, signs_differ(m, of), around, rest)));
+                     term_if(m, Z3_mk_fpa_is_zero(z, rest), zero_like(m, of->y),
+                             term_if(m, signs_differ(m, of), around, rest)));
 }
 
 /* The quotient, rounded down to a float and then to a whole number. */
@@ -135,15 +132,15 @@ static value *of_power_of_two(machine *m, operator_kind op, const operands *of)
                                    : Z3_mk_fpa_mul(z, down, of->x, real(m, 1 / of->divisor));
     if (op == OP_FLOORDIV) { /* where it overflows, Python's is rounded to nearest */
         Z3_ast quotient = Z3_mk_fpa_mul(z, m->solver->nearest, of->x, real(m, 1 / of->divisor));
-        return value_of_float(
-            m, pick(m, is_within(m, of, 53), Z3_mk_fpa_round_to_integral(z, down, part), quotient));
+        return value_of_float(m, term_if(m, is_within(m, of, 53),
+                                         Z3_mk_fpa_round_to_integral(z, down, part), quotient));
     }
     Z3_ast whole = Z3_mk_fpa_round_to_integral(z, down, part);
     Z3_ast product = of->divisor == 1 ? whole : Z3_mk_fpa_mul(z, m->solver->nearest, whole, of->y);
     Z3_ast rest = Z3_mk_fpa_sub(z, m->solver->nearest, of->x, product);
     Z3_ast none = Z3_mk_or(
         z, 2, (Z3_ast[]){ Z3_mk_fpa_eq(z, product, of->x), Z3_mk_not(z, is_within(m, of, 53)) });
-    return in_bounds(m, of, pick(m, none, zero_like(m, of->y), rest));
+    return in_bounds(m, of, term_if(m, none, zero_like(m, of->y), rest));
 }
 
 /* A guess, if it satisfies the conditions of the result; otherwise another value that does. */
@@ -161,8 +158,8 @@ static value *limit_whole(machine *m, const operands *of, Z3_ast guess)
     Z3_ast least = real(m, ldexp(1, MOST_QUOTIENT_BITS - 1));
     Z3_ast size = Z3_mk_fpa_abs(z, guess);
     Z3_ast good[] = { Z3_mk_fpa_geq(z, size, least), is_whole(m, size) };
-    Z3_ast fair = pick(m, Z3_mk_and(z, 2, good), size, least);
-    return value_of_float(m, pick(m, signs_differ(m, of), Z3_mk_fpa_neg(z, fair), fair));
+    Z3_ast fair = term_if(m, Z3_mk_and(z, 2, good), size, least);
+    return value_of_float(m, term_if(m, signs_differ(m, of), Z3_mk_fpa_neg(z, fair), fair));
 }
 
 /* For whole numbers, the result is a whole number. */
@@ -170,7 +167,7 @@ static value *limit_rest(machine *m, const operands *of, Z3_ast guess)
 {
     Z3_context z = m->solver->z;
     Z3_ast wholes[] = { is_whole(m, of->x), is_whole(m, of->y), Z3_mk_not(z, is_whole(m, guess)) };
-    return in_bounds(m, of, pick(m, Z3_mk_and(z, 3, wholes), zero_like(m, of->y), guess));
+    return in_bounds(m, of, term_if(m, Z3_mk_and(z, 3, wholes), zero_like(m, of->y), guess));
 }
 
 static value *limit_fmod(machine *m, const operands *of, Z3_ast guess)
@@ -178,7 +175,7 @@ static value *limit_fmod(machine *m, const operands *of, Z3_ast guess)
     Z3_context z = m->solver->z;
     Z3_ast good[] = { Z3_mk_fpa_lt(z, Z3_mk_fpa_abs(z, guess), Z3_mk_fpa_abs(z, of->y)),
                       Z3_mk_not(z, Z3_mk_xor(z, is_minus(m, guess), is_minus(m, of->x))) };
-    return value_of_float(m, pick(m, Z3_mk_and(z, 2, good), guess, zero_like(m, of->x)));
+    return value_of_float(m, term_if(m, Z3_mk_and(z, 2, good), guess, zero_like(m, of->x)));
 }
 
 /* -- floats that are whole numbers --------------------------------------------------------------
@@ -191,12 +188,12 @@ static Z3_ast whole_term(machine *m, const value *v)
     const double most = ldexp(1, 53);
     if (v->kind == V_FLOAT && v->known) {
         bool good = v->real == floor(v->real) && fabs(v->real) <= most;
-        return good ? Z3_mk_int64(z, (int64_t)v->real, m->solver->ints) : NULL;
+        return good ? term_int(m, (int64_t)v->real) : NULL;
     }
     if (v->kind == V_FLOAT && (!value_is_quotient(v) || v->below != m->solver->one))
         return NULL;
     Z3_ast term = v->kind == V_FLOAT ? v->above : value_int_term(m, v);
-    Z3_ast limit = Z3_mk_int64(z, INT64_C(1) << 53, m->solver->ints);
+    Z3_ast limit = term_int(m, INT64_C(1) << 53);
     Z3_ast within[] = { Z3_mk_le(z, term, limit), Z3_mk_ge(z, term, Z3_mk_unary_minus(z, limit)) };
     return path_decide(m, Z3_mk_and(z, 2, within), true) ? term : NULL;
 }
@@ -287,6 +284,7 @@ value *float_fmod(machine *m, value *l, value *r, int line)
     if (path_decide(m, Z3_mk_fpa_lt(z, Z3_mk_fpa_abs(z, of.x), Z3_mk_fpa_abs(z, of.y)), true))
         return value_of_float(m, of.x);
     Z3_ast rest = fmod_of(m, &of);
-    return rest ? value_of_float(m, pick(m, Z3_mk_fpa_is_zero(z, rest), zero_like(m, of.x), rest))
-                : bounded(m, &of, "math.fmod() of floats", instead_of_float, limit_fmod);
+    return rest
+               ? value_of_float(m, term_if(m, Z3_mk_fpa_is_zero(z, rest), zero_like(m, of.x), rest))
+               : bounded(m, &of, "math.fmod() of floats", instead_of_float, limit_fmod);
 }

@@ -6,24 +6,15 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { MOST_PLACES = 12 };
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast pick(machine *m, Z3_ast condition, Z3_ast yes, Z3_ast no)
-{
-    return Z3_mk_ite(m->solver->z, condition, yes, no);
-}
 
 static Z3_ast power_of_ten(machine *m, int64_t exponent)
 {
     Z3_ast term = m->solver->one;
     for (; exponent > 0; exponent--)
-        term = Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ term, number(m, 10) });
+        term = Z3_mk_mul(m->solver->z, 2, (Z3_ast[]){ term, term_int(m, 10) });
     return solver_simplify(m->solver, term);
 }
 
@@ -31,13 +22,13 @@ static Z3_ast power_of_ten(machine *m, int64_t exponent)
 static Z3_ast nearest_even(machine *m, Z3_ast above, Z3_ast below)
 {
     Z3_context z = m->solver->z;
-    Z3_ast down = Z3_mk_div(z, above, below), two = number(m, 2);
+    Z3_ast down = Z3_mk_div(z, above, below), two = term_int(m, 2);
     Z3_ast twice = Z3_mk_mul(z, 2, (Z3_ast[]){ Z3_mk_mod(z, above, below), two });
     Z3_ast odd = Z3_mk_eq(z, Z3_mk_mod(z, down, two), m->solver->one);
     Z3_ast tie[] = { Z3_mk_eq(z, twice, below), odd };
     Z3_ast up[] = { Z3_mk_gt(z, twice, below), Z3_mk_and(z, 2, tie) };
     return Z3_mk_add(
-        z, 2, (Z3_ast[]){ down, pick(m, Z3_mk_or(z, 2, up), m->solver->one, m->solver->zero) });
+        z, 2, (Z3_ast[]){ down, term_if(m, Z3_mk_or(z, 2, up), m->solver->one, m->solver->zero) });
 }
 
 Z3_ast quotient_rounded(machine *m, Z3_ast above, Z3_ast below, int64_t places, int line)
@@ -45,7 +36,7 @@ Z3_ast quotient_rounded(machine *m, Z3_ast above, Z3_ast below, int64_t places, 
     Z3_context z = m->solver->z;
     if (places > MOST_PLACES)
         path_unsupported(m, line, "use fewer digits", "so many digits of a float");
-    Z3_ast most = number(m, 1LL << 49), two = number(m, 2);
+    Z3_ast most = term_int(m, 1LL << 49), two = term_int(m, 2);
     Z3_ast scaled = Z3_mk_mul(z, 2, (Z3_ast[]){ above, power_of_ten(m, places) });
     Z3_ast small[] = { Z3_mk_lt(z, scaled, most), Z3_mk_gt(z, scaled, Z3_mk_unary_minus(z, most)) };
     /* The float differs from the quotient by less than a part in 2**53, and 100 * x for a percent
@@ -68,7 +59,7 @@ static value *quotient_to_int(machine *m, const value *v, char how, int line)
     Z3_context z = m->solver->z;
     if (how == 'r')
         return value_of_int(m, quotient_rounded(m, v->above, v->below, 0, line));
-    Z3_ast most = number(m, 1LL << 52);
+    Z3_ast most = term_int(m, 1LL << 52);
     Z3_ast small[] = { Z3_mk_lt(z, v->above, most),
                        Z3_mk_gt(z, v->above, Z3_mk_unary_minus(z, most)) };
     if (!path_decide(m, Z3_mk_and(z, 2, small), true))
@@ -76,7 +67,7 @@ static value *quotient_to_int(machine *m, const value *v, char how, int line)
     Z3_ast down = Z3_mk_div(z, v->above, v->below);
     Z3_ast up = Z3_mk_unary_minus(z, Z3_mk_div(z, Z3_mk_unary_minus(z, v->above), v->below));
     Z3_ast minus = Z3_mk_lt(z, v->above, m->solver->zero);
-    return value_of_int(m, how == 'f' ? down : how == 'c' ? up : pick(m, minus, up, down));
+    return value_of_int(m, how == 'f' ? down : how == 'c' ? up : term_if(m, minus, up, down));
 }
 
 value *float_to_int(machine *m, value *v, char how, int line)
@@ -107,9 +98,9 @@ value *float_to_int(machine *m, value *v, char how, int line)
     bool open_high = how == 'r' || how == 'c', open_low = how == 'r' || how == 'f';
     Z3_ast positive = open_high ? Z3_mk_fpa_gt(z, x, over) : Z3_mk_fpa_geq(z, x, over);
     Z3_ast negative = open_low ? Z3_mk_fpa_lt(z, x, under) : Z3_mk_fpa_leq(z, x, under);
-    Z3_ast up = pick(m, Z3_mk_ge(z, guess, m->solver->one), guess, m->solver->one);
-    Z3_ast down = pick(m, Z3_mk_le(z, guess, number(m, -1)), guess, number(m, -1));
-    return value_of_int(m, pick(m, positive, up, pick(m, negative, down, m->solver->zero)));
+    Z3_ast up = term_if(m, Z3_mk_ge(z, guess, m->solver->one), guess, m->solver->one);
+    Z3_ast down = term_if(m, Z3_mk_le(z, guess, term_int(m, -1)), guess, term_int(m, -1));
+    return value_of_int(m, term_if(m, positive, up, term_if(m, negative, down, m->solver->zero)));
 }
 
 /* round() of an int to a power of ten. */

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "machine/class.h"
+#include "machine/terms.h"
 
 static Z3_ast length_term(machine *m, const value *v)
 {
-    return v->known || v->str.codes
-               ? Z3_mk_int64(m->solver->z, (int64_t)v->str.count, m->solver->ints)
-               : Z3_mk_seq_length(m->solver->z, v->term);
+    return v->known || v->str.codes ? term_int(m, (int64_t)v->str.count)
+                                    : Z3_mk_seq_length(m->solver->z, v->term);
 }
 
 static int order_of(const value *l, const value *r)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum {
     SHORT = 8,
@@ -20,27 +21,12 @@ enum {
 
 static const char rewrite[] = "allow ASCII characters only, as in s.isascii()";
 
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast both_of(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_and(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
-static Z3_ast either_of(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_or(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
 static Z3_ast in_range(machine *m, Z3_ast code, int64_t from, int64_t to)
 {
     Z3_context z = m->solver->z;
-    return from == to
-               ? Z3_mk_eq(z, code, number(m, from))
-               : both_of(m, Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)));
+    return from == to ? Z3_mk_eq(z, code, term_int(m, from))
+                      : term_and(m, Z3_mk_ge(z, code, term_int(m, from)),
+                                 Z3_mk_le(z, code, term_int(m, to)));
 }
 
 /* -- one character for one -----------------------------------------------------------------------
@@ -48,7 +34,7 @@ static Z3_ast in_range(machine *m, Z3_ast code, int64_t from, int64_t to)
 
 static Z3_ast shifted(machine *m, Z3_ast code, int32_t by)
 {
-    return by ? Z3_mk_add(m->solver->z, 2, (Z3_ast[]){ code, number(m, by) }) : code;
+    return by ? Z3_mk_add(m->solver->z, 2, (Z3_ast[]){ code, term_int(m, by) }) : code;
 }
 
 /* By a tree of the ranges. */
@@ -57,14 +43,14 @@ static Z3_ast by_table(machine *m, Z3_ast code, const character_shift *at, size_
     Z3_context z = m->solver->z;
     if (count > 1) {
         size_t half = count / 2;
-        return Z3_mk_ite(z, Z3_mk_lt(z, code, number(m, at[half].from)),
+        return Z3_mk_ite(z, Z3_mk_lt(z, code, term_int(m, at[half].from)),
                          by_table(m, code, at, half), by_table(m, code, at + half, count - half));
     }
     if (count == 0)
         return code;
     Z3_ast made = shifted(m, code, at->by[0]);
     if (at->by[0] != at->by[1]) {
-        Z3_ast even = Z3_mk_eq(z, Z3_mk_mod(z, code, number(m, 2)), m->solver->zero);
+        Z3_ast even = Z3_mk_eq(z, Z3_mk_mod(z, code, term_int(m, 2)), m->solver->zero);
         made = Z3_mk_ite(z, even, made, shifted(m, code, at->by[1]));
     }
     return Z3_mk_ite(z, in_range(m, code, at->from, at->to), made, code);
@@ -83,7 +69,7 @@ static Z3_ast turned_beyond(machine *m, Z3_ast code, const char *name)
         for (uint32_t c = shifts[i].from; c <= shifts[i].to; c++) {
             int64_t to = (int64_t)c + shifts[i].by[c & 1];
             if (to <= LAST_PLAIN)
-                made = Z3_mk_ite(z, Z3_mk_eq(z, code, number(m, c)), number(m, to), made);
+                made = Z3_mk_ite(z, Z3_mk_eq(z, code, term_int(m, c)), term_int(m, to), made);
         }
     return made;
 }
@@ -96,11 +82,11 @@ static Z3_ast turned(machine *m, Z3_ast code, const char *name, bool plain_only)
     uint32_t out[MOST_EXPANDED];
     if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &known) &&
         character_turned((uint32_t)known, name, out) == 1)
-        return number(m, out[0]);
+        return term_int(m, out[0]);
     const character_shift *shifts = character_shifts(name, true, &count);
     Z3_ast made = by_table(m, code, shifts, count);
     return plain_only ? made
-                      : Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_PLAIN)), made,
+                      : Z3_mk_ite(z, Z3_mk_le(z, code, term_int(m, LAST_PLAIN)), made,
                                   turned_beyond(m, code, name));
 }
 
@@ -137,12 +123,12 @@ static Z3_ast with_sigma(const turning *t, size_t i, Z3_ast made)
 {
     machine *m = t->m;
     Z3_context z = m->solver->z;
-    Z3_ast sigma = solver_simplify(m->solver, Z3_mk_eq(z, t->codes[i], number(m, SIGMA)));
+    Z3_ast sigma = solver_simplify(m->solver, Z3_mk_eq(z, t->codes[i], term_int(m, SIGMA)));
     if (!methods[t->which].sigma || i == 0 || t->plain_only || solver_is_false(m->solver, sigma))
         return made;
     Z3_ast is_final = path_guess(m, m->solver->bools, "the lower case of \"\xce\xa3\" in a word",
-                                 rewrite, value_term(m, t->of), number(m, (int64_t)i));
-    Z3_ast letter = Z3_mk_ite(z, is_final, number(m, FINAL), number(m, SMALL));
+                                 rewrite, value_term(m, t->of), term_int(m, (int64_t)i));
+    Z3_ast letter = Z3_mk_ite(z, is_final, term_int(m, FINAL), term_int(m, SMALL));
     return Z3_mk_ite(z, sigma, letter, made);
 }
 
@@ -181,10 +167,10 @@ static size_t expand(machine *m, Z3_ast code, const char *name, Z3_ast made[MOST
         for (uint32_t c = others[i].from; c <= others[i].to; c++) {
             uint32_t out[MOST_EXPANDED] = { 0 };
             size_t size = character_turned(c, name, out);
-            Z3_ast is = Z3_mk_eq(z, code, number(m, c));
-            two = size == 2 ? either_of(m, two, is) : two;
+            Z3_ast is = Z3_mk_eq(z, code, term_int(m, c));
+            two = size == 2 ? term_or(m, two, is) : two;
             for (size_t j = 0; j < size && j < MOST_EXPANDED; j++)
-                made[j] = Z3_mk_ite(z, is, number(m, out[j]), made[j]);
+                made[j] = Z3_mk_ite(z, is, term_int(m, out[j]), made[j]);
         }
     return path_decide(m, solver_simplify(m->solver, two), true) ? 2 : 3;
 }
@@ -212,12 +198,12 @@ static Z3_ast guessed_letter(const turning *t, size_t total, size_t i)
     Z3_context z = m->solver->z;
     const char *what = arena_print(m->kept, "str.%s of characters that become several",
                                    methods[t->which].name);
-    Z3_ast place = number(m, (int64_t)(total * 1000 + i));
+    Z3_ast place = term_int(m, (int64_t)(total * 1000 + i));
     Z3_ast c = path_guess(m, m->solver->ints, what, rewrite, value_term(m, t->of), place);
-    Z3_ast there = either_of(m, in_range(m, c, 128, LAST_LETTER),
-                             either_of(m, in_range(m, c, 'a', 'z'), in_range(m, c, 'A', 'Z')));
+    Z3_ast there = term_or(m, in_range(m, c, 128, LAST_LETTER),
+                           term_or(m, in_range(m, c, 'a', 'z'), in_range(m, c, 'A', 'Z')));
     for (size_t j = 0; j < t->count; j++)
-        there = either_of(m, there, Z3_mk_eq(z, c, t->codes[j]));
+        there = term_or(m, there, Z3_mk_eq(z, c, t->codes[j]));
     path_assume(m, there);
     bool lower = strcmp(methods[t->which].name, "lower") == 0;
     bool upper = strcmp(methods[t->which].name, "upper") == 0;
@@ -237,7 +223,7 @@ static value *guessed(const turning *t)
     bool title = strcmp(methods[t->which].name, "title") == 0; /* "\xdf" stays within a word */
     size_t total = t->count + !title, most = (lower ? 2 : MOST_EXPANDED) * t->count;
     while (total < most &&
-           !path_decide(m, Z3_mk_le(m->solver->z, length, number(m, (int64_t)total)), true))
+           !path_decide(m, Z3_mk_le(m->solver->z, length, term_int(m, (int64_t)total)), true))
         total++;
     Z3_ast *codes = arena_take(m->arena, total * sizeof *codes);
     for (size_t i = 0; i < total; i++)
@@ -261,10 +247,10 @@ value *text_case(machine *m, value *self, const char *name)
     bool title = strcmp(name, "title") == 0;
     for (size_t i = 0; i < t.count; i++) {
         const char *of = i == 0 ? methods[t.which].first : methods[t.which].next;
-        single = both_of(m, single, is_single(m, t.codes[i], of));
+        single = term_and(m, single, is_single(m, t.codes[i], of));
         if (title && i > 0)
-            single = both_of(m, single, is_single(m, t.codes[i], "title"));
-        plain = both_of(m, plain, Z3_mk_le(z, t.codes[i], number(m, LAST_PLAIN)));
+            single = term_and(m, single, is_single(m, t.codes[i], "title"));
+        plain = term_and(m, plain, Z3_mk_le(z, t.codes[i], term_int(m, LAST_PLAIN)));
     }
     if (path_decide(m, solver_simplify(m->solver, single), true)) {
         t.plain_only = path_sure(m, solver_simplify(m->solver, plain));

@@ -5,16 +5,13 @@
  */
 #include <string.h>
 
+#include "base/words.h"
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { LAST_PLAIN = 0xff };
 
 static const char rewrite[] = "allow ASCII characters only, as in s.isascii()";
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
 
 static Z3_ast any_of(machine *m, const Z3_ast *terms, unsigned count)
 {
@@ -23,16 +20,11 @@ static Z3_ast any_of(machine *m, const Z3_ast *terms, unsigned count)
                         : Z3_mk_or(m->solver->z, count, terms);
 }
 
-static Z3_ast either_of(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_or(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
 static Z3_ast in_range(machine *m, Z3_ast code, uint32_t from, uint32_t to)
 {
     Z3_context z = m->solver->z;
-    Z3_ast ends[] = { Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)) };
-    return from == to ? Z3_mk_eq(z, code, ends[0] = number(m, from)) : Z3_mk_and(z, 2, ends);
+    Z3_ast ends[] = { Z3_mk_ge(z, code, term_int(m, from)), Z3_mk_le(z, code, term_int(m, to)) };
+    return from == to ? Z3_mk_eq(z, code, ends[0] = term_int(m, from)) : Z3_mk_and(z, 2, ends);
 }
 
 /* Those of U+0 to U+FF, as ranges. `continues`: those that may follow in an identifier. */
@@ -73,14 +65,9 @@ Z3_ast letter_in(machine *m, Z3_ast code, const character_shift *ranges, size_t 
     if (count <= 1)
         return count ? in_range(m, code, ranges->from, ranges->to) : m->solver->no;
     size_t half = count / 2;
-    return Z3_mk_ite(z, Z3_mk_lt(z, code, number(m, ranges[half].from)),
+    return Z3_mk_ite(z, Z3_mk_lt(z, code, term_int(m, ranges[half].from)),
                      letter_in(m, code, ranges, half),
                      letter_in(m, code, ranges + half, count - half));
-}
-
-static bool is(const char *name, const char *method)
-{
-    return strcmp(name, method) == 0;
 }
 
 static Z3_ast guessed(machine *m, Z3_ast code, const char *name)
@@ -98,7 +85,7 @@ static Z3_ast printable(machine *m, Z3_ast code, const character_shift *at, size
         return Z3_mk_ite(z, in_range(m, code, at->from, at->to),
                          at->by[0] ? m->solver->yes : m->solver->no, guess);
     size_t half = count / 2;
-    return Z3_mk_ite(z, Z3_mk_lt(z, code, number(m, at[half].from)),
+    return Z3_mk_ite(z, Z3_mk_lt(z, code, term_int(m, at[half].from)),
                      printable(m, code, at, half, guess),
                      printable(m, code, at + half, count - half, guess));
 }
@@ -109,24 +96,24 @@ Z3_ast letter_is(machine *m, Z3_ast code, const char *name)
     int64_t known;
     if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &known))
         return character_is((uint32_t)known, name) ? m->solver->yes : m->solver->no;
-    if (is(name, "isspace"))
+    if (is_word(name, "isspace"))
         return blank(m, code);
-    if (is(name, "isascii"))
-        return Z3_mk_le(z, code, number(m, 127));
-    if (is(name, "isalnum"))
-        return either_of(m, letter_is(m, code, "isalpha"), letter_is(m, code, "isnumeric"));
+    if (is_word(name, "isascii"))
+        return Z3_mk_le(z, code, term_int(m, 127));
+    if (is_word(name, "isalnum"))
+        return term_or(m, letter_is(m, code, "isalpha"), letter_is(m, code, "isnumeric"));
     Z3_ast other = guessed(m, code, name);
-    if (is(name, "isdigit") || is(name, "isnumeric"))
-        other = either_of(m, other, guessed(m, code, "isdecimal"));
-    if (is(name, "isnumeric"))
-        other = either_of(m, other, guessed(m, code, "isdigit"));
-    if (is(name, "isprintable")) {
+    if (is_word(name, "isdigit") || is_word(name, "isnumeric"))
+        other = term_or(m, other, guessed(m, code, "isdecimal"));
+    if (is_word(name, "isnumeric"))
+        other = term_or(m, other, guessed(m, code, "isdigit"));
+    if (is_word(name, "isprintable")) {
         size_t count;
         const character_shift *at = character_printable(&count);
         other = printable(m, code, at, count, other);
     }
-    return Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_PLAIN)), plain_class(m, code, name, false),
-                     other);
+    return Z3_mk_ite(z, Z3_mk_le(z, code, term_int(m, LAST_PLAIN)),
+                     plain_class(m, code, name, false), other);
 }
 
 void text_characters(machine *m, value *of, values *out, int line)
@@ -153,14 +140,14 @@ value *text_is_blank(machine *m, value *c)
 static value *cased(machine *m, const Z3_ast *codes, size_t count, const char *name)
 {
     Z3_context z = m->solver->z;
-    bool upper = is(name, "isupper");
+    bool upper = is_word(name, "isupper");
     Z3_ast some = m->solver->no, none = m->solver->yes;
     for (size_t i = 0; i < count; i++) {
-        Z3_ast wrong = either_of(m, letter_is(m, codes[i], upper ? "islower" : "isupper"),
-                                 Z3_mk_and(z, 2,
-                                           (Z3_ast[]){ Z3_mk_gt(z, codes[i], number(m, LAST_PLAIN)),
-                                                       guessed(m, codes[i], "istitle") }));
-        some = either_of(m, some, letter_is(m, codes[i], name));
+        Z3_ast wrong = term_or(m, letter_is(m, codes[i], upper ? "islower" : "isupper"),
+                               Z3_mk_and(z, 2,
+                                         (Z3_ast[]){ Z3_mk_gt(z, codes[i], term_int(m, LAST_PLAIN)),
+                                                     guessed(m, codes[i], "istitle") }));
+        some = term_or(m, some, letter_is(m, codes[i], name));
         none = Z3_mk_and(z, 2, (Z3_ast[]){ none, Z3_mk_not(z, wrong) });
     }
     return value_of_bool(m, Z3_mk_and(z, 2, (Z3_ast[]){ some, none }));
@@ -175,8 +162,8 @@ static value *titled(machine *m, const Z3_ast *codes, size_t count)
         Z3_ast up = letter_is(m, codes[i], "isupper"), low = letter_is(m, codes[i], "islower");
         Z3_ast wrong = Z3_mk_ite(z, after, up, low);
         good = Z3_mk_and(z, 2, (Z3_ast[]){ good, Z3_mk_not(z, wrong) });
-        after = either_of(m, up, low);
-        some = either_of(m, some, after);
+        after = term_or(m, up, low);
+        some = term_or(m, some, after);
     }
     return value_of_bool(m, Z3_mk_and(z, 2, (Z3_ast[]){ some, good }));
 }
@@ -187,7 +174,7 @@ static value *identifier(machine *m, const Z3_ast *codes, size_t count)
     Z3_ast result = count ? m->solver->yes : m->solver->no;
     for (size_t i = 0; i < count; i++) {
         Z3_ast other = guessed(m, codes[i], i ? "isidentifier (within)" : "isidentifier");
-        Z3_ast one = Z3_mk_ite(z, Z3_mk_le(z, codes[i], number(m, LAST_PLAIN)),
+        Z3_ast one = Z3_mk_ite(z, Z3_mk_le(z, codes[i], term_int(m, LAST_PLAIN)),
                                plain_class(m, codes[i], "isidentifier", i > 0), other);
         result = Z3_mk_and(z, 2, (Z3_ast[]){ result, one });
     }
@@ -201,27 +188,27 @@ value *text_class(machine *m, value *self, const char *name, int line)
     bool simple = false;
     (void)line;
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        simple = simple || is(name, each[i]);
-    bool others = is(name, "isupper") || is(name, "islower") || is(name, "istitle") ||
-                  is(name, "isidentifier");
+        simple = simple || is_word(name, each[i]);
+    bool others = is_word(name, "isupper") || is_word(name, "islower") ||
+                  is_word(name, "istitle") || is_word(name, "isidentifier");
     if (!simple && !others)
         return text_case(m, self, name);
     const value *settled = text_settled(m, self);
     size_t count = settled->str.count;
     const Z3_ast *codes = value_codes(m, settled);
-    if (is(name, "istitle")) {
+    if (is_word(name, "istitle")) {
         for (size_t i = 0; i < count; i++)
-            if (!path_decide(m, Z3_mk_le(m->solver->z, codes[i], number(m, LAST_PLAIN)), true))
+            if (!path_decide(m, Z3_mk_le(m->solver->z, codes[i], term_int(m, LAST_PLAIN)), true))
                 return value_of_bool(m, path_guess(m, m->solver->bools,
                                                    "str.istitle of characters beyond U+FF", rewrite,
                                                    value_term(m, settled), NULL));
         return titled(m, codes, count);
     }
-    if (is(name, "isidentifier"))
+    if (is_word(name, "isidentifier"))
         return identifier(m, codes, count);
     if (others)
         return cased(m, codes, count, name);
-    bool may_be_empty = is(name, "isascii") || is(name, "isprintable");
+    bool may_be_empty = is_word(name, "isascii") || is_word(name, "isprintable");
     value *result = value_bool(m, may_be_empty || count > 0);
     for (size_t i = 0; i < count; i++)
         result = both(m, result, value_of_bool(m, letter_is(m, codes[i], name)));

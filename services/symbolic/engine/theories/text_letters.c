@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum {
     MOST_UNBOUNDED = 8,   /* characters of a str whose length has no bound, */
@@ -13,11 +14,6 @@ enum {
     LAST_EXACT = 0x2ff00, /* see LAST_CHARACTER in value.c: what is beyond stands for any such */
     LAST_OF_PYTHON = 0x10ffff,
 };
-
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
 
 static value *with_codes(machine *m, value *of, const Z3_ast *codes, size_t count)
 {
@@ -37,7 +33,7 @@ static value *with_codes(machine *m, value *of, const Z3_ast *codes, size_t coun
 void letters_digits(machine *m, Z3_ast size, int base, size_t count, Z3_ast *digits)
 {
     Z3_context z = m->solver->z;
-    Z3_ast sum = m->solver->zero, radix = number(m, base), power = m->solver->one;
+    Z3_ast sum = m->solver->zero, radix = term_int(m, base), power = m->solver->one;
     bool fresh = !m->path.speculating && !Z3_is_numeral_ast(z, solver_simplify(m->solver, size));
     for (size_t i = count; i-- > 0;) {
         Z3_ast quotient = Z3_mk_div(z, size, power);
@@ -63,7 +59,7 @@ static value *settled_digits(machine *m, value *of)
     Z3_context z = m->solver->z;
     bool minus = path_decide(m, Z3_mk_lt(z, of->above, m->solver->zero), false);
     Z3_ast size = minus ? Z3_mk_unary_minus(z, of->above) : of->above;
-    Z3_ast powers[MOST_BOUNDED] = { m->solver->one }, ten = number(m, 10);
+    Z3_ast powers[MOST_BOUNDED] = { m->solver->one }, ten = term_int(m, 10);
     size_t count = 0;
     do {
         if (++count == MOST_BOUNDED)
@@ -73,8 +69,8 @@ static value *settled_digits(machine *m, value *of)
     Z3_ast *codes = arena_take(m->arena, (count + 1) * sizeof *codes), digits[MOST_BOUNDED];
     letters_digits(m, size, 10, count, digits);
     for (size_t i = 0; i < count; i++)
-        codes[minus + i] = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], number(m, '0') });
-    codes[0] = minus ? number(m, '-') : codes[0];
+        codes[minus + i] = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], term_int(m, '0') });
+    codes[0] = minus ? term_int(m, '-') : codes[0];
     return with_codes(m, of, codes, count + minus);
 }
 
@@ -82,7 +78,7 @@ bool text_is_short(machine *m, const value *of, int64_t most)
 {
     Z3_context z = m->solver->z;
     return of->known || of->str.codes ||
-           path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, of->term), number(m, most)));
+           path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, of->term), term_int(m, most)));
 }
 
 value *text_settled(machine *m, value *of)
@@ -96,7 +92,7 @@ value *text_settled(machine *m, value *of)
         return settled_digits(m, of);
     Z3_ast length = Z3_mk_seq_length(z, of->term);
     int64_t count = 0;
-    while (!path_decide(m, Z3_mk_eq(z, length, number(m, count)), true)) {
+    while (!path_decide(m, Z3_mk_eq(z, length, term_int(m, count)), true)) {
         bool more = count < MOST_UNBOUNDED ||
                     (count < MOST_BOUNDED &&
                      (count > MOST_UNBOUNDED || text_is_short(m, of, MOST_BOUNDED)));
@@ -106,7 +102,7 @@ value *text_settled(machine *m, value *of)
     }
     Z3_ast *codes = arena_take(m->arena, ((size_t)count + 1) * sizeof *codes);
     for (int64_t i = 0; i < count; i++)
-        codes[i] = solver_code(m->solver, Z3_mk_seq_at(z, of->term, number(m, i)));
+        codes[i] = solver_code(m->solver, Z3_mk_seq_at(z, of->term, term_int(m, i)));
     return with_codes(m, of, codes, (size_t)count);
 }
 
@@ -145,7 +141,7 @@ value *letters_at(machine *m, const value *of, Z3_ast place)
     }
     Z3_ast found = codes[of->str.count - 1];
     for (size_t i = of->str.count - 1; i-- > 0;)
-        found = Z3_mk_ite(z, Z3_mk_eq(z, place, number(m, (int64_t)i)), codes[i], found);
+        found = Z3_mk_ite(z, Z3_mk_eq(z, place, term_int(m, (int64_t)i)), codes[i], found);
     return value_letters(m, &found, 1);
 }
 
@@ -180,9 +176,9 @@ static Z3_ast is_one_of(machine *m, Z3_ast code, const value *known)
     for (size_t i = 0, last; i < count; i = last + 1) {
         for (last = i; last + 1 < count && sorted[last + 1] <= sorted[last] + 1;)
             last++;
-        Z3_ast ends[] = { Z3_mk_ge(z, code, number(m, sorted[i])),
-                          Z3_mk_le(z, code, number(m, sorted[last])) };
-        each[used++] = sorted[i] == sorted[last] ? Z3_mk_eq(z, code, number(m, sorted[i]))
+        Z3_ast ends[] = { Z3_mk_ge(z, code, term_int(m, sorted[i])),
+                          Z3_mk_le(z, code, term_int(m, sorted[last])) };
+        each[used++] = sorted[i] == sorted[last] ? Z3_mk_eq(z, code, term_int(m, sorted[i]))
                                                  : Z3_mk_and(z, 2, ends);
     }
     return used == 0 ? m->solver->no : Z3_mk_or(z, (unsigned)used, each);
@@ -222,9 +218,9 @@ static Z3_ast equal_to_input(machine *m, const value *letters, const value *inpu
     size_t count = letters->str.count;
     const Z3_ast *codes = value_codes(m, letters);
     Z3_ast *each = arena_take(m->arena, (count + 1) * sizeof *each);
-    each[0] = Z3_mk_eq(z, Z3_mk_seq_length(z, input->term), number(m, (int64_t)count));
+    each[0] = Z3_mk_eq(z, Z3_mk_seq_length(z, input->term), term_int(m, (int64_t)count));
     for (size_t i = 0; i < count; i++) {
-        Z3_ast one = Z3_mk_seq_at(z, input->term, number(m, (int64_t)i));
+        Z3_ast one = Z3_mk_seq_at(z, input->term, term_int(m, (int64_t)i));
         each[i + 1] = Z3_mk_eq(z, solver_code(m->solver, one), codes[i]);
     }
     return Z3_mk_and(z, (unsigned)count + 1, each);
@@ -280,10 +276,10 @@ value *text_ord(machine *m, value *c, int line)
         return value_of_int(m, code);
     Z3_ast other = path_guess(m, m->solver->ints, "ord() of a character beyond U+2FF00",
                               "allow ASCII characters only, as in s.isascii()", code, NULL);
-    Z3_ast within[] = { Z3_mk_gt(z, other, number(m, LAST_EXACT)),
-                        Z3_mk_le(z, other, number(m, LAST_OF_PYTHON)) };
-    other = Z3_mk_ite(z, Z3_mk_and(z, 2, within), other, number(m, LAST_OF_PYTHON));
-    return value_of_int(m, Z3_mk_ite(z, Z3_mk_le(z, code, number(m, LAST_EXACT)), code, other));
+    Z3_ast within[] = { Z3_mk_gt(z, other, term_int(m, LAST_EXACT)),
+                        Z3_mk_le(z, other, term_int(m, LAST_OF_PYTHON)) };
+    other = Z3_mk_ite(z, Z3_mk_and(z, 2, within), other, term_int(m, LAST_OF_PYTHON));
+    return value_of_int(m, Z3_mk_ite(z, Z3_mk_le(z, code, term_int(m, LAST_EXACT)), code, other));
 }
 
 value *text_chr(machine *m, value *code, int line)
@@ -293,17 +289,17 @@ value *text_chr(machine *m, value *code, int line)
         return throw(m, "TypeError", line);
     Z3_ast term = value_int_term(m, code);
     Z3_ast small[] = { Z3_mk_ge(z, term, m->solver->zero),
-                       Z3_mk_le(z, term, number(m, LAST_OF_PYTHON)) };
+                       Z3_mk_le(z, term, term_int(m, LAST_OF_PYTHON)) };
     if (!path_decide(m, Z3_mk_and(z, 2, small), true)) {
-        Z3_ast fits[] = { Z3_mk_ge(z, term, number(m, INT32_MIN)),
-                          Z3_mk_le(z, term, number(m, INT32_MAX)) };
+        Z3_ast fits[] = { Z3_mk_ge(z, term, term_int(m, INT32_MIN)),
+                          Z3_mk_le(z, term, term_int(m, INT32_MAX)) };
         if (path_decide(m, Z3_mk_and(z, 2, fits), true))
             return throw(m, "ValueError", line);
         values big = { 0 }; /* that was an OverflowError before Python 3.13 */
         values_add(m, &big, value_int(m, INT64_MAX));
         return bridge(m, "chr(a)", &big, line);
     }
-    if (!path_decide(m, Z3_mk_le(z, term, number(m, LAST_EXACT)), true))
+    if (!path_decide(m, Z3_mk_le(z, term, term_int(m, LAST_EXACT)), true))
         path_unsupported(m, line, "bound the code point to 0x2ff00", "chr() beyond U+2FF00");
     return value_letters(m, &term, 1);
 }

@@ -2,33 +2,19 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { FEW = 12 }; /* characters that are looked at one by one */
 
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
-static Z3_ast pick(machine *m, Z3_ast condition, Z3_ast yes, Z3_ast no)
-{
-    return Z3_mk_ite(m->solver->z, condition, yes, no);
-}
-
-static Z3_ast both_of(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_and(m->solver->z, 2, (Z3_ast[]){ l, r });
-}
-
 static Z3_ast is_code(machine *m, Z3_ast code, char c)
 {
-    return Z3_mk_eq(m->solver->z, code, number(m, c));
+    return Z3_mk_eq(m->solver->z, code, term_int(m, c));
 }
 
 static Z3_ast between(machine *m, Z3_ast code, int from, int to)
 {
     Z3_context z = m->solver->z;
-    return both_of(m, Z3_mk_ge(z, code, number(m, from)), Z3_mk_le(z, code, number(m, to)));
+    return term_and(m, Z3_mk_ge(z, code, term_int(m, from)), Z3_mk_le(z, code, term_int(m, to)));
 }
 
 /* -- character by character ----------------------------------------------------------------------
@@ -42,15 +28,15 @@ static Z3_ast digit_of(machine *m, Z3_ast code, int base)
     static const char instead[] = "allow ASCII characters only, as in s.isascii()";
     int least = base < 10 ? base : 10;
     Z3_ast other = path_guess(m, m->solver->ints, what, instead, code, NULL);
-    other = pick(m, between(m, other, 0, 9), other, m->solver->zero);
-    Z3_ast digit = both_of(m, letter_is(m, code, "isdecimal"), between(m, other, 0, least - 1));
-    Z3_ast made = pick(m, both_of(m, Z3_mk_gt(z, code, number(m, 0xff)), digit), other,
-                       number(m, -1));
+    other = term_if(m, between(m, other, 0, 9), other, m->solver->zero);
+    Z3_ast digit = term_and(m, letter_is(m, code, "isdecimal"), between(m, other, 0, least - 1));
+    Z3_ast made = term_if(m, term_and(m, Z3_mk_gt(z, code, term_int(m, 0xff)), digit), other,
+                          term_int(m, -1));
     for (int from = 'A'; base > 10 && from <= 'a'; from += 'a' - 'A')
-        made = pick(m, between(m, code, from, from + base - 11),
-                    Z3_mk_sub(z, 2, (Z3_ast[]){ code, number(m, from - 10) }), made);
-    return pick(m, between(m, code, '0', '0' + least - 1),
-                Z3_mk_sub(z, 2, (Z3_ast[]){ code, number(m, '0') }), made);
+        made = term_if(m, between(m, code, from, from + base - 11),
+                       Z3_mk_sub(z, 2, (Z3_ast[]){ code, term_int(m, from - 10) }), made);
+    return term_if(m, between(m, code, '0', '0' + least - 1),
+                   Z3_mk_sub(z, 2, (Z3_ast[]){ code, term_int(m, '0') }), made);
 }
 
 /* How far the text is an int: blanks, a sign, digits with single _ between them, blanks. */
@@ -63,12 +49,12 @@ typedef struct reading {
 static void read_one(machine *m, reading *r, Z3_ast code, int base)
 {
     Z3_context z = m->solver->z;
-    Z3_ast at[WRONG + 1], digit = digit_of(m, code, base), wrong = number(m, WRONG);
+    Z3_ast at[WRONG + 1], digit = digit_of(m, code, base), wrong = term_int(m, WRONG);
     for (int i = 0; i <= WRONG; i++)
-        at[i] = Z3_mk_eq(z, r->state, number(m, i));
+        at[i] = Z3_mk_eq(z, r->state, term_int(m, i));
     /* U+1C to U+1F are blanks for isspace() alone. */
-    Z3_ast blank = both_of(m, letter_is(m, code, "isspace"),
-                           Z3_mk_not(z, between(m, code, 28, 31)));
+    Z3_ast blank = term_and(m, letter_is(m, code, "isspace"),
+                            Z3_mk_not(z, between(m, code, 28, 31)));
     Z3_ast under = is_code(m, code, '_');
     Z3_ast sign = Z3_mk_or(z, 2, (Z3_ast[]){ is_code(m, code, '-'), is_code(m, code, '+') });
     Z3_ast is_digit = Z3_mk_ge(z, digit, m->solver->zero);
@@ -79,22 +65,22 @@ static void read_one(machine *m, reading *r, Z3_ast code, int base)
     Z3_ast prefix = Z3_mk_or(
         z, 2, (Z3_ast[]){ is_code(m, code, letter), is_code(m, code, (char)(letter - 32)) });
     Z3_ast open = Z3_mk_not(z, Z3_mk_or(z, 2, (Z3_ast[]){ at[END], at[WRONG] }));
-    Z3_ast first_zero = both_of(m, before, Z3_mk_eq(z, digit, m->solver->zero));
+    Z3_ast first_zero = term_and(m, before, Z3_mk_eq(z, digit, m->solver->zero));
     Z3_ast next = wrong;
-    next = pick(m, both_of(m, blank, Z3_mk_or(z, 2, (Z3_ast[]){ begun, at[END] })), number(m, END),
-                next);
-    next = pick(m, both_of(m, blank, at[BEGIN]), number(m, BEGIN), next);
-    next = pick(m, both_of(m, sign, at[BEGIN]), number(m, SIGN), next);
-    next = pick(m, both_of(m, under, Z3_mk_or(z, 2, (Z3_ast[]){ begun, at[PREFIX] })),
-                number(m, UNDER), next);
-    next = pick(m, both_of(m, is_digit, open), number(m, DIGITS), next);
-    next = prefixed ? pick(m, first_zero, number(m, ZERO), next) : next;
-    next = prefixed ? pick(m, both_of(m, prefix, at[ZERO]), number(m, PREFIX), next) : next;
+    next = term_if(m, term_and(m, blank, Z3_mk_or(z, 2, (Z3_ast[]){ begun, at[END] })),
+                   term_int(m, END), next);
+    next = term_if(m, term_and(m, blank, at[BEGIN]), term_int(m, BEGIN), next);
+    next = term_if(m, term_and(m, sign, at[BEGIN]), term_int(m, SIGN), next);
+    next = term_if(m, term_and(m, under, Z3_mk_or(z, 2, (Z3_ast[]){ begun, at[PREFIX] })),
+                   term_int(m, UNDER), next);
+    next = term_if(m, term_and(m, is_digit, open), term_int(m, DIGITS), next);
+    next = prefixed ? term_if(m, first_zero, term_int(m, ZERO), next) : next;
+    next = prefixed ? term_if(m, term_and(m, prefix, at[ZERO]), term_int(m, PREFIX), next) : next;
     Z3_ast more = Z3_mk_add(
-        z, 2, (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ r->sum, number(m, base) }), digit });
+        z, 2, (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ r->sum, term_int(m, base) }), digit });
     /* The "b" of a prefix is a digit of base 16, but then no prefix. */
-    r->sum = pick(m, both_of(m, is_digit, open), more, r->sum);
-    r->minus = pick(m, both_of(m, at[BEGIN], is_code(m, code, '-')), m->solver->yes, r->minus);
+    r->sum = term_if(m, term_and(m, is_digit, open), more, r->sum);
+    r->minus = term_if(m, term_and(m, at[BEGIN], is_code(m, code, '-')), m->solver->yes, r->minus);
     r->state = solver_simplify(m->solver, next);
     r->sum = solver_simplify(m->solver, r->sum);
 }
@@ -107,16 +93,16 @@ static value *of_digits(machine *m, const Z3_ast *codes, size_t count, int base)
     int least = base < 10 ? base : 10;
     for (size_t i = 0; i < count; i++) {
         Z3_ast is = between(m, codes[i], '0', '0' + least - 1);
-        Z3_ast digit = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], number(m, '0') });
+        Z3_ast digit = Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], term_int(m, '0') });
         for (int from = 'A'; base > 10 && from <= 'a'; from += 'a' - 'A') {
             Z3_ast letter = between(m, codes[i], from, from + base - 11);
             is = Z3_mk_or(z, 2, (Z3_ast[]){ is, letter });
-            digit = pick(m, letter, Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], number(m, from - 10) }),
-                         digit);
+            digit = term_if(m, letter,
+                            Z3_mk_sub(z, 2, (Z3_ast[]){ codes[i], term_int(m, from - 10) }), digit);
         }
-        all = both_of(m, all, is);
+        all = term_and(m, all, is);
         sum = Z3_mk_add(z, 2,
-                        (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ sum, number(m, base) }), digit });
+                        (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ sum, term_int(m, base) }), digit });
     }
     if (count == 0 || !path_sure(m, solver_simplify(m->solver, all)))
         return NULL;
@@ -129,16 +115,16 @@ static value *by_letters(machine *m, const value *v, int base, int line)
     value *plain = of_digits(m, value_codes(m, v), v->str.count, base);
     if (plain)
         return plain;
-    reading r = { number(m, BEGIN), m->solver->zero, m->solver->no };
+    reading r = { term_int(m, BEGIN), m->solver->zero, m->solver->no };
     const Z3_ast *codes = value_codes(m, v);
     for (size_t i = 0; i < v->str.count; i++)
         read_one(m, &r, codes[i], base);
-    Z3_ast good[] = { Z3_mk_eq(z, r.state, number(m, ZERO)),
-                      Z3_mk_eq(z, r.state, number(m, DIGITS)),
-                      Z3_mk_eq(z, r.state, number(m, END)) };
+    Z3_ast good[] = { Z3_mk_eq(z, r.state, term_int(m, ZERO)),
+                      Z3_mk_eq(z, r.state, term_int(m, DIGITS)),
+                      Z3_mk_eq(z, r.state, term_int(m, END)) };
     if (!path_decide(m, Z3_mk_or(z, 3, good), true))
         return throw(m, "ValueError", line);
-    return value_of_int(m, pick(m, r.minus, Z3_mk_unary_minus(z, r.sum), r.sum));
+    return value_of_int(m, term_if(m, r.minus, Z3_mk_unary_minus(z, r.sum), r.sum));
 }
 
 /* -- as a whole ----------------------------------------------------------------------------------
@@ -155,7 +141,7 @@ static Z3_ast digits_value(machine *m, Z3_ast s)
     enum { MOST = 4300 }; /* of more digits Python makes no int */
     Z3_context z = m->solver->z;
     m->digits_assumed = true;
-    path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), number(m, MOST)));
+    path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), term_int(m, MOST)));
     return Z3_mk_str_to_int(z, s);
 }
 
@@ -201,7 +187,7 @@ value *text_to_int(machine *m, value *v, int base, int line)
                : v->str.codes
                    ? v->str.count <= FEW
                    : !v->above &&
-                         path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, FEW)));
+                         path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), term_int(m, FEW)));
     if (!few && base == 10)
         return as_a_whole(m, v, line);
     value *settled = text_settled(m, v);

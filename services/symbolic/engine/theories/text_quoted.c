@@ -8,29 +8,20 @@
  * a proof that holds for any text.
  */
 #include "machine/machine.h"
+#include "machine/terms.h"
 
 enum { LAST_BYTE = 0xff, LAST_SHORT = 0xffff, MOST_WIDTH = 10 };
 
 static const char rewrite[] = "allow ASCII characters only, as in s.isascii()";
 
-static Z3_ast number(machine *m, int64_t n)
-{
-    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
-}
-
 static Z3_ast is_code(machine *m, Z3_ast code, int64_t c)
 {
-    return Z3_mk_eq(m->solver->z, code, number(m, c));
+    return Z3_mk_eq(m->solver->z, code, term_int(m, c));
 }
 
 static Z3_ast is_at_most(machine *m, Z3_ast code, int64_t c)
 {
-    return Z3_mk_le(m->solver->z, code, number(m, c));
-}
-
-static Z3_ast both_of(machine *m, Z3_ast l, Z3_ast r)
-{
-    return Z3_mk_and(m->solver->z, 2, (Z3_ast[]){ l, r });
+    return Z3_mk_le(m->solver->z, code, term_int(m, c));
 }
 
 /* -- one character ------------------------------------------------------------------------------
@@ -50,10 +41,10 @@ static Z3_ast is_plain(const quoting *q, Z3_ast code)
 {
     machine *m = q->m;
     Z3_context z = m->solver->z;
-    Z3_ast ascii[] = { Z3_mk_ge(z, code, number(m, ' ')), is_at_most(m, code, '~') };
+    Z3_ast ascii[] = { Z3_mk_ge(z, code, term_int(m, ' ')), is_at_most(m, code, '~') };
     Z3_ast all[] = { q->ascii ? Z3_mk_and(z, 2, ascii) : letter_is(m, code, "isprintable"),
                      Z3_mk_not(z, is_code(m, code, '\\')),
-                     Z3_mk_not(z, both_of(m, is_code(m, code, '\''), q->doubles)) };
+                     Z3_mk_not(z, term_and(m, is_code(m, code, '\''), q->doubles)) };
     return solver_simplify(m->solver, Z3_mk_and(z, 3, all));
 }
 
@@ -64,12 +55,12 @@ static void add_digits(quoting *q, Z3_ast code, char letter, size_t count)
     Z3_context z = m->solver->z;
     Z3_ast digits[MOST_WIDTH];
     letters_digits(m, code, 16, count, digits);
-    q->out[q->used++] = number(m, '\\');
-    q->out[q->used++] = number(m, letter);
+    q->out[q->used++] = term_int(m, '\\');
+    q->out[q->used++] = term_int(m, letter);
     for (size_t i = 0; i < count; i++) {
-        Z3_ast few = Z3_mk_lt(z, digits[i], number(m, 10));
-        Z3_ast plain = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], number(m, '0') });
-        Z3_ast more = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], number(m, 'a' - 10) });
+        Z3_ast few = Z3_mk_lt(z, digits[i], term_int(m, 10));
+        Z3_ast plain = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], term_int(m, '0') });
+        Z3_ast more = Z3_mk_add(z, 2, (Z3_ast[]){ digits[i], term_int(m, 'a' - 10) });
         q->out[q->used++] = Z3_mk_ite(z, few, plain, more);
     }
 }
@@ -99,14 +90,14 @@ static void add_character(quoting *q, Z3_ast code)
         q->out[q->used++] = code;
         return;
     }
-    Z3_ast has_letter[NAMED + 1], letter = number(m, '\'');
+    Z3_ast has_letter[NAMED + 1], letter = term_int(m, '\'');
     has_letter[NAMED] = is_code(m, code, '\''); /* it is not plain */
     for (size_t i = 0; i < NAMED; i++) {
         has_letter[i] = is_code(m, code, named[i].c);
-        letter = Z3_mk_ite(z, has_letter[i], number(m, named[i].letter), letter);
+        letter = Z3_mk_ite(z, has_letter[i], term_int(m, named[i].letter), letter);
     }
     if (path_decide(m, Z3_mk_or(z, NAMED + 1, has_letter), true)) {
-        q->out[q->used++] = number(m, '\\');
+        q->out[q->used++] = term_int(m, '\\');
         q->out[q->used++] = letter;
     } else {
         add_by_number(q, code);
@@ -132,10 +123,10 @@ static value *quoted(machine *m, value *of, bool ascii)
     }
     Z3_ast all_plain = m->solver->yes;
     for (size_t i = 0; i < count; i++)
-        all_plain = both_of(m, all_plain, is_plain(&q, codes[i]));
+        all_plain = term_and(m, all_plain, is_plain(&q, codes[i]));
     bool plain = path_decide(m, all_plain, true);
-    Z3_ast quote = Z3_mk_ite(z, both_of(m, q.singles, Z3_mk_not(z, q.doubles)), number(m, '"'),
-                             number(m, '\''));
+    Z3_ast quote = Z3_mk_ite(z, term_and(m, q.singles, Z3_mk_not(z, q.doubles)), term_int(m, '"'),
+                             term_int(m, '\''));
     q.out[q.used++] = quote;
     for (size_t i = 0; i < count; i++) {
         if (plain)
