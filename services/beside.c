@@ -1,6 +1,6 @@
 #include "beside.h"
 
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -30,7 +30,7 @@ static ssize_t find_program(char *path, size_t size)
     return more > 0 && (size_t)more < size - folder ? (ssize_t)folder + more : 0;
 }
 
-bool service_file_beside(const char *room, const char *name, int mode, char *path, size_t size)
+static bool find_file(service_file *file)
 {
     static const struct {
         int up; /* how many folders up, and down from there */
@@ -40,12 +40,17 @@ bool service_file_beside(const char *room, const char *name, int mode, char *pat
     ssize_t length = find_program(program, sizeof program);
     for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++) {
         size_t folder = go_up(program, (size_t)length, places[i].up);
-        snprintf(down, sizeof down, "services/%s", room);
-        int needed = snprintf(path, size, "%.*s/%s/%s", (int)folder, program,
-                              places[i].installed ? SERVICE_LIBRARIES "/mishap" : down, name);
-        if (needed > 0 && (size_t)needed < size && access(path, mode) == 0)
+        snprintf(down, sizeof down, "services/%s", file->room);
+        int needed = snprintf(file->path, sizeof file->path, "%.*s/%s/%s", (int)folder, program,
+                              places[i].installed ? SERVICE_LIBRARIES "/mishap" : down, file->name);
+        if (needed > 0 && (size_t)needed < sizeof file->path && access(file->path, file->mode) == 0)
             return true;
     }
-    path[0] = '\0';
+    file->path[0] = '\0';
     return false;
+}
+
+const char *service_file_path(service_file *file)
+{
+    return file->path[0] || find_file(file) ? file->path : NULL;
 }

@@ -2,12 +2,19 @@
 #ifndef SERVICES_BESIDE_H
 #define SERVICES_BESIDE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <limits.h>
 
-/* The path of services/ROOM/NAME in the build tree, or of LIBDIR/mishap/NAME if the program is
- * installed. False: there is no such file that `mode` (R_OK, X_OK) allows, and the path is
- * empty. */
-bool service_file_beside(const char *room, const char *name, int mode, char *path, size_t size);
+/* A file that belongs to a service: services/ROOM/NAME in the tree of a build, LIBDIR/mishap/NAME
+ * where the program is installed. `mode` is R_OK or X_OK. The path is empty at first. */
+typedef struct service_file {
+    const char *room, *name;
+    int mode;
+    char path[PATH_MAX];
+} service_file;
+
+/* The path of the file, which is looked for until it is found. NULL: there is none that `mode`
+ * allows, and its path is empty. A service asks for it in its prepare(), before there are other
+ * threads. */
+const char *service_file_path(service_file *file);
 
 #endif

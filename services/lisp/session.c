@@ -1,5 +1,4 @@
 /* The process of a session: SBCL with the core of the prelude, in a sandbox. */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,11 +54,11 @@ static const mishap_param settings[] = {
 
 /* -- where it is ------------------------------------------------------------------------------- */
 
-static char core[PATH_MAX];
+static service_file core = { "lisp", CORE, R_OK, "" };
 
 const char *lisp_core(void)
 {
-    return core[0] || service_file_beside("lisp", CORE, R_OK, core, sizeof core) ? core : NULL;
+    return service_file_path(&core);
 }
 
 /* -- how it is started ------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static char heap[32];
 enum { OPTIONS = 9, PATHS = 6 };
 static const char *arguments[OPTIONS + 2 * MOST_FOLDERS + 1] = {
     "--core",
-    core,
+    core.path,
     "--noinform",
     "--disable-ldb",
     "--dynamic-space-size",
@@ -80,7 +79,7 @@ static const char *arguments[OPTIONS + 2 * MOST_FOLDERS + 1] = {
     "--end-runtime-options",
 };
 static const char *readable[PATHS + MOST_FOLDERS + 1] = { MISHAP_SANDBOX_LIBRARIES, LISP_SBCL,
-                                                          core };
+                                                          core.path };
 
 static mishap_sandbox_profile profile = {
     .readable = readable,

@@ -2,7 +2,6 @@
  * ends. */
 #include "python/python.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,14 +22,11 @@ enum {
 
 /* -- the program ------------------------------------------------------------------------------- */
 
-static char program[PATH_MAX];
+static service_file program = { "python", "mishap-python", X_OK, "" };
 
 const char *python_program(void)
 {
-    return program[0] ||
-                   service_file_beside("python", "mishap-python", X_OK, program, sizeof program)
-               ? program
-               : NULL;
+    return service_file_path(&program);
 }
 
 /* Python's library, the libraries that it needs, and the time zones. The program can write to no
@@ -128,7 +124,7 @@ static const mishap_foreign_code code_of_callers = {
 };
 
 static const mishap_foreign cpython = {
-    .program = program,
+    .program = program.path,
     .sandbox = &profile,
     .limit_param = "timeout",
     .usual_limit_ms = 6 * 1000,

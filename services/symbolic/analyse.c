@@ -7,7 +7,6 @@
  * operation `engine.replayed`, until an answer is the last one. In between the engine reports what
  * it has found so far (`so_far`), which the caller gets if the engine does not stop in time.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -29,14 +28,11 @@ enum {
 
 /* -- the program ------------------------------------------------------------------------------- */
 
-static char program[PATH_MAX];
+static service_file program = { "symbolic", "mishap-symbolic", X_OK, "" };
 
 const char *symbolic_program(void)
 {
-    return program[0] ||
-                   service_file_beside("symbolic", "mishap-symbolic", X_OK, program, sizeof program)
-               ? program
-               : NULL;
+    return service_file_path(&program);
 }
 
 static const char *const arguments[] = { "--replay", "asked", NULL };
@@ -108,7 +104,7 @@ static mishap *ended(const mishap_foreign_end *end)
 }
 
 static const mishap_foreign engine = {
-    .program = program,
+    .program = program.path,
     .arguments = arguments,
     .sandbox = &profile,
     .grace_ms = GRACE_MS,
