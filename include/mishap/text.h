@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -39,6 +40,35 @@ static inline mishap_text mishap_text_of(const char *string)
 static inline bool mishap_text_equal(mishap_text a, mishap_text b)
 {
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+/*
+ * The first character of a text in UTF-8. The result is the number of bytes that it takes; 0: the
+ * text is empty. If the text begins with a byte that is not part of a character (RFC 3629: no
+ * overlong forms, no surrogates, nothing above U+10FFFF), the result is 1 and the character is
+ * MISHAP_NO_CHARACTER: U+FFFD, which takes 3 bytes where a text really has it.
+ */
+enum { MISHAP_NO_CHARACTER = 0xFFFD };
+size_t mishap_text_character(mishap_text text, uint32_t *character);
+
+/*
+ * A number for a text, for tables and for telling changes: FNV-1a (Fowler, Noll and Vo) with 64
+ * bits. It is the same in every process, on every machine and in every version, so it may be kept
+ * in a file. An attacker can find texts with the same number: a table of keys that callers choose
+ * needs a limit.
+ *
+ * mishap_text_hash_on() continues: the hash of "ab" is that of "b" on that of "a".
+ */
+static inline uint64_t mishap_text_hash_on(uint64_t hash, mishap_text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static inline uint64_t mishap_text_hash(mishap_text text)
+{
+    return mishap_text_hash_on(UINT64_C(14695981039346656037), text);
 }
 
 /*

@@ -95,9 +95,9 @@ static void put_character(mishap_buffer *out, uint32_t c)
 static void put_clean(mishap_buffer *out, mishap_text text)
 {
     uint32_t c;
-    for (size_t length; (length = lisp_character(text, &c)) > 0;
+    for (size_t length; (length = mishap_text_character(text, &c)) > 0;
          text = (mishap_text){ text.data + length, text.length - length })
-        put_character(out, c ? c : LISP_NO_CHARACTER);
+        put_character(out, c ? c : MISHAP_NO_CHARACTER);
 }
 
 /* Read a line as it comes: from a pipe, or from a terminal that edits lines itself. */
@@ -191,8 +191,8 @@ static int next_character(EditLine *editor, wchar_t *out)
     for (;;) {
         uint32_t c;
         mishap_text rest = rest_of(l);
-        size_t length = lisp_character(rest, &c);
-        bool whole = length > 0 && (c != LISP_NO_CHARACTER || rest.length >= 4 ||
+        size_t length = mishap_text_character(rest, &c);
+        bool whole = length > 0 && (c != MISHAP_NO_CHARACTER || rest.length >= 4 ||
                                     !((unsigned char)rest.data[0] & 0x80));
         if (whole) {
             l->at += length;
@@ -209,14 +209,14 @@ static int next_character(EditLine *editor, wchar_t *out)
 static void put_wide(mishap_buffer *out, const wchar_t *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        put_character(out, text[i] ? (uint32_t)text[i] : LISP_NO_CHARACTER);
+        put_character(out, text[i] ? (uint32_t)text[i] : MISHAP_NO_CHARACTER);
 }
 
 static void widen(mishap_text text, wchar_t *out, size_t size)
 {
     uint32_t c;
     size_t count = 0;
-    for (size_t length; count + 1 < size && (length = lisp_character(text, &c)) > 0;
+    for (size_t length; count + 1 < size && (length = mishap_text_character(text, &c)) > 0;
          text = (mishap_text){ text.data + length, text.length - length })
         out[count++] = (wchar_t)c;
     out[count] = L'\0';

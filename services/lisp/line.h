@@ -46,12 +46,6 @@ const unsigned char *lisp_signals_cancel(void);
 
 /* -- characters -------------------------------------------------------------------------------- */
 
-enum { LISP_NO_CHARACTER = 0xFFFD };
-
-/* The first character of a text, and how many bytes it has: 1 for an invalid one
- * (LISP_NO_CHARACTER); 0 if the text is empty. */
-size_t lisp_character(mishap_text text, uint32_t *character);
-
 /* How many bytes the first `count` characters have. */
 size_t lisp_bytes_of(mishap_text text, size_t count);
 

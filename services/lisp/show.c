@@ -11,7 +11,7 @@ static void put_style(const lisp_screen *s, const char *style)
 static void put_safely(FILE *to, mishap_text text)
 {
     uint32_t c;
-    for (size_t length; (length = lisp_character(text, &c)) > 0;
+    for (size_t length; (length = mishap_text_character(text, &c)) > 0;
          text = (mishap_text){ text.data + length, text.length - length }) {
         bool control = c < ' ' ? c != '\n' && c != '\t' : c >= 0x7F && c < 0xA0;
         bool turns = (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);

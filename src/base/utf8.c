@@ -84,6 +84,22 @@ size_t mishap_utf8_valid_length(mishap_text text)
     return (size_t)(at - start);
 }
 
+size_t mishap_text_character(mishap_text text, uint32_t *code)
+{
+    *code = MISHAP_NO_CHARACTER;
+    if (!text.length)
+        return 0;
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t length = character(at, at + text.length);
+    if (!length)
+        return 1;
+    uint32_t value = length == 1 ? at[0] : at[0] & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++)
+        value = value << 6 | (at[i] & 0x3F);
+    *code = value;
+    return length;
+}
+
 mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text)
 {
     char *plain = mishap_arena_room(arena, text.length + 1);

@@ -92,15 +92,6 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
 void mishap_choices_put_items(mishap_buffer *b, const char *const *choices);
 void mishap_choices_put_words(mishap_buffer *b, const char *const *choices);
 
-/* A hash of a text, for tables (FNV-1a). */
-static inline uint64_t mishap_text_hash(mishap_text text)
-{
-    uint64_t sum = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < text.length; i++)
-        sum = (sum ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
-    return sum ^ sum >> 32;
-}
-
 /* Release all compiled patterns, and the memory of this thread for searching. No other thread may
  * be searching. */
 void mishap_pattern_forget(void);

@@ -54,10 +54,7 @@ static void take_lock(mishap_news *news)
 
 static uint32_t hash_of(mishap_text address)
 {
-    uint32_t hash = 2166136261;
-    for (size_t i = 0; i < address.length; i++)
-        hash = (hash ^ (unsigned char)address.data[i]) * 16777619;
-    return hash;
+    return (uint32_t)mishap_text_hash(address);
 }
 
 static bool is_of(const struct change *change, uint32_t hash, mishap_text address)

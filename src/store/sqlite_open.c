@@ -111,7 +111,8 @@ static int read_version(sqlite3 *database, int *version)
  * file cannot belong to two. */
 static int mark_of(const mishap_store_schema *schema)
 {
-    uint32_t hash = 2166136261; /* FNV-1a */
+    /* FNV-1a with 32 bits, which is all that SQLite has room for; files have it already. */
+    uint32_t hash = 2166136261;
     for (const char *c = schema->name; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 16777619;
     return (int)(hash >> 1 | 1);

@@ -130,15 +130,6 @@ static void put_command(mishap_buffer *b, const mishap_app *app, const mishap_op
     mishap_json_close(b, '}');
 }
 
-/* FNV-1a: an attacker gains nothing from two manifests with the same etag; it only has to show a
- * change. */
-static uint64_t hash(const char *data, size_t length, uint64_t so_far)
-{
-    for (size_t i = 0; i < length; i++)
-        so_far = (so_far ^ (unsigned char)data[i]) * 0x100000001b3u;
-    return so_far;
-}
-
 void mishap_cli_put_manifest(mishap_buffer *b, const mishap_app *app)
 {
     enum { ETAG_LENGTH = 16 };
@@ -159,8 +150,11 @@ void mishap_cli_put_manifest(mishap_buffer *b, const mishap_app *app)
     mishap_buffer_release(&words);
     if (b->failed)
         return;
-    uint64_t sum = hash(b->data + start, etag - start, 0xcbf29ce484222325u);
-    sum = hash(b->data + etag + ETAG_LENGTH, b->length - etag - ETAG_LENGTH, sum);
+    /* An attacker gains nothing from two manifests with the same etag; it only has to show a
+     * change. */
+    uint64_t sum = mishap_text_hash((mishap_text){ b->data + start, etag - start });
+    size_t behind = etag + ETAG_LENGTH;
+    sum = mishap_text_hash_on(sum, (mishap_text){ b->data + behind, b->length - behind });
     for (size_t i = 0; i < ETAG_LENGTH; i++, sum <<= 4)
         b->data[etag + i] = "0123456789abcdef"[sum >> 60];
 }

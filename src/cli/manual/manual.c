@@ -15,14 +15,9 @@
  * itself. */
 static size_t read_character(mishap_text text, uint32_t *character)
 {
-    unsigned char c = (unsigned char)text.data[0];
-    size_t length = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
-    *character = c;
-    if (length == 1 || length > text.length)
-        return 1;
-    *character = c & (0xFFu >> (length + 1));
-    for (size_t i = 1; i < length; i++)
-        *character = *character << 6 | ((unsigned char)text.data[i] & 0x3F);
+    size_t length = mishap_text_character(text, character);
+    if (length == 1 && *character == MISHAP_NO_CHARACTER)
+        *character = (unsigned char)text.data[0];
     return length;
 }
 

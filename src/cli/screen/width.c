@@ -45,16 +45,10 @@ struct character {
 
 static struct character first_of(mishap_text text)
 {
-    if (!text.length)
-        return (struct character){ 0 };
-    const unsigned char *c = (const unsigned char *)text.data;
-    size_t bytes = c[0] < 0x80 ? 1 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
-    if (bytes > text.length || mishap_utf8_valid_length((mishap_text){ text.data, bytes }) < bytes)
-        return (struct character){ .bytes = 1 };
-    uint32_t code = bytes == 1 ? c[0] : c[0] & (0xFFU >> (bytes + 1));
-    for (size_t i = 1; i < bytes; i++)
-        code = code << 6 | (c[i] & 0x3F);
-    return (struct character){ code, bytes, true };
+    uint32_t code;
+    size_t bytes = mishap_text_character(text, &code);
+    bool sound = bytes > 1 || (bytes == 1 && code != MISHAP_NO_CHARACTER);
+    return (struct character){ sound ? code : 0, bytes, sound };
 }
 
 static bool is_space(uint32_t c)

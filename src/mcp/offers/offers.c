@@ -48,18 +48,10 @@ static mishap *no_such_service(const mishap_mcp_server *server)
 
 /* -- tools by name ----------------------------------------------------------------------------- */
 
-static uint32_t hash(mishap_text name)
-{
-    uint32_t h = 2166136261U; /* FNV-1a */
-    for (size_t i = 0; i < name.length; i++)
-        h = (h ^ (unsigned char)name.data[i]) * 16777619U;
-    return h;
-}
-
 /* The slot of the tool of this name, or the one where it would be. There is always a free slot. */
 static const mishap_mcp_offer **slot_of(const mishap_mcp_server *server, mishap_text name)
 {
-    size_t at = hash(name) & (server->slot_count - 1);
+    size_t at = mishap_text_hash(name) & (server->slot_count - 1);
     while (server->slots[at] && !mishap_text_equal(server->slots[at]->name, name))
         at = (at + 1) & (server->slot_count - 1);
     return &server->slots[at];

@@ -141,9 +141,7 @@ mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *s, const char *folder)
 
 static uint64_t number_of(mishap_text id)
 {
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < id.length; i++)
-        hash = (hash ^ (unsigned char)id.data[i]) * 1099511628211U;
+    uint64_t hash = mishap_text_hash(id);
     return hash ? hash : 1;
 }
 

@@ -443,14 +443,6 @@ bool mishap_mcp_session_untold(mishap_mcp_sessions *s, uint64_t number, uint64_t
 
 /* -- calls that run ---------------------------------------------------------------------------- */
 
-static uint64_t hash_of(mishap_text text)
-{
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211U;
-    return hash;
-}
-
 /* A loop that died has answered none of its calls, and never will. */
 static bool runs(const struct mishap_mcp_running *call)
 {
@@ -462,7 +454,7 @@ static struct mishap_mcp_running *find_call(mishap_mcp_sessions *s, uint64_t ses
                                             mishap_text id)
 {
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
-    uint64_t hash = hash_of(id);
+    uint64_t hash = mishap_text_hash(id);
     for (size_t i = 0; place && i < MISHAP_MCP_RUNNING; i++)
         if (place->running[i].stream && place->running[i].id == hash && runs(&place->running[i]))
             return &place->running[i];
@@ -495,7 +487,7 @@ bool mishap_mcp_call_begin(mishap_mcp_sessions *s, uint64_t session, uint64_t st
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
     struct mishap_mcp_running *call = place && !find_call(s, session, id) ? find_free(place) : NULL;
     if (call)
-        *call = (struct mishap_mcp_running){ .id = hash_of(id),
+        *call = (struct mishap_mcp_running){ .id = mishap_text_hash(id),
                                              .stream = stream,
                                              .loop = mishap_life_self() };
     pthread_mutex_unlock(&s->lock);
@@ -524,7 +516,7 @@ void mishap_mcp_call_cancel(mishap_mcp_sessions *s, uint64_t session, mishap_tex
 bool mishap_mcp_call_cancelled(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
                                mishap_text id)
 {
-    uint64_t hash = hash_of(id);
+    uint64_t hash = mishap_text_hash(id);
     bool cancelled = true; /* a call ends with its session */
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);

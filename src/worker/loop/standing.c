@@ -25,20 +25,12 @@ static int64_t delay_ns(uint32_t tries)
     return (INT64_C(1000000) * FIRST_MS) << (tries < DOUBLINGS ? tries : DOUBLINGS);
 }
 
-static uint64_t hash_of(mishap_text text)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 /* What a try needs is written before any loop can see that the service is closed. */
 bool mishap_standing_close(mishap_standing *standing, size_t group, uint32_t generation,
                            mishap_text reason, bool hopeless)
 {
     struct mishap_standing_of *of = &standing->of[group];
-    uint64_t hash = hash_of(reason);
+    uint64_t hash = mishap_text_hash(reason);
     if (mishap_standing_generation(standing, group) != generation)
         return false; /* a late report: the service was closed or opened again since */
     atomic_store(&of->hopeless, hopeless);
