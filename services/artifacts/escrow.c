@@ -10,14 +10,6 @@ struct listing {
     int64_t price, version;
 };
 
-static void copy_name(char to[ARTIFACTS_LONGEST_NAME + 1], mishap_text name)
-{
-    size_t length = name.length <= ARTIFACTS_LONGEST_NAME ? name.length : ARTIFACTS_LONGEST_NAME;
-    if (length)
-        memcpy(to, name.data, length);
-    to[length] = '\0';
-}
-
 /* -- listings ---------------------------------------------------------------------------------- */
 
 static void begin_find(artifacts_request *r, mishap_query *query)
@@ -33,9 +25,9 @@ static mishap *find(artifacts_request *r, struct listing *listing)
     begin_find(r, &query);
     while (mishap_query_step(&query)) {
         listing->found = true;
-        copy_name(listing->seller, mishap_query_text(&query, 1));
+        artifacts_copy_name(listing->seller, mishap_query_text(&query, 1));
         listing->price = mishap_query_integer(&query, 2);
-        copy_name(listing->buyer, mishap_query_text(&query, 3));
+        artifacts_copy_name(listing->buyer, mishap_query_text(&query, 3));
         listing->version = mishap_query_integer(&query, 5);
     }
     return mishap_query_end(&query);
@@ -65,12 +57,12 @@ static mishap *release(artifacts_request *r, mishap_text owner)
 
 static void put_row(mishap_buffer *b, mishap_query *query)
 {
-    artifacts_put_text(b, "artifact_id", mishap_query_text(query, 0));
-    artifacts_put_text(b, "seller", mishap_query_text(query, 1));
-    artifacts_put_integer(b, "price", mishap_query_integer(query, 2));
-    artifacts_put_text(b, "buyer", mishap_query_text(query, 3));
+    mishap_json_put(b, "artifact_id", mishap_query_text(query, 0));
+    mishap_json_put(b, "seller", mishap_query_text(query, 1));
+    mishap_json_put(b, "price", mishap_query_integer(query, 2));
+    mishap_json_put(b, "buyer", mishap_query_text(query, 3));
     artifacts_put_time(b, "listed_at", mishap_query_integer(query, 4));
-    artifacts_put_integer(b, "version", mishap_query_integer(query, 5));
+    mishap_json_put(b, "version", mishap_query_integer(query, 5));
 }
 
 /* -- the methods ------------------------------------------------------------------------------- */
@@ -103,11 +95,11 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     mishap_query_bind_integer(&query, 5, r->now);
     MISHAP_TRY(artifacts_run(&query, NULL));
     MISHAP_TRY(find(r, &listing));
-    artifacts_put_text(&r->answer, "artifact_id", id);
-    artifacts_put_string(&r->answer, "seller", r->caller);
-    artifacts_put_integer(&r->answer, "price", price);
-    artifacts_put_text(&r->answer, "buyer", buyer);
-    artifacts_put_integer(&r->answer, "version", listing.version);
+    mishap_json_put(&r->answer, "artifact_id", id);
+    mishap_json_put(&r->answer, "seller", r->caller);
+    mishap_json_put(&r->answer, "price", price);
+    mishap_json_put(&r->answer, "buyer", buyer);
+    mishap_json_put(&r->answer, "version", listing.version);
     return NULL;
 }
 
@@ -152,11 +144,11 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
     if (short_of)
         return artifacts_too_little(r, MISHAP_RESOURCE, "the price is", listing.price, false);
     MISHAP_TRY(release(r, caller));
-    artifacts_put_text(&r->answer, "artifact_id", id);
-    artifacts_put_string(&r->answer, "seller", listing.seller);
-    artifacts_put_string(&r->answer, "buyer", r->caller);
-    artifacts_put_integer(&r->answer, "price", listing.price);
-    artifacts_put_integer(&r->answer, "balance", left);
+    mishap_json_put(&r->answer, "artifact_id", id);
+    mishap_json_put(&r->answer, "seller", listing.seller);
+    mishap_json_put(&r->answer, "buyer", r->caller);
+    mishap_json_put(&r->answer, "price", listing.price);
+    mishap_json_put(&r->answer, "balance", left);
     return NULL;
 }
 
@@ -169,8 +161,8 @@ mishap *artifacts_escrow_cancel(artifacts_request *r)
             mishap_permission_as(NOT_OWNER, "Only %s can cancel this sale", listing.seller),
             "seller", (const char *)listing.seller);
     MISHAP_TRY(release(r, mishap_text_of(r->caller)));
-    artifacts_put_text(&r->answer, "artifact_id", r->args[0].text);
-    artifacts_put_string(&r->answer, "seller", r->caller);
+    mishap_json_put(&r->answer, "artifact_id", r->args[0].text);
+    mishap_json_put(&r->answer, "seller", r->caller);
     return NULL;
 }
 
@@ -192,15 +184,15 @@ mishap *artifacts_escrow_list(artifacts_request *r)
     mishap_query query;
     mishap_page page;
     mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_LIST);
-    artifacts_put_open(&r->answer, "listings", '[');
+    mishap_json_put_array(&r->answer, "listings");
     for (mishap_page_begin(&page, &query, 1, ARTIFACTS_MOST_LISTED);
          mishap_page_step(&page, &query);) {
-        artifacts_put_open(&r->answer, NULL, '{');
+        mishap_json_put_object(&r->answer, NULL);
         put_row(&r->answer, &query);
-        artifacts_put_close(&r->answer, '}');
+        mishap_json_put_end(&r->answer, '}');
     }
-    artifacts_put_close(&r->answer, ']');
+    mishap_json_put_end(&r->answer, ']');
     if (page.more)
-        artifacts_put_boolean(&r->answer, "cut", true);
+        mishap_json_put(&r->answer, "cut", true);
     return mishap_query_end(&query);
 }

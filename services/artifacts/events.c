@@ -68,24 +68,24 @@ mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t lim
     MISHAP_TRY(find_ends(r->store, &first, &newest));
     mishap_query_begin(&query, r->store, ARTIFACTS_EVENT_LIST);
     mishap_query_bind_integer(&query, 1, after);
-    artifacts_put_open(&r->answer, "events", '[');
+    mishap_json_put_array(&r->answer, "events");
     for (mishap_page_begin(&page, &query, 2, limit); mishap_page_step(&page, &query);) {
         last = mishap_query_integer(&query, 0);
-        artifacts_put_open(&r->answer, NULL, '{');
-        artifacts_put_integer(&r->answer, "id", last);
+        mishap_json_put_object(&r->answer, NULL);
+        mishap_json_put(&r->answer, "id", last);
         artifacts_put_time(&r->answer, "at", mishap_query_integer(&query, 1));
-        artifacts_put_text(&r->answer, "caller", mishap_query_text(&query, 2));
-        artifacts_put_text(&r->answer, "artifact", mishap_query_text(&query, 3));
-        artifacts_put_text(&r->answer, "method", mishap_query_text(&query, 4));
-        artifacts_put_json(&r->answer, "result", mishap_query_text(&query, 5));
-        artifacts_put_close(&r->answer, '}');
+        mishap_json_put(&r->answer, "caller", mishap_query_text(&query, 2));
+        mishap_json_put(&r->answer, "artifact", mishap_query_text(&query, 3));
+        mishap_json_put(&r->answer, "method", mishap_query_text(&query, 4));
+        mishap_json_put_json(&r->answer, "result", mishap_query_text(&query, 5));
+        mishap_json_put_end(&r->answer, '}');
     }
-    artifacts_put_close(&r->answer, ']');
+    mishap_json_put_end(&r->answer, ']');
     if (page.more)
-        artifacts_put_integer(&r->answer, "next", last);
+        mishap_json_put(&r->answer, "next", last);
     /* That event was removed, and perhaps others after it. */
     if (after > 0 && (!first || first > after))
-        artifacts_put_boolean(&r->answer, "cut", true);
+        mishap_json_put(&r->answer, "cut", true);
     return mishap_query_end(&query);
 }
 

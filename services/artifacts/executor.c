@@ -95,12 +95,12 @@ static void answer(artifacts_request *r, const mishap_answered *answered)
 {
     const mishap_call *json = answered->json;
     artifacts_answer_begin(r);
-    artifacts_put_json(&r->answer, "result", mishap_text_of(mishap_json(json, "result")));
-    artifacts_put_string(&r->answer, "stdout", mishap_string(json, "stdout"));
+    mishap_json_put_json(&r->answer, "result", mishap_text_of(mishap_json(json, "result")));
+    mishap_json_put(&r->answer, "stdout", mishap_string(json, "stdout"));
     artifacts_answer_end(r);
-    artifacts_put_open(&r->event, NULL, '{');
-    artifacts_put_string(&r->event, "artifact_id", r->artifact);
-    artifacts_put_close(&r->event, '}');
+    mishap_json_put_object(&r->event, NULL);
+    mishap_json_put(&r->event, "artifact_id", r->artifact);
+    mishap_json_put_end(&r->event, '}');
 }
 
 mishap *artifacts_execute(artifacts_request *r)

@@ -57,12 +57,10 @@ static const char *request_of(artifacts_request *r)
 {
     const char *given = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
     const char *args = copy_with_numbers_alike(r, given);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     size_t length = strlen(args);
     if (length <= LONGEST_REQUEST)
         return mishap_call_print(r->call, "%s.%s %s", r->artifact, r->method_name, args);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)args[i]) * UINT64_C(0x100000001b3);
+    uint64_t hash = mishap_text_hash((mishap_text){ args, length });
     return mishap_call_print(r->call, "%s.%s #%016" PRIx64 " %zu", r->artifact, r->method_name,
                              hash, length);
 }
@@ -218,7 +216,7 @@ static bool cut_some(mishap_store *store, int64_t share)
     while (mishap_query_step(&query) && over < AT_ONCE) {
         mishap_text name = mishap_query_text(&query, 0);
         if (name.length <= ARTIFACTS_LONGEST_NAME)
-            snprintf(callers[over++], sizeof *callers, "%.*s", (int)name.length, name.data);
+            artifacts_copy_name(callers[over++], name);
     }
     mishap_free(mishap_query_end(&query));
     for (size_t i = 0; i < over; i++)

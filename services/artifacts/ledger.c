@@ -149,15 +149,15 @@ mishap *artifacts_put_account(artifacts_request *r, mishap_text id)
     MISHAP_TRY(look(r, id, &account));
     if (!account.found)
         return no_principal(id);
-    artifacts_put_integer(&r->answer, "balance", account.balance);
+    mishap_json_put(&r->answer, "balance", account.balance);
     if (account.held && r->caller && mishap_text_equal(id, mishap_text_of(r->caller)))
-        artifacts_put_integer(&r->answer, "held", account.held);
+        mishap_json_put(&r->answer, "held", account.held);
     return NULL;
 }
 
 mishap *artifacts_ledger_balance(artifacts_request *r)
 {
-    artifacts_put_text(&r->answer, "agent_id", r->args[0].text);
+    mishap_json_put(&r->answer, "agent_id", r->args[0].text);
     return artifacts_put_account(r, r->args[0].text);
 }
 
@@ -165,19 +165,16 @@ mishap *artifacts_ledger_balances(artifacts_request *r)
 {
     mishap_query query;
     mishap_page page;
-    char id[ARTIFACTS_LONGEST_NAME + 1];
     mishap_query_begin(&query, r->store, ARTIFACTS_ACCOUNT_LIST);
-    artifacts_put_open(&r->answer, "balances", '{');
+    mishap_json_put_object(&r->answer, "balances");
     for (mishap_page_begin(&page, &query, 1, MOST_BALANCES); mishap_page_step(&page, &query);) {
-        mishap_text text = mishap_query_text(&query, 0);
-        size_t length = text.length < sizeof id ? text.length : sizeof id - 1;
-        memcpy(id, text.data, length);
-        id[length] = '\0';
-        artifacts_put_integer(&r->answer, id, mishap_query_integer(&query, 1));
+        mishap_text id = mishap_query_text(&query, 0);
+        mishap_value balance = mishap_value_of_int(mishap_query_integer(&query, 1));
+        mishap_json_put_value(&r->answer, id, balance);
     }
-    artifacts_put_close(&r->answer, '}');
+    mishap_json_put_end(&r->answer, '}');
     if (page.more)
-        artifacts_put_boolean(&r->answer, "cut", true);
+        mishap_json_put(&r->answer, "cut", true);
     return mishap_query_end(&query);
 }
 
@@ -198,11 +195,11 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
     if (short_of) /* the failure also undoes the credit */
         return artifacts_too_little(r, MISHAP_PERMISSION, "needed", amount, false);
-    artifacts_put_text(&r->answer, "from_id", from);
-    artifacts_put_text(&r->answer, "to_id", to);
-    artifacts_put_integer(&r->answer, "amount", amount);
-    artifacts_put_integer(&r->answer, "from_balance", left);
-    artifacts_put_integer(&r->answer, "to_balance", there);
+    mishap_json_put(&r->answer, "from_id", from);
+    mishap_json_put(&r->answer, "to_id", to);
+    mishap_json_put(&r->answer, "amount", amount);
+    mishap_json_put(&r->answer, "from_balance", left);
+    mishap_json_put(&r->answer, "to_balance", there);
     return NULL;
 }
 
@@ -213,9 +210,9 @@ mishap *artifacts_ledger_give(artifacts_request *r)
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
     MISHAP_TRY(artifacts_must_not_be_bid_with(r, id));
     MISHAP_TRY(artifacts_give(r, id, to));
-    artifacts_put_text(&r->answer, "artifact_id", id);
-    artifacts_put_string(&r->answer, "from_id", r->caller);
-    artifacts_put_text(&r->answer, "to_id", to);
+    mishap_json_put(&r->answer, "artifact_id", id);
+    mishap_json_put(&r->answer, "from_id", r->caller);
+    mishap_json_put(&r->answer, "to_id", to);
     return NULL;
 }
 
@@ -229,7 +226,7 @@ mishap *artifacts_ledger_spawn(artifacts_request *r)
     mishap_query_bind_integer(&query, 2, 0);
     mishap_query_bind_text(&query, 3, (mishap_text)MISHAP_TEXT("principal"));
     MISHAP_TRY(artifacts_run(&query, NULL));
-    artifacts_put_string(&r->answer, "principal_id", id);
-    artifacts_put_integer(&r->answer, "balance", 0);
+    mishap_json_put(&r->answer, "principal_id", id);
+    mishap_json_put(&r->answer, "balance", 0);
     return NULL;
 }

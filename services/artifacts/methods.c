@@ -110,25 +110,25 @@ static void put_names(mishap_buffer *b, const artifacts_argument *arguments, boo
     mishap_buffer_add(b, "[", 1);
     for (; arguments->name; arguments++)
         if (all || !arguments->optional)
-            artifacts_put_string(b, NULL, arguments->name);
+            mishap_json_put(b, NULL, arguments->name);
     mishap_buffer_add(b, "]", 1);
 }
 
 void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_genesis *of)
 {
-    artifacts_put_open(b, key, '{');
+    mishap_json_put_object(b, key);
     for (const artifacts_method *m = of->methods; m->name; m++) {
         if (m->system)
             continue;
-        artifacts_put_open(b, m->name, '[');
+        mishap_json_put_array(b, m->name);
         for (const artifacts_argument *a = m->arguments; a->name; a++) {
             char name[80];
             snprintf(name, sizeof name, "%s%s", a->name, a->optional ? "?" : "");
-            artifacts_put_string(b, NULL, name);
+            mishap_json_put(b, NULL, name);
         }
-        artifacts_put_close(b, ']');
+        mishap_json_put_end(b, ']');
     }
-    artifacts_put_close(b, '}');
+    mishap_json_put_end(b, '}');
 }
 
 /* Tell a piece of JSON, and free it. */
@@ -152,7 +152,7 @@ mishap *artifacts_method_find(const artifacts_genesis *of, const char *name,
     mishap_buffer_add(&names, "[", 1);
     for (const artifacts_method *m = of->methods; m->name; m++)
         if (!m->system)
-            artifacts_put_string(&names, NULL, m->name);
+            mishap_json_put(&names, NULL, m->name);
     mishap_buffer_add(&names, "]", 1);
     mishap *m = mishap_resource("The artifact %s has no method %s.", of->id, name);
     return mishap_suggest(tell_json(m, "methods", &names),

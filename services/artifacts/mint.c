@@ -23,13 +23,6 @@ struct bid {
     int64_t amount;
 };
 
-static void copy_name(char to[ARTIFACTS_LONGEST_NAME + 1], mishap_text name)
-{
-    size_t length = name.length <= ARTIFACTS_LONGEST_NAME ? name.length : ARTIFACTS_LONGEST_NAME;
-    memcpy(to, name.data, length);
-    to[length] = '\0';
-}
-
 static mishap *run(artifacts_request *r, artifacts_statement statement)
 {
     mishap_query query;
@@ -67,8 +60,8 @@ static mishap *find_best(artifacts_request *r, struct bid best[2], int *count)
     *count = 0;
     mishap_query_begin(&query, r->store, ARTIFACTS_BID_BEST);
     while (mishap_query_step(&query) && *count < 2) {
-        copy_name(best[*count].bidder, mishap_query_text(&query, 0));
-        copy_name(best[*count].artifact, mishap_query_text(&query, 1));
+        artifacts_copy_name(best[*count].bidder, mishap_query_text(&query, 0));
+        artifacts_copy_name(best[*count].artifact, mishap_query_text(&query, 1));
         best[(*count)++].amount = mishap_query_integer(&query, 2);
     }
     return mishap_query_end(&query);
@@ -112,11 +105,11 @@ static mishap *pay_winner(artifacts_request *r, const struct bid *winner, int64_
 
 static void put_result(mishap_buffer *b, mishap_query *query)
 {
-    artifacts_put_text(b, "artifact_id", mishap_query_text(query, 0));
-    artifacts_put_text(b, "winner", mishap_query_text(query, 1));
-    artifacts_put_integer(b, "price", mishap_query_integer(query, 2));
-    artifacts_put_integer(b, "score", mishap_query_integer(query, 3));
-    artifacts_put_integer(b, "minted", mishap_query_integer(query, 4));
+    mishap_json_put(b, "artifact_id", mishap_query_text(query, 0));
+    mishap_json_put(b, "winner", mishap_query_text(query, 1));
+    mishap_json_put(b, "price", mishap_query_integer(query, 2));
+    mishap_json_put(b, "score", mishap_query_integer(query, 3));
+    mishap_json_put(b, "minted", mishap_query_integer(query, 4));
 }
 
 static mishap *put_last(artifacts_request *r, mishap_buffer *b, const char *key)
@@ -126,23 +119,23 @@ static mishap *put_last(artifacts_request *r, mishap_buffer *b, const char *key)
     mishap_query_begin(&query, r->store, ARTIFACTS_MINTED_LAST);
     while (mishap_query_step(&query)) {
         any = true;
-        artifacts_put_open(b, key, '{');
+        mishap_json_put_object(b, key);
         put_result(b, &query);
-        artifacts_put_close(b, '}');
+        mishap_json_put_end(b, '}');
     }
     if (!any)
-        artifacts_put_json(b, key, (mishap_text){ NULL, 0 });
+        mishap_json_put_json(b, key, (mishap_text){ NULL, 0 });
     return mishap_query_end(&query);
 }
 
 static mishap *log_result(artifacts_request *r, bool won)
 {
     mishap_buffer text = { 0 };
-    artifacts_put_open(&text, NULL, '{');
+    mishap_json_put_object(&text, NULL);
     mishap *failure = won ? put_last(r, &text, "auction") : NULL;
     if (!won)
-        artifacts_put_json(&text, "auction", (mishap_text){ NULL, 0 });
-    artifacts_put_close(&text, '}');
+        mishap_json_put_json(&text, "auction", (mishap_text){ NULL, 0 });
+    mishap_json_put_end(&text, '}');
     if (!failure)
         failure = text.failed ? mishap_out_of_memory()
                               : artifacts_event_add(r, "system", ARTIFACTS_MINT, "resolve",
@@ -280,13 +273,13 @@ mishap *artifacts_mint_bid(artifacts_request *r)
                            "artifact_id", id);
     MISHAP_TRY(place(r));
     MISHAP_TRY(advance(r, &resolved));
-    artifacts_put_text(&r->answer, "artifact_id", id);
-    artifacts_put_integer(&r->answer, "amount", r->args[1].integer);
+    mishap_json_put(&r->answer, "artifact_id", id);
+    mishap_json_put(&r->answer, "amount", r->args[1].integer);
     MISHAP_TRY(artifacts_put_account(r, mishap_text_of(r->caller)));
-    artifacts_put_boolean(&r->answer, "resolved", resolved);
-    artifacts_put_open(&r->event, NULL, '{');
-    artifacts_put_text(&r->event, "artifact_id", id);
-    artifacts_put_close(&r->event, '}');
+    mishap_json_put(&r->answer, "resolved", resolved);
+    mishap_json_put_object(&r->event, NULL);
+    mishap_json_put(&r->event, "artifact_id", id);
+    mishap_json_put_end(&r->event, '}');
     return NULL;
 }
 
@@ -296,11 +289,11 @@ mishap *artifacts_mint_status(artifacts_request *r)
 {
     struct auction auction;
     MISHAP_TRY(look(r, &auction));
-    artifacts_put_boolean(&r->answer, "open", auction.open);
-    artifacts_put_integer(&r->answer, "bidders", auction.bidders);
+    mishap_json_put(&r->answer, "open", auction.open);
+    mishap_json_put(&r->answer, "bidders", auction.bidders);
     if (auction.open)
         artifacts_put_time(&r->answer, "closes_at", auction.closes);
-    artifacts_put_integer(&r->answer, "minted", auction.minted);
+    mishap_json_put(&r->answer, "minted", auction.minted);
     return put_last(r, &r->answer, "last");
 }
 
@@ -320,9 +313,9 @@ mishap *artifacts_mint_check(artifacts_request *r)
     if (!minted) {
         MISHAP_TRY(artifacts_owner_of(r, id, owner));
         MISHAP_TRY(is_bid_with(r, id, &pending));
-        artifacts_put_text(&r->answer, "artifact_id", id);
+        mishap_json_put(&r->answer, "artifact_id", id);
     }
-    artifacts_put_string(&r->answer, "status", minted ? "minted" : pending ? "pending" : "none");
+    mishap_json_put(&r->answer, "status", minted ? "minted" : pending ? "pending" : "none");
     return NULL;
 }
 
@@ -332,6 +325,6 @@ mishap *artifacts_mint_resolve(artifacts_request *r)
     MISHAP_TRY(look(r, &auction));
     if (auction.open)
         MISHAP_TRY(resolve(r));
-    artifacts_put_boolean(&r->answer, "resolved", auction.open);
+    mishap_json_put(&r->answer, "resolved", auction.open);
     return NULL;
 }

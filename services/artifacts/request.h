@@ -2,6 +2,8 @@
 #ifndef ARTIFACTS_REQUEST_H
 #define ARTIFACTS_REQUEST_H
 
+#include <mishap/json.h>
+
 #include "artifacts/artifacts.h"
 #include "artifacts/schema.h"
 
@@ -40,18 +42,19 @@ typedef struct artifacts_request {
 
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
-/* JSON piece by piece: a member, or an item if the key is NULL. Commas are inserted. A lack of
- * memory shows at the end (mishap_buffer.failed). */
+/* The answer is written with mishap/json.h. A lack of memory is found at its end. */
 void artifacts_answer_begin(artifacts_request *r); /* {"success":true */
 void artifacts_answer_end(artifacts_request *r);
-void artifacts_put_open(mishap_buffer *b, const char *key, char bracket);
-void artifacts_put_close(mishap_buffer *b, char bracket);
-void artifacts_put_text(mishap_buffer *b, const char *key, mishap_text text); /* no data: null */
-void artifacts_put_string(mishap_buffer *b, const char *key, const char *string);
-void artifacts_put_integer(mishap_buffer *b, const char *key, int64_t integer);
-void artifacts_put_boolean(mishap_buffer *b, const char *key, bool boolean);
-void artifacts_put_json(mishap_buffer *b, const char *key, mishap_text json);
 void artifacts_put_time(mishap_buffer *b, const char *key, int64_t ms); /* RFC 3339 */
+
+/* Keep a name of the store beyond the step of its query. */
+static inline void artifacts_copy_name(char to[ARTIFACTS_LONGEST_NAME + 1], mishap_text name)
+{
+    size_t length = name.length <= ARTIFACTS_LONGEST_NAME ? name.length : ARTIFACTS_LONGEST_NAME;
+    if (length)
+        memcpy(to, name.data, length);
+    to[length] = '\0';
+}
 
 /* -- methods.c --------------------------------------------------------------------------------- */
 

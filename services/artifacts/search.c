@@ -160,16 +160,16 @@ static mishap *answer(artifacts_request *r, const struct field *field, mishap_te
     MISHAP_TRY(count_hits(r, words, &hits));
     if (hits && hits < TOO_MANY && artifacts_is_embedded())
         MISHAP_TRY(has_common_word(r, field, &common));
-    artifacts_put_open(&r->answer, "artifacts", '[');
+    mishap_json_put_array(&r->answer, "artifacts");
     if (hits < TOO_MANY && !common)
         MISHAP_TRY(list_best(r, words, limit, &hits));
     bool ranked = hits < TOO_MANY && !common;
     if (!ranked)
         MISHAP_TRY(list_newest(r, words, limit));
-    artifacts_put_close(&r->answer, ']');
-    artifacts_put_boolean(&r->answer, "ranked", ranked);
+    mishap_json_put_end(&r->answer, ']');
+    mishap_json_put(&r->answer, "ranked", ranked);
     if (hits < TOO_MANY)
-        artifacts_put_integer(&r->answer, "hits", hits);
+        mishap_json_put(&r->answer, "hits", hits);
     return NULL;
 }
 

@@ -22,12 +22,8 @@ mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64])
     mishap_query_begin(&query, r->store, ARTIFACTS_OWNER);
     mishap_query_bind_text(&query, 1, id);
     while (mishap_query_step(&query)) {
-        mishap_text text = mishap_query_text(&query, 0);
-        size_t length = text.length <= ARTIFACTS_LONGEST_NAME ? text.length
-                                                              : ARTIFACTS_LONGEST_NAME;
         found = true;
-        memcpy(owner, text.data, length);
-        owner[length] = '\0';
+        artifacts_copy_name(owner, mishap_query_text(&query, 0));
     }
     MISHAP_TRY(mishap_query_end(&query));
     return found ? NULL : artifacts_no_artifact(id);
@@ -57,12 +53,12 @@ mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner)
 
 void artifacts_put_row(mishap_buffer *b, mishap_query *query)
 {
-    artifacts_put_open(b, NULL, '{');
-    artifacts_put_text(b, "id", mishap_query_text(query, 1));
-    artifacts_put_text(b, "type", mishap_query_text(query, 2));
-    artifacts_put_text(b, "owner", mishap_query_text(query, 3));
+    mishap_json_put_object(b, NULL);
+    mishap_json_put(b, "id", mishap_query_text(query, 1));
+    mishap_json_put(b, "type", mishap_query_text(query, 2));
+    mishap_json_put(b, "owner", mishap_query_text(query, 3));
     artifacts_put_time(b, "created_at", mishap_query_integer(query, 4));
-    artifacts_put_close(b, '}');
+    mishap_json_put_end(b, '}');
 }
 
 /* The filters of a list. */
@@ -95,14 +91,14 @@ static mishap *list(artifacts_request *r, const struct filter *filter)
     int64_t last = 0;
     begin(r, &query, ARTIFACTS_LIST, filter);
     mishap_query_bind_integer(&query, 1, filter->before);
-    artifacts_put_open(&r->answer, "artifacts", '[');
+    mishap_json_put_array(&r->answer, "artifacts");
     for (mishap_page_begin(&page, &query, 2, filter->limit); mishap_page_step(&page, &query);) {
         artifacts_put_row(&r->answer, &query);
         last = mishap_query_integer(&query, 0);
     }
-    artifacts_put_close(&r->answer, ']');
+    mishap_json_put_end(&r->answer, ']');
     if (page.more)
-        artifacts_put_integer(&r->answer, "next", last);
+        mishap_json_put(&r->answer, "next", last);
     return mishap_query_end(&query);
 }
 
@@ -186,7 +182,7 @@ mishap *artifacts_store_count(artifacts_request *r)
     MISHAP_TRY(read_filter(r, &filter));
     begin(r, &query, ARTIFACTS_COUNT, &filter);
     while (mishap_query_step(&query))
-        artifacts_put_integer(&r->answer, "count", mishap_query_integer(&query, 0));
+        mishap_json_put(&r->answer, "count", mishap_query_integer(&query, 0));
     return mishap_query_end(&query);
 }
 
@@ -194,9 +190,9 @@ mishap *artifacts_store_count(artifacts_request *r)
 
 static mishap *show_genesis(artifacts_request *r, const artifacts_genesis *genesis)
 {
-    artifacts_put_string(&r->answer, "id", genesis->id);
-    artifacts_put_string(&r->answer, "type", "genesis");
-    artifacts_put_string(&r->answer, "owner", "system");
+    mishap_json_put(&r->answer, "id", genesis->id);
+    mishap_json_put(&r->answer, "type", "genesis");
+    mishap_json_put(&r->answer, "owner", "system");
     artifacts_put_methods(&r->answer, "methods", genesis);
     return NULL;
 }
@@ -212,11 +208,11 @@ mishap *artifacts_store_get(artifacts_request *r)
     mishap_query_bind_text(&query, 1, r->args[0].text);
     while (mishap_query_step(&query)) {
         found = true;
-        artifacts_put_text(&r->answer, "id", mishap_query_text(&query, 0));
-        artifacts_put_text(&r->answer, "type", mishap_query_text(&query, 1));
-        artifacts_put_text(&r->answer, "owner", mishap_query_text(&query, 2));
-        artifacts_put_text(&r->answer, "content", mishap_query_text(&query, 3));
-        artifacts_put_text(&r->answer, "code", mishap_query_text(&query, 4));
+        mishap_json_put(&r->answer, "id", mishap_query_text(&query, 0));
+        mishap_json_put(&r->answer, "type", mishap_query_text(&query, 1));
+        mishap_json_put(&r->answer, "owner", mishap_query_text(&query, 2));
+        mishap_json_put(&r->answer, "content", mishap_query_text(&query, 3));
+        mishap_json_put(&r->answer, "code", mishap_query_text(&query, 4));
         artifacts_put_time(&r->answer, "created_at", mishap_query_integer(&query, 5));
         artifacts_put_time(&r->answer, "changed_at", mishap_query_integer(&query, 6));
     }
@@ -256,9 +252,9 @@ mishap *artifacts_store_create(artifacts_request *r)
             mishap_resource_as(ALREADY_EXISTS, "The artifact %s exists already.", id.data),
             "artifact_id", id);
     MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_ADD));
-    artifacts_put_text(&r->answer, "id", id);
-    artifacts_put_text(&r->answer, "type", r->args[1].text);
-    artifacts_put_string(&r->answer, "owner", r->caller);
+    mishap_json_put(&r->answer, "id", id);
+    mishap_json_put(&r->answer, "type", r->args[1].text);
+    mishap_json_put(&r->answer, "owner", r->caller);
     return NULL;
 }
 
@@ -274,7 +270,7 @@ mishap *artifacts_store_update(artifacts_request *r)
     mishap_query_bind_integer(&query, 4, r->now);
     MISHAP_TRY(artifacts_run(&query, NULL));
     MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_ADD));
-    artifacts_put_text(&r->answer, "id", r->args[0].text);
+    mishap_json_put(&r->answer, "id", r->args[0].text);
     return NULL;
 }
 
@@ -287,6 +283,6 @@ mishap *artifacts_store_delete(artifacts_request *r)
     mishap_query_begin(&query, r->store, ARTIFACTS_DELETE);
     mishap_query_bind_text(&query, 1, r->args[0].text);
     MISHAP_TRY(artifacts_run(&query, NULL));
-    artifacts_put_text(&r->answer, "id", r->args[0].text);
+    mishap_json_put(&r->answer, "id", r->args[0].text);
     return NULL;
 }

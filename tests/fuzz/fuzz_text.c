@@ -2,7 +2,9 @@
  * redacts is gone. */
 #include "fuzz.h"
 
+#include "base/json_read.h"
 #include "guard/guard.h"
+#include "mishap/json.h"
 #include "operation/format.h"
 
 /* -- UTF-8
@@ -54,6 +56,41 @@ static void expect_clean(const uint8_t *data, size_t size, mishap_text clean)
     EXPECT(mishap_utf8_count(clean) == characters, "%zu characters", characters);
     mishap_text text = input_text(data, size);
     EXPECT(mishap_utf8_valid_length(text) == (valid == SIZE_MAX ? size : valid), "%zu", valid);
+}
+
+/* Written as a key and as a value, and read again, it has each good character in place, and U+FFFD
+ * for each other byte. */
+static void expect_json(const uint8_t *data, size_t size)
+{
+    mishap_text text = input_text(data, size), read;
+    mishap_buffer json = { 0 };
+    mishap_json_reader reader = { 0 };
+    mishap_json_put_object(&json, NULL);
+    mishap_json_put_value(&json, text, mishap_value_of_text(text));
+    mishap_json_put_end(&json, '}');
+    EXPECT(!json.failed && mishap_json_read(&reader, mishap_buffer_text(&json)), "not JSON");
+    yyjson_val *key = unsafe_yyjson_get_first(reader.root);
+    read = mishap_json_text(key);
+    EXPECT(yyjson_obj_size(reader.root) == 1, "%zu members", yyjson_obj_size(reader.root));
+    EXPECT(mishap_text_equal(read, mishap_json_text(key + 1)), "the key is not the value");
+    size_t at = 0, to = 0;
+    while (at < size) {
+        uint32_t character;
+        size_t length = plain_character(data + at, size - at);
+        const char *expected = length ? (const char *)data + at : "\xEF\xBF\xBD";
+        size_t count = length ? length : 3;
+        EXPECT(to + count <= read.length && memcmp(read.data + to, expected, count) == 0,
+               "at byte %zu", at);
+        EXPECT(mishap_text_character(input_text(data + at, size - at), &character) ==
+                   (length ? length : 1),
+               "at byte %zu", at);
+        EXPECT(length || character == MISHAP_NO_CHARACTER, "U+%04X", (unsigned)character);
+        to += count;
+        at += length ? length : 1;
+    }
+    EXPECT(to == read.length, "%zu bytes, not %zu", read.length, to);
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&json);
 }
 
 static void expect_cut(mishap_text text, size_t limit)
@@ -137,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mishap_arena_init(&arena, NULL, 0);
     mishap_text clean = mishap_utf8_clean(&arena, input_text(data, size));
     expect_clean(data, size, clean);
+    expect_json(data, size);
     expect_formats(input_text(data, size));
     for (size_t limit = 0; limit <= clean.length + 1 && limit < 64; limit++)
         expect_cut(clean, limit);
