@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mishap/text.h"
 #include "tree/tree.h"
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -21,9 +22,7 @@ const char *tree_name(tree *t, const char *name)
 {
     if (!t->names)
         t->names = arena_take(t->arena, sizeof *t->names);
-    unsigned hash = 5381;
-    for (const char *at = name; *at; at++)
-        hash = hash * 33 + (unsigned char)*at;
+    uint64_t hash = mishap_text_hash(mishap_text_of(name));
     struct spelled **bucket = &t->names->buckets[hash % NAME_BUCKETS];
     for (struct spelled *s = *bucket; s; s = s->next)
         if (strcmp(s->name, name) == 0)
