@@ -2,8 +2,9 @@
  * The C library's mathematics, loaded when it is first used.
  *
  * SQLite refers to it for functions such as sin() in SQL, which hardly any statement calls. Linked
- * as usual, the library would be mapped and relocated by every command, for a tenth of the time
- * that a command takes to start and end. These definitions are what SQLite gets instead.
+ * as usual, the library would be mapped and relocated by every command: `mishap --version` then
+ * takes 1.05 times as long (0.91 instead of 0.87 ms of processor time, arm64). These definitions
+ * are what SQLite gets instead.
  */
 #include <dlfcn.h>
 #include <math.h>
