@@ -55,7 +55,9 @@ struct mishap_http_routes {
 /* -- the table --------------------------------------------------------------------------------- */
 
 /* The ends of a segment distinguish nearly all; a collision costs one more comparison. The highest
- * bits of the hash are the best ones, since every byte influences them. */
+ * bits of the hash are the best ones, since every byte influences them. This is not
+ * mishap_text_hash(): each request does it for each segment, and a long segment of an attacker
+ * takes no longer here than a short one (5 ns instead of 13 for usual segments). */
 static size_t slot_of(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
 {
     uint64_t head = 0, tail = 0;
