@@ -71,4 +71,13 @@ void mishap_json_put_pretty(mishap_buffer *buffer, yyjson_val *value);
         }                                                                                          \
     } while (0)
 
+/* A member with any value, left out where there is none. */
+#define MISHAP_JSON_VALUE_MEMBER(buffer, literal, value)                                           \
+    do {                                                                                           \
+        if ((value).kind != MISHAP_KIND_NONE) {                                                    \
+            MISHAP_JSON_KEY((buffer), literal);                                                    \
+            mishap_json_value((buffer), &(value));                                                 \
+        }                                                                                          \
+    } while (0)
+
 #endif

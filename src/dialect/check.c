@@ -195,6 +195,15 @@ void mishap_check_items(mishap_check *check, yyjson_val *array,
     }
 }
 
+void mishap_check_errors(mishap_check *check, yyjson_val *array,
+                         void (*item)(mishap_check *, yyjson_val *))
+{
+    if (yyjson_arr_size(array) == 0)
+        mishap_check_say(check, MISHAP_RULE_MISSING_MEMBER,
+                         "The array `errors` must have at least one error.");
+    mishap_check_items(check, array, item);
+}
+
 /* -- shared checks ----------------------------------------------------------------------------- */
 
 void mishap_check_not_empty(mishap_check *check, yyjson_val *value)

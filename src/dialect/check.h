@@ -82,6 +82,10 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
 void mishap_check_items(mishap_check *check, yyjson_val *array,
                         void (*item)(mishap_check *, yyjson_val *));
 
+/* The same for an array `errors`, which must have one at least. */
+void mishap_check_errors(mishap_check *check, yyjson_val *array,
+                         void (*item)(mishap_check *, yyjson_val *));
+
 /* -- checks that several dialects share -------------------------------------------------------- */
 
 void mishap_check_message(mishap_check *check, yyjson_val *value);  /* not empty */

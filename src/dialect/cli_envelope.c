@@ -24,14 +24,6 @@ static void put_upper(mishap_buffer *b, mishap_text name)
     mishap_buffer_put_char(b, '"');
 }
 
-#define PUT_VALUE(b, literal, value)                                                               \
-    do {                                                                                           \
-        if ((value).kind != MISHAP_KIND_NONE) {                                                    \
-            MISHAP_JSON_KEY((b), literal);                                                         \
-            mishap_json_value((b), &(value));                                                      \
-        }                                                                                          \
-    } while (0)
-
 static void put_field(mishap_buffer *b, const mishap_field *field)
 {
     char storage[256];
@@ -53,11 +45,11 @@ static void put_field(mishap_buffer *b, const mishap_field *field)
         mishap_json_value(b, &field->actual);
     else
         mishap_json_null(b);
-    PUT_VALUE(b, "expected", field->expected);
-    PUT_VALUE(b, "min", field->min);
-    PUT_VALUE(b, "max", field->max);
+    MISHAP_JSON_VALUE_MEMBER(b, "expected", field->expected);
+    MISHAP_JSON_VALUE_MEMBER(b, "min", field->min);
+    MISHAP_JSON_VALUE_MEMBER(b, "max", field->max);
     if (!known)
-        PUT_VALUE(b, "actual", field->actual);
+        MISHAP_JSON_VALUE_MEMBER(b, "actual", field->actual);
     mishap_json_close(b, '}');
     mishap_buffer_release(&sentence);
 }

@@ -190,10 +190,7 @@ static void check_error(mishap_check *c, yyjson_val *error)
 
 static void check_errors(mishap_check *c, yyjson_val *errors)
 {
-    if (yyjson_arr_size(errors) == 0)
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER,
-                         "The array `errors` must have at least one error.");
-    mishap_check_items(c, errors, check_error);
+    mishap_check_errors(c, errors, check_error);
 }
 
 /* `data` and what belongs to it is no member of a document that tells of errors. */

@@ -2,14 +2,6 @@
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-#define PUT_VALUE(b, literal, value)                                                               \
-    do {                                                                                           \
-        if ((value).kind != MISHAP_KIND_NONE) {                                                    \
-            MISHAP_JSON_KEY((b), literal);                                                         \
-            mishap_json_value((b), &(value));                                                      \
-        }                                                                                          \
-    } while (0)
-
 static bool is_missing(const mishap_field *field)
 {
     return mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("field_required"));
@@ -48,10 +40,10 @@ static void put_fields(mishap_buffer *b, const mishap_public *told, bool bare)
         mishap_buffer_put_text(b, field->error);
         MISHAP_PUT(b, "\"");
         if (!bare || field->expected.kind == MISHAP_KIND_NONE || !is_missing(field))
-            PUT_VALUE(b, "expected", field->expected);
-        PUT_VALUE(b, "min", field->min);
-        PUT_VALUE(b, "max", field->max);
-        PUT_VALUE(b, "actual", field->actual);
+            MISHAP_JSON_VALUE_MEMBER(b, "expected", field->expected);
+        MISHAP_JSON_VALUE_MEMBER(b, "min", field->min);
+        MISHAP_JSON_VALUE_MEMBER(b, "max", field->max);
+        MISHAP_JSON_VALUE_MEMBER(b, "actual", field->actual);
         if (!bare && (field->message.length || needs_words(field)))
             put_message(b, field);
         mishap_json_close(b, '}');
