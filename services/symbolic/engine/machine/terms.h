@@ -9,6 +9,11 @@ static inline Z3_ast term_int(const machine *m, int64_t n)
     return Z3_mk_int64(m->solver->z, n, m->solver->ints);
 }
 
+static inline Z3_ast term_float(const machine *m, double x)
+{
+    return Z3_mk_fpa_numeral_double(m->solver->z, x, m->solver->floats);
+}
+
 static inline Z3_ast term_add(const machine *m, Z3_ast l, Z3_ast r)
 {
     return Z3_mk_add(m->solver->z, 2, (Z3_ast[]){ l, r });

@@ -311,11 +311,6 @@ const Z3_ast *value_codes(machine *m, const value *v)
     return codes;
 }
 
-static Z3_ast double_term(machine *m, double real)
-{
-    return Z3_mk_fpa_numeral_double(m->solver->z, real, m->solver->floats);
-}
-
 value *value_quotient(machine *m, Z3_ast above, Z3_ast below)
 {
     Z3_context z = m->solver->z;
@@ -343,9 +338,9 @@ static Z3_ast quotient_term(machine *m, const value *v)
                              "annotate the parameter as float, or compare products of ints",
                              v->above, v->below);
     Z3_ast strange[] = { Z3_mk_fpa_is_nan(z, free), Z3_mk_fpa_is_infinite(z, free) };
-    Z3_ast size = Z3_mk_ite(z, Z3_mk_or(z, 2, strange), double_term(m, 1), Z3_mk_fpa_abs(z, free));
-    Z3_ast zero = Z3_mk_ite(z, Z3_mk_fpa_is_negative(z, free), double_term(m, -0.0),
-                            double_term(m, 0.0));
+    Z3_ast size = Z3_mk_ite(z, Z3_mk_or(z, 2, strange), term_float(m, 1), Z3_mk_fpa_abs(z, free));
+    Z3_ast zero = Z3_mk_ite(z, Z3_mk_fpa_is_negative(z, free), term_float(m, -0.0),
+                            term_float(m, 0.0));
     m->solver->floats_used = true;
     return Z3_mk_ite(
         z, Z3_mk_eq(z, v->above, m->solver->zero), zero,
@@ -360,7 +355,7 @@ Z3_ast value_term(machine *m, const value *v)
         return v->term;
     return v->kind == V_BOOL    ? (v->truth ? m->solver->yes : m->solver->no)
            : v->kind == V_INT   ? term_int(m, v->number)
-           : v->kind == V_FLOAT ? double_term(m, v->real)
+           : v->kind == V_FLOAT ? term_float(m, v->real)
                                 : str_term(m, v);
 }
 
@@ -379,10 +374,9 @@ Z3_ast value_float_term(machine *m, const value *v)
     if (v->kind == V_FLOAT)
         return value_term(m, v);
     if (value_whole(v, &number))
-        return number >= -(1LL << 53) && number <= 1LL << 53 ? double_term(m, (double)number)
-                                                             : NULL;
+        return number >= -(1LL << 53) && number <= 1LL << 53 ? term_float(m, (double)number) : NULL;
     if (v->kind == V_BOOL)
-        return Z3_mk_ite(m->solver->z, v->term, double_term(m, 1), double_term(m, 0));
+        return Z3_mk_ite(m->solver->z, v->term, term_float(m, 1), term_float(m, 0));
     return NULL;
 }
 

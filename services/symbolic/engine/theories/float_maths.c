@@ -9,11 +9,6 @@
 #include "machine/machine.h"
 #include "machine/terms.h"
 
-static Z3_ast real(machine *m, double number)
-{
-    return Z3_mk_fpa_numeral_double(m->solver->z, number, m->solver->floats);
-}
-
 static Z3_ast product(machine *m, Z3_ast l, Z3_ast r)
 {
     return Z3_mk_fpa_mul(m->solver->z, m->solver->nearest, l, r);
@@ -46,7 +41,7 @@ static value *is_close(machine *m, arguments *given, int line)
     value *all[] = { given->places.at[0], given->places.at[1],
                      relative ? relative : value_float(m, 1e-9),
                      absolute_one ? absolute_one : value_float(m, 0) };
-    Z3_ast x[4], zero = real(m, 0);
+    Z3_ast x[4], zero = term_float(m, 0);
     for (int i = 0; i < 4; i++)
         if (!(x[i] = float_term(m, all[i], line)))
             return NULL;
@@ -95,7 +90,8 @@ value *float_math(machine *m, const char *name, arguments *given, int line)
     if (!one || (!degrees && strcmp(name, "radians") != 0))
         return NULL;
     Z3_ast x = float_term(m, given->places.at[0], line);
-    return x ? value_of_float(m, product(m, x, real(m, degrees ? turn / pi : pi / turn))) : NULL;
+    return x ? value_of_float(m, product(m, x, term_float(m, degrees ? turn / pi : pi / turn)))
+             : NULL;
 }
 
 value *float_is_integer(machine *m, value *v, int line)
@@ -133,7 +129,7 @@ value *float_rounded(machine *m, value *v, int64_t places, int line)
     Z3_ast digits = term_int(m, places);
     Z3_ast guess = path_guess(m, m->solver->floats, "round() of a float", instead, x, digits);
     Z3_ast down = Z3_mk_fpa_rtn(z), up = Z3_mk_fpa_rtp(z);
-    Z3_ast half = real(m, nextafter(0.5 / pow(10, (double)places), 1) * (1 + 1e-9));
+    Z3_ast half = term_float(m, nextafter(0.5 / pow(10, (double)places), 1) * (1 + 1e-9));
     Z3_ast good[] = {
         Z3_mk_fpa_geq(z, guess, Z3_mk_fpa_round_to_integral(z, down, x)),
         Z3_mk_fpa_leq(z, guess, Z3_mk_fpa_round_to_integral(z, up, x)),
@@ -153,10 +149,10 @@ static Z3_ast is_near_power(machine *m, Z3_ast guess, Z3_ast rough)
     Z3_context z = m->solver->z;
     static const double small = 0x1p-900, error = 0x1p-48;
     Z3_ast size = size_of(m, guess), about = size_of(m, rough);
-    Z3_ast is_small = Z3_mk_fpa_lt(z, about, real(m, small));
-    Z3_ast between[] = { Z3_mk_fpa_geq(z, size, product(m, about, real(m, 1 - error))),
-                         Z3_mk_fpa_leq(z, size, product(m, about, real(m, 1 + error))) };
-    return Z3_mk_ite(z, is_small, Z3_mk_fpa_leq(z, size, real(m, 2 * small)),
+    Z3_ast is_small = Z3_mk_fpa_lt(z, about, term_float(m, small));
+    Z3_ast between[] = { Z3_mk_fpa_geq(z, size, product(m, about, term_float(m, 1 - error))),
+                         Z3_mk_fpa_leq(z, size, product(m, about, term_float(m, 1 + error))) };
+    return Z3_mk_ite(z, is_small, Z3_mk_fpa_leq(z, size, term_float(m, 2 * small)),
                      Z3_mk_and(z, 2, between));
 }
 
@@ -178,15 +174,15 @@ static value *power_of_float(machine *m, value *base, int64_t exponent, int line
     if (path_decide(m, Z3_mk_or(z, 3, strange), false))
         return value_of_float(m, rough);
     const double limit = exponent == 1 ? INFINITY : pow(2, 1024 / (double)exponent);
-    if (path_decide(m, Z3_mk_fpa_geq(z, size, real(m, limit * (1 + 0x1p-45))), false))
+    if (path_decide(m, Z3_mk_fpa_geq(z, size, term_float(m, limit * (1 + 0x1p-45))), false))
         return throw(m, "OverflowError", line);
-    if (path_decide(m, Z3_mk_fpa_gt(z, size, real(m, limit * (1 - 0x1p-45))), false))
+    if (path_decide(m, Z3_mk_fpa_gt(z, size, term_float(m, limit * (1 - 0x1p-45))), false))
         path_unsupported(m, line, "multiply", "a power just at the limit of floats");
     Z3_ast guess = path_guess(m, m->solver->floats, "** of a float", "multiply", x,
                               term_int(m, exponent));
     /* By its size and its sign, so that the solver need not find out that it has one. */
     Z3_ast near = size_of(m, Z3_mk_ite(z, is_near_power(m, guess, rough), guess, rough));
-    Z3_ast sure = Z3_mk_ite(z, Z3_mk_fpa_is_nan(z, near), real(m, 0), near);
+    Z3_ast sure = Z3_mk_ite(z, Z3_mk_fpa_is_nan(z, near), term_float(m, 0), near);
     Z3_ast minus = exponent % 2 ? Z3_mk_fpa_is_negative(z, x) : m->solver->no;
     return value_of_float(m, Z3_mk_ite(z, minus, Z3_mk_fpa_neg(z, sure), sure));
 }

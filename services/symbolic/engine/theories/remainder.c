@@ -22,11 +22,6 @@ typedef struct operands {
     int line;
 } operands;
 
-static Z3_ast real(machine *m, double number)
-{
-    return Z3_mk_fpa_numeral_double(m->solver->z, number, m->solver->floats);
-}
-
 static Z3_ast is_minus(machine *m, Z3_ast x)
 {
     return Z3_mk_fpa_is_negative(m->solver->z, x); /* of -0.0, too */
@@ -35,7 +30,7 @@ static Z3_ast is_minus(machine *m, Z3_ast x)
 /* A zero with the sign of a float. */
 static Z3_ast zero_like(machine *m, Z3_ast x)
 {
-    return term_if(m, is_minus(m, x), real(m, -0.0), real(m, 0.0));
+    return term_if(m, is_minus(m, x), term_float(m, -0.0), term_float(m, 0.0));
 }
 
 static Z3_ast is_whole(machine *m, Z3_ast x)
@@ -53,9 +48,9 @@ static Z3_ast signs_differ(machine *m, const operands *of)
 static Z3_ast is_within(machine *m, const operands *of, int bits)
 {
     Z3_context z = m->solver->z;
-    Z3_ast most = of->divisor != 0 ? real(m, ldexp(fabs(of->divisor), bits))
+    Z3_ast most = of->divisor != 0 ? term_float(m, ldexp(fabs(of->divisor), bits))
                                    : Z3_mk_fpa_mul(z, m->solver->nearest, Z3_mk_fpa_abs(z, of->y),
-                                                   real(m, ldexp(1, bits)));
+                                                   term_float(m, ldexp(1, bits)));
     return Z3_mk_fpa_lt(z, Z3_mk_fpa_abs(z, of->x), most);
 }
 
@@ -82,8 +77,9 @@ static value *of_less(machine *m, operator_kind op, const operands *of)
     Z3_ast x_zero = Z3_mk_fpa_is_zero(z, of->x), differ = signs_differ(m, of);
     Z3_ast crosses = Z3_mk_and(z, 2, (Z3_ast[]){ Z3_mk_not(z, x_zero), differ });
     if (op == OP_FLOORDIV)
-        return value_of_float(
-            m, term_if(m, crosses, real(m, -1.0), term_if(m, differ, real(m, -0.0), real(m, 0.0))));
+        return value_of_float(m,
+                              term_if(m, crosses, term_float(m, -1.0),
+                                      term_if(m, differ, term_float(m, -0.0), term_float(m, 0.0))));
     Z3_ast around = Z3_mk_fpa_add(z, m->solver->nearest, of->x, of->y);
     return in_bounds(m, of,
                      term_if(m, x_zero, zero_like(m, of->y), term_if(m, differ, around, of->x)));
@@ -129,9 +125,10 @@ static value *of_power_of_two(machine *m, operator_kind op, const operands *of)
     Z3_context z = m->solver->z;
     Z3_ast down = Z3_mk_fpa_rtn(z);
     Z3_ast part = of->divisor == 1 ? of->x
-                                   : Z3_mk_fpa_mul(z, down, of->x, real(m, 1 / of->divisor));
+                                   : Z3_mk_fpa_mul(z, down, of->x, term_float(m, 1 / of->divisor));
     if (op == OP_FLOORDIV) { /* where it overflows, Python's is rounded to nearest */
-        Z3_ast quotient = Z3_mk_fpa_mul(z, m->solver->nearest, of->x, real(m, 1 / of->divisor));
+        Z3_ast quotient = Z3_mk_fpa_mul(z, m->solver->nearest, of->x,
+                                        term_float(m, 1 / of->divisor));
         return value_of_float(m, term_if(m, is_within(m, of, 53),
                                          Z3_mk_fpa_round_to_integral(z, down, part), quotient));
     }
@@ -155,7 +152,7 @@ static value *bounded(machine *m, const operands *of, const char *what, const ch
 static value *limit_whole(machine *m, const operands *of, Z3_ast guess)
 {
     Z3_context z = m->solver->z;
-    Z3_ast least = real(m, ldexp(1, MOST_QUOTIENT_BITS - 1));
+    Z3_ast least = term_float(m, ldexp(1, MOST_QUOTIENT_BITS - 1));
     Z3_ast size = Z3_mk_fpa_abs(z, guess);
     Z3_ast good[] = { Z3_mk_fpa_geq(z, size, least), is_whole(m, size) };
     Z3_ast fair = term_if(m, Z3_mk_and(z, 2, good), size, least);
