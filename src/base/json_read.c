@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hex.h"
 #include "base/memory.h"
 #include "base/sort.h"
 
@@ -64,10 +65,7 @@ static int code_unit(const char *at, const char *end)
         return -1;
     int unit = 0;
     for (int i = 2; i < 6; i++) {
-        char c = at[i];
-        int digit = c >= '0' && c <= '9'                 ? c - '0'
-                    : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                                         : -1;
+        int digit = mishap_hex_digit(at[i]);
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;

@@ -1,6 +1,7 @@
 #include "base/url.h"
 
 #include "base/buffer.h"
+#include "base/hex.h"
 
 bool mishap_url_valid(mishap_text url)
 {
@@ -17,19 +18,11 @@ bool mishap_url_valid(mishap_text url)
 
 /* -- escapes ----------------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 32;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 int mishap_url_escape(const char *at, const char *end)
 {
     if (end - at < 3 || *at != '%')
         return -1;
-    int high = hex_digit(at[1]), low = hex_digit(at[2]);
+    int high = mishap_hex_digit(at[1]), low = mishap_hex_digit(at[2]);
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 

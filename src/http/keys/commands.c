@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "operation/call.h"
 
 enum { LOCK_PATIENCE_MS = 10000, LOCK_PAUSE_MS = 10 };
@@ -210,15 +211,13 @@ static bool make_key(char key[MISHAP_KEY_LENGTH + 1])
 
 static void put_line(mishap_buffer *b, const char *name, const char *key)
 {
-    static const char hex[] = "0123456789abcdef";
     unsigned char hash[MISHAP_KEY_HASH];
+    char digits[2 * MISHAP_KEY_HASH];
     mishap_key_hash(mishap_text_of(key), hash);
     mishap_buffer_put_text(b, mishap_text_of(name));
     MISHAP_PUT(b, " ");
-    for (size_t i = 0; i < sizeof hash; i++) {
-        mishap_buffer_put_char(b, hex[hash[i] >> 4]);
-        mishap_buffer_put_char(b, hex[hash[i] & 15]);
-    }
+    mishap_hex_write(digits, hash, sizeof hash);
+    mishap_buffer_put(b, digits, sizeof digits);
     MISHAP_PUT(b, " ");
     mishap_clock_put_timestamp(b, mishap_clock_now_ms());
     MISHAP_PUT(b, "\n");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/sort.h"
 
 enum { LARGEST_FILE = 16 << 20 };
@@ -37,22 +38,6 @@ static bool is_time(const char *text)
     return true;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool read_hash(const char *text, unsigned char hash[MISHAP_KEY_HASH])
-{
-    for (size_t i = 0; i < MISHAP_KEY_HASH; i++) {
-        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        hash[i] = (unsigned char)(high << 4 | low);
-    }
-    return true;
-}
-
 /* A line without its line feed. */
 static bool read_line(mishap_text line, mishap_key_line *key)
 {
@@ -64,7 +49,8 @@ static bool read_line(mishap_text line, mishap_key_line *key)
     if (line.length != key->name.length + 2 * MISHAP_KEY_HASH + MISHAP_KEY_CREATED + 2)
         return false;
     key->created = (mishap_text){ created, MISHAP_KEY_CREATED };
-    return is_name(key->name) && read_hash(hash, key->hash) && *gap == ' ' && is_time(created);
+    return is_name(key->name) && mishap_hex_read(hash, key->hash, MISHAP_KEY_HASH) && *gap == ' ' &&
+           is_time(created);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */

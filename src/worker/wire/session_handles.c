@@ -1,6 +1,7 @@
 /* Handles of sessions: see session_handles.h. */
 #include <stdio.h>
 
+#include "base/hex.h"
 #include "base/shared.h"
 #include "base/system.h"
 #include "worker/wire/session_handles.h"
@@ -50,20 +51,6 @@ void mishap_session_of(const mishap_sessions *sessions, const mishap_service *se
     make_key(sessions, CONVERSATION, service, owner, conversation, key);
 }
 
-static void put_digits(char *to, const uint8_t *bytes, size_t count)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < count; i++) {
-        to[2 * i] = digits[bytes[i] >> 4];
-        to[2 * i + 1] = digits[bytes[i] & 15];
-    }
-}
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool mishap_session_mint(const mishap_sessions *sessions, const mishap_service *service,
                          uint64_t owner, char handle[MISHAP_SESSION_HANDLE + 1],
                          uint8_t key[MISHAP_SESSION_KEY])
@@ -73,8 +60,8 @@ bool mishap_session_mint(const mishap_sessions *sessions, const mishap_service *
         return false;
     make_key(sessions, HANDLE, service, owner, (mishap_text){ (const char *)number, sizeof number },
              key);
-    put_digits(handle, number, sizeof number);
-    put_digits(handle + 2 * sizeof number, key, MISHAP_SESSION_KEY);
+    mishap_hex_write(handle, number, sizeof number);
+    mishap_hex_write(handle + 2 * sizeof number, key, MISHAP_SESSION_KEY);
     handle[MISHAP_SESSION_HANDLE] = '\0';
     return true;
 }
@@ -84,14 +71,9 @@ bool mishap_session_prove(const mishap_sessions *sessions, const mishap_service 
 {
     uint8_t bytes[MISHAP_SESSION_NUMBER + MISHAP_SESSION_KEY];
     uint8_t wrong = 0;
-    if (handle.length != MISHAP_SESSION_HANDLE)
+    if (handle.length != MISHAP_SESSION_HANDLE ||
+        !mishap_hex_read(handle.data, bytes, sizeof bytes))
         return false;
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        int high = digit(handle.data[2 * i]), low = digit(handle.data[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        bytes[i] = (uint8_t)(high << 4 | low);
-    }
     make_key(sessions, HANDLE, service, owner,
              (mishap_text){ (const char *)bytes, MISHAP_SESSION_NUMBER }, key);
     for (size_t i = 0; i < MISHAP_SESSION_KEY; i++) /* takes the same time wherever they differ */
