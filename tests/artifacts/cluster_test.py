@@ -224,7 +224,7 @@ class Load:
             thread.start()
 
     def run(self, caller, keyed):
-        payee = CALLERS[CALLERS.index(caller) + 6]  # another for each, so that nobody has to wait
+        payee = CALLERS[CALLERS.index(caller) + 6]  # another for each, so that no caller has to wait
         try:
             with self.nginx.connect() as wire:
                 for amount in itertools.count(self.first):

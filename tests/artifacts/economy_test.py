@@ -1,4 +1,4 @@
-"""The economy of the artifacts: bids that nobody sees, artifacts that stay while they are bid with, purchases that name what was
+"""The economy of the artifacts: bids that no other caller sees, artifacts that stay while they are bid with, purchases that name what was
 seen, and what is kept and for how much.
 
     MISHAP_PROGRAM=… python3 tests/artifacts/economy_test.py [PART-OF-A-NAME]
@@ -31,7 +31,7 @@ def plain(value):
 
 
 def transcript(engine, first, second):
-    """All that bob and nobody in particular are told while alice bids these amounts, and what alice has held in the end."""
+    """All that bob and a caller without a name are told while alice bids these amounts, and what alice has held in the end."""
     seen = []
     with World(engine, "--artifacts-genesis", genesis(FOLDER, alice=500, bob=500), "--artifacts-auction-seconds", "86400") as w:
         def look():
@@ -103,8 +103,8 @@ def an_artifact_stays_while_it_is_bid_with(engine):
             equal(told["details"]["closes_at"], w.done(MINT, "status")["closes_at"], "when it ends")
             w.fails("not_owner", *words, by="bob")
         w.done(STORE, "update", "a1", "one two three", by="alice")
-        w.done(LEDGER, "transfer_ownership", "b1", "alice", by="bob")  # another one, of somebody who does not bid
-        w.done(LEDGER, "transfer_ownership", "b1", "bob", by="alice")  # … and of somebody who bids with another
+        w.done(LEDGER, "transfer_ownership", "b1", "alice", by="bob")  # another one, of a principal that does not bid
+        w.done(LEDGER, "transfer_ownership", "b1", "bob", by="alice")  # … and of a principal that bids with another
         w.done(MINT, "bid", "a2", 9, by="alice")
         w.done(ESCROW, "deposit", "a1", 5, by="alice")  # not bid with any more
         w.fails("conflict", STORE, "delete", "a2", by="alice")
@@ -120,7 +120,7 @@ def an_auction_whose_time_is_over_holds_nothing(engine):
         for number, words in enumerate(((LEDGER, "transfer_ownership", "a0", "bob"), (ESCROW, "deposit", "a1", 5), (STORE, "delete", "a2"))):
             w.done(STORE, "create", "a%d" % number, "tool", "x", by="alice")
             w.done(MINT, "bid", "a%d" % number, 10, by="alice")
-            expect(wait_for(lambda words=words: w.invoke(*words, by="alice")[0] == 200), "it is held for ever:", words)  # nobody asks the mint
+            expect(wait_for(lambda words=words: w.invoke(*words, by="alice")[0] == 200), "it is held for ever:", words)  # no call asks the mint
         equal(w.balances(), {"alice": 97, "bob": 100, MINT: 3}, "each time the price of one bid")
 
 

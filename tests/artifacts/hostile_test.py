@@ -1,4 +1,4 @@
-"""What nobody sends by chance: every answer is the dictionary of seed 002 or a success, nothing is an internal error, and no scrip is
+"""Requests that are no accident: every answer is the dictionary of seed 002 or a success, nothing is an internal error, and no scrip is
 made or lost.
 
     MISHAP_PROGRAM=… python3 tests/artifacts/hostile_test.py [PART-OF-A-NAME]

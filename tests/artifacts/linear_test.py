@@ -40,7 +40,7 @@ START = {"balances": {"a": 100, "b": 100, "c": 0}, "owners": {"t": "a"}}
 
 
 def pay(start, end, source, target, amount, left=None, there=None, key=None):
-    """A transfer that worked, or of which nobody knows."""
+    """A transfer that worked, or whose outcome is not known."""
     answer = None if left is None else {"success": True, "from_id": source, "to_id": target, "amount": amount, "from_balance": left,
                                         "to_balance": there}
     return Operation(start, end, source, "transfer", [source, target, amount], answer, key)
@@ -293,7 +293,7 @@ class Load:
             self.refused += 1
             return answer
         if status in (500, 504):
-            answer = None  # nobody knows
+            answer = None  # not known
         self.history.append(Operation(begun, ended, caller, method, args, answer, key))
         if answer and method == "spawn_principal":
             self.spawned.append(answer["principal_id"])
@@ -510,7 +510,7 @@ def do_a_transfer_twice(history, chance):
 
 
 def lose_a_transfer(history, chance):
-    """Its scrip has moved, and nobody has moved it: a later transfer of the same caller shows that."""
+    """Its scrip has moved, and no caller has moved it: a later transfer of the same caller shows that."""
     caller = chance.choice(ACCOUNTS)
     found = pick(chance, history, lambda op: paid(op) and op.caller == caller, 2)
     if not found:

@@ -49,7 +49,7 @@ class Load:
                 status, answer = found.invoke(LEDGER, "transfer", caller, self.sent[caller, amount], amount, by=caller, connection=wire,
                                               **({"idempotency_key": key} if key else {}))
             except (OSError, Closed):
-                wire, done = None, not key  # nobody knows what became of it
+                wire, done = None, not key  # its outcome is not known
                 time.sleep(0.005)
                 continue
             done = status == 200 or not key

@@ -250,7 +250,7 @@ def values_of_every_type_arrive():
 
 @contextlib.contextmanager
 def a_port(listen=None):
-    """A loopback port that nobody listens on, or with a queue of that length."""
+    """A loopback port that no process listens on, or with a queue of that length."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         if listen is not None:

@@ -34,7 +34,7 @@ count = 0
 
 
 def fresh(word):
-    """A text that nobody used before."""
+    """A text that was not used before."""
     global count
     count += 1
     return "%s-%d-%d" % (word, os.getpid(), count)

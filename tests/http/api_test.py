@@ -164,7 +164,7 @@ def a_custom_status_names_itself():
           {"error": "payment_required", "message": "Payment required for premium feature"})
 
 
-# ---- What nobody foresaw -------------------------------------------------------------------------
+# ---- Unexpected failures -------------------------------------------------------------------------
 
 CRASHES = ["crash", "abort", "divide", "overflow"]
 INTERNAL = {"error": "internal_server_error", "message": "Internal server error"}

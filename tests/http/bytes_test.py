@@ -376,7 +376,7 @@ def a_reader_that_leaves_is_forgotten():
 
 @test
 def a_reader_that_has_closed_its_side_is_not_waited_with():
-    """It may be gone: nobody could tell before there is something to write, and perhaps that is never."""
+    """It may be gone: the server cannot tell before there is something to write, and perhaps that is never."""
     with Server("--workers", "1", program=BYTES) as found:
         with found.connect() as reader:
             reader.send(request("GET", "/board?from=4096")).finish()

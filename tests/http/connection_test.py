@@ -1,4 +1,4 @@
-"""One connection and its server: what is sent ahead, what nobody reads, what has no end, who listens where.
+"""One connection and its server: what is sent ahead, what the client does not read, what has no end, who listens where.
 
     MISHAP_PROGRAM=… FAULTY_PROGRAM=… python3 tests/http/connection_test.py [PART-OF-A-NAME]
 

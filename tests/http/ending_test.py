@@ -18,7 +18,7 @@ from server import FOLDER, PATIENCE, PROGRAM, Server, equal, expect, processes, 
 from blackbox import main, test, tests_of
 
 ENDING = os.path.abspath(os.environ["ENDING_PROGRAM"])
-WAITING = 50  # connections that nobody has accepted
+WAITING = 50  # connections that no loop has accepted
 MANY = 300  # … more than are handed over at once
 numbers = itertools.count(1)
 
@@ -55,7 +55,7 @@ def refusal_of(address):
 
 
 def ask_and_wait(found, count, path="/numbers/%d"):
-    """So many connections, each with a request that nobody has read."""
+    """So many connections, each with a request that no loop has read."""
     made = [found.connect() for _ in range(count)]
     for number, connection in enumerate(made):
         connection.send(request("GET", path % number))
@@ -174,7 +174,7 @@ def requests_that_were_sent_ahead_are_answered_to_the_last():
 
 @tests_of({"closed": ">&-", "full": ">/dev/full"})
 def a_server_whose_output_is(how):
-    """It has ended in order, whether or not somebody can read that."""
+    """It has ended in order, whether or not a client can read that."""
     folder = os.path.join(FOLDER, "output-%d" % next(numbers))
     os.mkdir(folder)
     errors = os.path.join(folder, "err")

@@ -1,4 +1,4 @@
-"""Logs that nobody reads, that hang, or that somebody tries to fill: the server answers, and nothing is lost in silence.
+"""Logs without a reader, that hang, or that a caller tries to fill: the server answers, and nothing is lost in silence.
 
     MISHAP_PROGRAM=… LOGGED_PROGRAM=… python3 tests/http/logs_test.py [PART-OF-A-NAME]
 
@@ -159,7 +159,7 @@ class Sums:
         return "%d whole, %d short, %d lost, %d counted" % (self.whole, self.short, self.lost, self.counted)
 
 
-# ---- Nobody reads --------------------------------------------------------------------------------
+# ---- No reader -----------------------------------------------------------------------------------
 
 
 @tests_of({"": [], ", and each request and failure is told there": ["--access-log", "-", "--verbose"]})

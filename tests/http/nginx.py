@@ -24,7 +24,7 @@ class Nginx:
         self.port, self.plain_port = free_port(), free_port()
         self.folder = os.path.join(server.FOLDER, "nginx-%d" % self.port)
         os.mkdir(self.folder)
-        os.chmod(server.FOLDER, 0o755)  # its workers may run as somebody else
+        os.chmod(server.FOLDER, 0o755)  # its workers may run as another user
         subprocess.run([OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.path("key.pem"), "-out",
                         self.path("certificate.pem"), "-days", "2", "-subj", "/CN=api.example.com", "-addext",
                         "subjectAltName=DNS:api.example.com"], check=True, stdout=subprocess.DEVNULL,

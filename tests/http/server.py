@@ -37,7 +37,7 @@ PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", os.path.join(TREE, "build/deps/npm/node_modules"))
 PATIENCE = 180  # seconds after which something that should happen did not, however busy the machine
 
-# The sanitizers of memory end a process that crashes before anybody can contain it. That of threads does not.
+# The sanitizers of memory end a process that crashes before it can be contained. That of threads does not.
 CONTAINED = not SANITIZED or os.environ.get("MISHAP_SANITIZER") == "thread"
 
 # Everything that the programs write lies in one folder.
@@ -388,7 +388,7 @@ class Server:
 
     @classmethod
     def whole_lines(cls, path):
-        """The lines of a file that somebody may be writing to."""
+        """The lines of a file that another process may be writing to."""
         return cls.read(path).split(b"\n")[:-1]
 
     @property
@@ -489,7 +489,7 @@ def wait_for(condition, seconds=PATIENCE):
 
 
 def free_port():
-    """One that the system gives to nobody by itself, so that it is still free when it is needed, and again later."""
+    """One that the system gives to no process by itself, so that it is still free when it is needed, and again later."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         first = int(file.read().split()[0])
     for port in random.sample(range(max(1024, first // 2), first), 100):

@@ -421,7 +421,7 @@ def what_the_sessions_of_a_caller_hold_together_is_limited():
 
 @test
 def calls_that_run_hold_no_more_than_twice_the_limit_of_a_caller():
-    """A call can take minutes: nobody waits for its end then."""
+    """A call can take minutes: the server does not wait for its end then."""
     with Server("--workers", "2", "--lisp-caller-mb", "64", "--lisp-heap-mb", "64", "--caller-share", "100") as found:
         def take(_):
             try:

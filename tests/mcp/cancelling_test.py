@@ -207,7 +207,7 @@ def a_call_that_takes_too_long_is_given_up():
 
 
 def hang(found, session, mark):
-    """A call that never comes back, nor notices that nobody waits for it any more: cancelled, or left alone."""
+    """A call that never comes back, nor notices that its client has left: cancelled, or left alone."""
     said = call("hang", {"mark": mark}, id="h")
     fields = session.fields if session else None
     if not session:

@@ -368,7 +368,7 @@ def a_session_belongs_to_its_caller():
             with session.exchange(method, body, Authorization=None) as found:
                 equal(found.status, 401, method + " without a key")
         equal(session.post(message("ping")).status, 200, "it lives")
-        # A name of its own behind a proxy is nobody's trick once there are keys.
+        # A name of its own behind a proxy is no attack once there are keys.
         equal(session.post(message("ping"), Host="tools.example.com").status, 200, "another host")
         equal(session.post(message("ping"), Origin="http://evil.example.com").status, 403, "a foreign origin")
 

@@ -322,7 +322,7 @@ def no_secret_of_any_type_leaves_over_a_pipe():
             equal((answer["result"]["isError"], answer["result"]["structuredContent"]["code"]), (True, code), given)
             check_nothing_said(text)
             expect("Ada" in text or code != "NOT_FOUND", "too much is hidden:", text)
-        # What a handler prints itself goes to standard error, and is nobody's business.
+        # What a handler prints itself goes to standard error, and is not checked.
         said = "".join(line for line in found.stderr().decode().splitlines(True) if not line.startswith("It is {"))
         log = log_of(found, "crash")
         check_nothing_said(log, said)

@@ -695,7 +695,7 @@ def a_session_hears_of_what_it_has_subscribed_to(revision):
             equal(server.result("resources/subscribe", {"uri": "workshop://echo/7"}), {})
             equal(touch(server, tool, "workshop://pretty"), [updated("workshop://pretty")], tool)
             equal(touch(server, tool, "workshop://echo/8"), [], "another")
-            told = touch(server, tool, "workshop://pretty", times=10000)  # more than anybody remembers
+            told = touch(server, tool, "workshop://pretty", times=10000)  # more than the server remembers
             equal({message["params"]["uri"] for message in told}, {"workshop://echo/7", "workshop://pretty"}, "any")
             for uri in ("workshop://pretty", "workshop://echo/7"):
                 equal(server.result("resources/unsubscribe", {"uri": uri}), {})

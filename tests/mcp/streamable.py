@@ -58,7 +58,7 @@ def check_progress(events, token, steps):
 
 
 def wait_until_over(session, id):
-    """Until the call with this id has been answered, or cancelled: then somebody else may have it."""
+    """Until the call with this id has been answered, or cancelled: then another call may have it."""
     deadline = time.monotonic() + server.PATIENCE
     while session.post(message("ping", id=id)).status != 200:
         expect(time.monotonic() < deadline, "it does not end")

@@ -26,7 +26,7 @@ DOCKER_KEEPS = ("CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP NET
 NSPAWN_KEEPS = DOCKER_KEEPS + ("AUDIT_CONTROL DAC_READ_SEARCH IPC_OWNER LEASE LINUX_IMMUTABLE NET_BROADCAST SYS_ADMIN SYS_BOOT SYS_NICE "
                                "SYS_PTRACE SYS_RESOURCE SYS_TTY_CONFIG").split()
 
-# What nobody lets through: the clock, modules, other kernels, swapping, ports, the log of the kernel, quotas …
+# What no profile lets through: the clock, modules, other kernels, swapping, ports, the log of the kernel, quotas …
 MACHINE = """acct adjtimex bpf clock_adjtime clock_settime delete_module fanotify_init finit_module init_module ioperm iopl
     kexec_file_load kexec_load lookup_dcookie nfsservctl open_by_handle_at perf_event_open pidfd_getfd quotactl quotactl_fd
     settimeofday swapoff swapon sysfs syslog uselib ustat _sysctl""".split()

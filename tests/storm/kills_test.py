@@ -231,7 +231,7 @@ def only_what_the_killed_had_in_hand_is_lost():
 
 
 def start_calls(found, calls):
-    """Calls that run until somebody ends them."""
+    """Calls that run until they are ended."""
     wires = [Wire(found.address) for _ in calls]
     for one, call in zip(wires, calls):
         one.send(wire.http_request("POST", "/good/" + call))

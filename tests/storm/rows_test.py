@@ -1,4 +1,4 @@
-"""What handlers do to the process that they run in, one thing after the other: nobody else may notice.
+"""What handlers do to the process that they run in, one thing after the other: no other caller may notice.
 
     MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/rows_test.py [PART-OF-A-NAME]
 
@@ -297,7 +297,7 @@ def a_handler_that_stops_itself_holds_up_nobody():
 
 @test
 def a_loop_that_does_not_turn_for_five_seconds_is_replaced():
-    """A quick handler runs on the loop, where nobody but the supervisor can end it."""
+    """A quick handler runs on the loop, where only the supervisor can end it."""
     with Server() as found:
         before = found.workers()
         equal(len(before), 2, "loops")

@@ -1,4 +1,4 @@
-"""Thousands of handlers that die in every way, among good calls over HTTP and MCP: nobody else may notice.
+"""Thousands of handlers that die in every way, among good calls over HTTP and MCP: no other caller may notice.
 
     MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/storm.py [--good N] [--faults M] [--seconds S] [--seed X]
                                                                [--only KIND,KIND] [--judge] [PART-OF-A-NAME]
@@ -30,7 +30,7 @@ HTTP_DRIVERS = 2
 STDIO_SHARE, STDIO_FAULTS = 0.1, 0.25
 WARM = 3000  # good calls before anything is measured
 QUIET, STORMY = 2.5, 5.0  # seconds of a slice
-SETTLE = 60  # seconds for what is put away when nobody calls
+SETTLE = 60  # seconds for what is put away when there are no calls
 WORST_RATIO, NOISE = 3, 0.0005  # p99 in the storm against that of a quiet server; seconds that do not count
 MOST_PROBLEMS, LONGEST_STALL = 300, 30  # wrong answers, and seconds without an answer, with which it is given up
 MEMORY_SLACK = 2 * 1024 * 1024  # bytes that a process may keep for itself
@@ -156,7 +156,7 @@ class Storm:
         self.verdicts = (faulty[0] or []) + (stdio[0] or [])
 
     def settled(self, name, pid):
-        """The processes when nobody calls: as soon as nothing is left over, or after some time."""
+        """The processes when there are no calls: as soon as nothing is left over, or after some time."""
         def look():
             found = tree.Tree(pid)
             return None if left_over(self.before[name], found) else found

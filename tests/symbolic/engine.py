@@ -223,7 +223,7 @@ def outcome(code, name, make):
 
 
 def same(a, b):
-    """Are two outcomes the same to a caller? None: nobody can tell, as with two functions. The engine compares in pairs; this
+    """Are two outcomes the same to a caller? None: not known, as with two functions. The engine compares in pairs; this
     compares what both look like, written down."""
     if a[0] != b[0] or a[0] != "returned":
         return a[:2] == b[:2]

@@ -77,7 +77,7 @@ atexit.register(lambda: (stranger.kill(), stranger.wait()))
 
 
 def visits():
-    """Who came where nobody is to come."""
+    """The processes that reached a place which none may reach."""
     found = []
     for name, where in (("port", streams), ("path", by_path), ("abstract", abstract)):
         with contextlib.suppress(BlockingIOError):

@@ -1,4 +1,4 @@
-"""Who calls: by an API key, or, only where nobody has one, by the caller's own word.
+"""Who calls: by an API key, or, only where there are no keys, by the caller's own word.
 
     MISHAP_PROGRAM=… SETTLED_PROGRAM=… python3 tests/worker/callers_test.py [PART-OF-A-NAME]
 

@@ -102,7 +102,7 @@ def a_session_lives_in_two_loops_and_outlives_one():
         expect(wait_for(lambda: len(set(found.workers()) - set(loops)) == 2), "it did not come true")
         response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
         equal((response.json["n"], response["Warning"]), (41, None), "after the loops were killed")
-        time.sleep(2.5)  # what nobody uses any more is killed after two seconds
+        time.sleep(2.5)  # a process that no loop uses any more is killed after two seconds
         response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
         equal((response.json["n"], response["Warning"]), (42, None), "and later")
 

@@ -1,4 +1,4 @@
-"""Code that writes messages of its own to the socket of its process (forged.py), run by somebody else than its author.
+"""Code that writes messages of its own to the socket of its process (forged.py), run by another caller than its author.
 
     MISHAP_PROGRAM=… INTERPRETER_PROGRAM=… python3 tests/worker/forged_test.py [PART-OF-A-NAME]
 

@@ -1,4 +1,4 @@
-# compare: what counts as the same result. Nothing is different from itself; what nobody can compare is said to be so.
+# compare: what counts as the same result. Nothing is different from itself; what cannot be compared is reported as such.
 
 #: compare plain plain = equivalent
 #: compare plain other = different
