@@ -22,7 +22,7 @@
  *   value, is NULL.
  * - Commas are written where they are due. The last byte of the buffer tells, so JSON begins in an
  *   empty buffer or behind a line feed.
- * - Values and keys are always valid JSON, whatever their bytes are: each byte that is not UTF-8 is
+ * - Values and keys are always valid JSON, for any bytes: each byte that is not UTF-8 is
  *   replaced by U+FFFD, and control characters are escaped. Only the caller knows which brackets
  *   are open: they are not checked.
  * - Memory: if there is none, the buffer fails (mishap_buffer.failed), and the functions do nothing

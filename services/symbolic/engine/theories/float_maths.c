@@ -1,7 +1,6 @@
 /*
- * Functions of the module math on floats that are not known, as far as they are made of operations
- * that IEEE 754 defines exactly; powers and round(x, n), which no theory has, as guesses between
- * bounds.
+ * Functions of the module math on floats that are not known, as far as IEEE 754 defines their
+ * operations exactly; powers and round(x, n), which no theory models, are guesses between bounds.
  */
 #include <math.h>
 #include <string.h>
@@ -114,8 +113,8 @@ value *float_is_integer(machine *m, value *v, int line)
 /* -- round(x, n) --------------------------------------------------------------------------------
  */
 
-/* The nearest decimal, which is then rounded to a float. Ints are decimals, too, and what is
- * between two of them stays there. */
+/* The nearest decimal, which is then rounded to a float. Ints are decimals, too, so the result
+ * stays between the same two ints. */
 value *float_rounded(machine *m, value *v, int64_t places, int line)
 {
     enum { MOST_DIGITS = 22 };
@@ -143,7 +142,7 @@ value *float_rounded(machine *m, value *v, int64_t places, int line)
 /* -- powers -------------------------------------------------------------------------------------
  */
 
-/* What pow() of the C library may give: it is good to a bit or two. */
+/* The range of results that pow() of the C library may give: it is accurate to a bit or two. */
 static Z3_ast is_near_power(machine *m, Z3_ast guess, Z3_ast rough)
 {
     Z3_context z = m->solver->z;
@@ -180,7 +179,7 @@ static value *power_of_float(machine *m, value *base, int64_t exponent, int line
         path_unsupported(m, line, "multiply", "a power just at the limit of floats");
     Z3_ast guess = path_guess(m, m->solver->floats, "** of a float", "multiply", x,
                               term_int(m, exponent));
-    /* By its size and its sign, so that the solver need not find out that it has one. */
+    /* Size and sign separately, so that the solver need not derive the sign. */
     Z3_ast near = size_of(m, Z3_mk_ite(z, is_near_power(m, guess, rough), guess, rough));
     Z3_ast sure = Z3_mk_ite(z, Z3_mk_fpa_is_nan(z, near), term_float(m, 0), near);
     Z3_ast minus = exponent % 2 ? Z3_mk_fpa_is_negative(z, x) : m->solver->no;

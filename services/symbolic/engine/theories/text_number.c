@@ -20,7 +20,7 @@ static Z3_ast between(machine *m, Z3_ast code, int from, int to)
 /* -- character by character ----------------------------------------------------------------------
  */
 
-/* What a character is worth as a digit; -1: it is none of this base. */
+/* The value of a character as a digit; -1: it is no digit of this base. */
 static Z3_ast digit_of(machine *m, Z3_ast code, int base)
 {
     Z3_context z = m->solver->z;
@@ -78,7 +78,7 @@ static void read_one(machine *m, reading *r, Z3_ast code, int base)
     next = prefixed ? term_if(m, term_and(m, prefix, at[ZERO]), term_int(m, PREFIX), next) : next;
     Z3_ast more = Z3_mk_add(
         z, 2, (Z3_ast[]){ Z3_mk_mul(z, 2, (Z3_ast[]){ r->sum, term_int(m, base) }), digit });
-    /* The "b" of a prefix is a digit of base 16, but then no prefix. */
+    /* The "b" of a prefix is also a digit of base 16, but then there is no prefix. */
     r->sum = term_if(m, term_and(m, is_digit, open), more, r->sum);
     r->minus = term_if(m, term_and(m, at[BEGIN], is_code(m, code, '-')), m->solver->yes, r->minus);
     r->state = solver_simplify(m->solver, next);
@@ -138,7 +138,7 @@ static Z3_ast digits(machine *m)
 
 static Z3_ast digits_value(machine *m, Z3_ast s)
 {
-    enum { MOST = 4300 }; /* of more digits Python makes no int */
+    enum { MOST = 4300 }; /* Python makes no int of more digits */
     Z3_context z = m->solver->z;
     m->digits_assumed = true;
     path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), term_int(m, MOST)));
@@ -161,7 +161,8 @@ static value *as_a_whole(machine *m, value *v, int line)
         Z3_ast whole = digits_value(m, rest);
         return value_of_int(m, Z3_mk_ite(z, minus, Z3_mk_unary_minus(z, whole), whole));
     }
-    /* Blanks around it, _ between digits, and digits of other scripts: what else could it be? */
+    /* White space around it, _ between digits, and digits of other scripts: which other forms are
+     * possible? */
     Z3_ast parts[] = { Z3_mk_re_range(z, Z3_mk_string(z, "!"), Z3_mk_string(z, "^")),
                        Z3_mk_re_range(z, Z3_mk_string(z, "`"), Z3_mk_string(z, "~")) };
     Z3_ast plain = Z3_mk_seq_in_re(z, s, Z3_mk_re_star(z, Z3_mk_re_union(z, 2, parts)));
