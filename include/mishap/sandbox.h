@@ -62,6 +62,9 @@ typedef struct mishap_sandbox_profile {
     uint64_t file_bytes; /* that it writes into one file. 0: temporary_bytes, but 1 MB at least */
     uint64_t threads;    /* at once. 0: 64 */
     unsigned shares;     /* what it takes of its user's: MISHAP_SHARES_… */
+    bool small_pages;    /* No transparent huge pages. For a program that lives long and rests:
+                            where the system gives them to every program, as Debian does on x86-64,
+                            each place that it touches costs 2 MB */
 } mishap_sandbox_profile;
 
 /* The layers, as a mask. */

@@ -86,6 +86,7 @@ static mishap_sandbox_profile profile = {
     .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
     .cpu_seconds = 3600,
     .shares = MISHAP_SHARES_TIMERS, /* one timer, which SBCL makes before it runs code */
+    .small_pages = true,            /* SBCL touches a few pages in each of its spaces */
 };
 
 static mishap *usable(void);

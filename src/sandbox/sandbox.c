@@ -238,6 +238,8 @@ const char *mishap_sandbox_enter(unsigned layers, const mishap_sandbox_profile *
         return "setrlimit";
     if (layers & MISHAP_LAYER_PRIVILEGES && !drop_privileges())
         return "capset";
+    if (profile->small_pages)
+        prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* if the kernel has them */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return "prctl";
     if (chdir(folder ? folder : "/") != 0)

@@ -388,6 +388,18 @@ def resident_mb(pid):
 
 
 @test
+def a_session_has_no_huge_pages():
+    """SBCL touches a few pages in each of its spaces: with pages of 2 MB an idle session would have 8 MB and not 4."""
+    with Server("--workers", "1", program=LISPER) as found:
+        evaluate(found, "1")
+        sessions = lisps_below(found.process.pid)
+        expect(sessions, "no session")
+        for pid in sessions:
+            with open("/proc/%d/status" % pid, encoding="ascii") as file:
+                expect("THP_enabled:\t1\n" not in file.read(), "the session has huge pages")
+
+
+@test
 def memory_that_grows_at_full_speed_stays_below_the_limit_of_a_session():
     """The server looks at it now and then: what grows between two looks must be bounded, too."""
     heap = "(let ((kept nil)) (loop repeat 400 do (push (make-array 2097152 :element-type '(unsigned-byte 8) :initial-element 1) kept)) (length kept))"

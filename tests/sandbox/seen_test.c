@@ -315,20 +315,46 @@ static void expect_status(const char *text, const char *line)
         fail_msg("no line %s in: %s", line, text);
 }
 
+static void read_status(pid_t pid, char *text, size_t size)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void a_program_has_huge_pages_unless_its_profile_refuses_them(void **state)
+{
+    char text[8192];
+    (void)state;
+    read_status(getpid(), text, sizeof text);
+    if (!strstr(text, "\nTHP_enabled:\t1\n"))
+        skip(); /* the kernel does not have them, or this process refuses them, too */
+    for (int small = 0; small < 2; small++) {
+        mishap_sandbox_profile its = profile;
+        mishap_sandbox *sandbox;
+        struct run run;
+        its.small_pages = small;
+        assert_null(mishap_sandbox_prepare_layers(&its, mishap_sandbox_probe()->layers, &sandbox));
+        start_waiting(&run, sandbox);
+        read_status(run.pid, text, sizeof text);
+        expect_status(text, small ? "\nTHP_enabled:\t0\n" : "\nTHP_enabled:\t1\n");
+        stop_waiting(&run);
+    }
+}
+
 static void a_program_has_no_rights_left(void **state)
 {
     const unsigned offered = mishap_sandbox_probe()->layers;
-    char path[40], text[8192];
+    char text[8192];
     mishap_sandbox *sandbox;
     struct run run;
     (void)state;
     assert_null(mishap_sandbox_prepare_layers(&profile, offered, &sandbox));
     start_waiting(&run, sandbox);
-    snprintf(path, sizeof path, "/proc/%d/status", (int)run.pid);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
+    read_status(run.pid, text, sizeof text);
     expect_status(text, "\nNoNewPrivs:\t1\n");
     if (offered & MISHAP_LAYER_SECCOMP)
         expect_status(text, "\nSeccomp:\t2\n");
@@ -457,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_program_has_the_limits_of_its_profile),
         cmocka_unit_test(programs_leave_a_part_of_what_the_user_has),
         cmocka_unit_test(a_program_has_no_rights_left),
+        cmocka_unit_test(a_program_has_huge_pages_unless_its_profile_refuses_them),
         cmocka_unit_test(a_device_in_a_readable_folder_is_none),
         cmocka_unit_test(its_own_folders_have_no_programs_and_no_devices),
         cmocka_unit_test(root_is_nobody_special),
