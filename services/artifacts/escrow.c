@@ -18,7 +18,7 @@ static void begin_find(artifacts_request *r, mishap_query *query)
     mishap_query_bind_text(query, 1, r->args[0].text);
 }
 
-static mishap *find(artifacts_request *r, struct listing *listing)
+static mishap *find_listing(artifacts_request *r, struct listing *listing)
 {
     mishap_query query;
     listing->found = false;
@@ -41,12 +41,12 @@ static mishap *not_listed(artifacts_request *r)
 
 static mishap *must_be_listed(artifacts_request *r, struct listing *listing)
 {
-    MISHAP_TRY(find(r, listing));
+    MISHAP_TRY(find_listing(r, listing));
     return listing->found ? NULL : not_listed(r);
 }
 
 /* Give an artifact of the escrow to a new owner. */
-static mishap *release(artifacts_request *r, mishap_text owner)
+static mishap *release_artifact(artifacts_request *r, mishap_text owner)
 {
     mishap_query query;
     mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_REMOVE);
@@ -75,7 +75,7 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     mishap_query query;
     if (price <= 0)
         return mishap_tell(mishap_validation("Price must be positive"), "price", price);
-    MISHAP_TRY(find(r, &listing));
+    MISHAP_TRY(find_listing(r, &listing));
     if (listing.found)
         return mishap_tell(
             mishap_resource_as(ALREADY_LISTED, "The artifact %s is already for sale.", id.data),
@@ -94,7 +94,7 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     mishap_query_bind_text(&query, 4, buyer);
     mishap_query_bind_integer(&query, 5, r->now);
     MISHAP_TRY(artifacts_run(&query, NULL));
-    MISHAP_TRY(find(r, &listing));
+    MISHAP_TRY(find_listing(r, &listing));
     mishap_json_put(&r->answer, "artifact_id", id);
     mishap_json_put(&r->answer, "seller", r->caller);
     mishap_json_put(&r->answer, "price", price);
@@ -143,7 +143,7 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
                               &short_of));
     if (short_of)
         return artifacts_too_little(r, MISHAP_RESOURCE, "the price is", listing.price, false);
-    MISHAP_TRY(release(r, caller));
+    MISHAP_TRY(release_artifact(r, caller));
     mishap_json_put(&r->answer, "artifact_id", id);
     mishap_json_put(&r->answer, "seller", listing.seller);
     mishap_json_put(&r->answer, "buyer", r->caller);
@@ -160,7 +160,7 @@ mishap *artifacts_escrow_cancel(artifacts_request *r)
         return mishap_tell(
             mishap_permission_as(NOT_OWNER, "Only %s can cancel this sale", listing.seller),
             "seller", (const char *)listing.seller);
-    MISHAP_TRY(release(r, mishap_text_of(r->caller)));
+    MISHAP_TRY(release_artifact(r, mishap_text_of(r->caller)));
     mishap_json_put(&r->answer, "artifact_id", r->args[0].text);
     mishap_json_put(&r->answer, "seller", r->caller);
     return NULL;

@@ -31,7 +31,7 @@ static mishap *read_code(artifacts_request *r, const char **code)
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
-static mishap *describe(mishap *m, const mishap *cause)
+static mishap *describe_failure(mishap *m, const mishap *cause)
 {
     const mishap_public *told = mishap_told(cause);
     long line = python_line_of(cause);
@@ -86,12 +86,12 @@ static mishap *translate(mishap *cause)
     case PYTHON_OTHER:
         return cause;
     }
-    return mishap_because(describe(m, cause), cause);
+    return mishap_because(describe_failure(m, cause), cause);
 }
 
 /* -- running ----------------------------------------------------------------------------------- */
 
-static void answer(artifacts_request *r, const mishap_answered *answered)
+static void answer_result(artifacts_request *r, const mishap_answered *answered)
 {
     const mishap_call *json = answered->json;
     artifacts_answer_begin(r);
@@ -121,7 +121,7 @@ mishap *artifacts_execute(artifacts_request *r)
     r->store_is_sound = failure != NULL;
     if (failure)
         return translate(failure);
-    answer(r, answered);
+    answer_result(r, answered);
     mishap_answered_free(answered);
     r->now = artifacts_now();
     return artifacts_record(r);

@@ -85,7 +85,7 @@ static mishap *find_place(artifacts_request *r, const char **caller, const char 
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
-static void take(artifacts_request *r, mishap_text answer)
+static void take_kept_answer(artifacts_request *r, mishap_text answer)
 {
     mishap_buffer_reset(&r->answer);
     mishap_buffer_add(&r->answer, answer.data, answer.length);
@@ -106,7 +106,7 @@ mishap *artifacts_kept_find(artifacts_request *r, bool *found)
     while (mishap_query_step(&query)) {
         *found = true;
         same = mishap_text_equal(mishap_query_text(&query, 0), mishap_text_of(request_of(r)));
-        take(r, mishap_query_text(&query, 1));
+        take_kept_answer(r, mishap_query_text(&query, 1));
     }
     MISHAP_TRY(mishap_query_end(&query));
     if (*found && same) /* the earlier call may not know whether its change is durable */
@@ -126,7 +126,7 @@ mishap *artifacts_kept_find_call(artifacts_request *r, bool *found)
     while (mishap_query_step(&query)) {
         *found = true;
         if (r->method)
-            take(r, mishap_query_text(&query, 0));
+            take_kept_answer(r, mishap_query_text(&query, 0));
     }
     return mishap_query_end(&query);
 }
@@ -193,7 +193,7 @@ static int64_t count_callers(mishap_store *store)
     return count;
 }
 
-static void cut(mishap_store *store, const char *caller, int64_t bytes)
+static void cut_kept_answers(mishap_store *store, const char *caller, int64_t bytes)
 {
     mishap_query query;
     mishap_query_begin(&query, store, ARTIFACTS_KEPT_CUT);
@@ -220,7 +220,7 @@ static bool cut_some(mishap_store *store, int64_t share)
     }
     mishap_free(mishap_query_end(&query));
     for (size_t i = 0; i < over; i++)
-        cut(store, callers[i], share - share / 4);
+        cut_kept_answers(store, callers[i], share - share / 4);
     return over == AT_ONCE;
 }
 

@@ -26,7 +26,7 @@ struct account {
     int64_t balance, held; /* the balance includes what is held */
 };
 
-static mishap *look(artifacts_request *r, mishap_text id, struct account *account)
+static mishap *look_up_account(artifacts_request *r, mishap_text id, struct account *account)
 {
     mishap_query query;
     *account = (struct account){ 0 };
@@ -45,12 +45,12 @@ static mishap *look(artifacts_request *r, mishap_text id, struct account *accoun
 mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id)
 {
     struct account account;
-    MISHAP_TRY(look(r, id, &account));
+    MISHAP_TRY(look_up_account(r, id, &account));
     return account.is_principal ? NULL : no_principal(id);
 }
 
-static mishap *change(artifacts_request *r, artifacts_statement how, mishap_text id, int64_t amount,
-                      int64_t *balance, bool *done)
+static mishap *change_account(artifacts_request *r, artifacts_statement how, mishap_text id,
+                              int64_t amount, int64_t *balance, bool *done)
 {
     mishap_query query;
     *done = false;
@@ -71,10 +71,10 @@ mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, in
     struct account account;
     bool done;
     *short_of = false;
-    MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_DEBIT, id, amount, balance, &done));
+    MISHAP_TRY(change_account(r, ARTIFACTS_ACCOUNT_DEBIT, id, amount, balance, &done));
     if (done)
         return NULL;
-    MISHAP_TRY(look(r, id, &account));
+    MISHAP_TRY(look_up_account(r, id, &account));
     *short_of = account.found;
     return account.found ? NULL : no_principal(id);
 }
@@ -83,10 +83,10 @@ mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, i
 {
     struct account account;
     bool done;
-    MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_CREDIT, id, amount, balance, &done));
+    MISHAP_TRY(change_account(r, ARTIFACTS_ACCOUNT_CREDIT, id, amount, balance, &done));
     if (done)
         return NULL;
-    MISHAP_TRY(look(r, id, &account));
+    MISHAP_TRY(look_up_account(r, id, &account));
     return account.found ? mishap_validation("The balance of %.*s would be too large",
                                              (int)id.length, id.data)
                          : no_principal(id);
@@ -95,7 +95,8 @@ mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, i
 mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of)
 {
     bool done;
-    MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_HOLD, mishap_text_of(r->caller), amount, NULL, &done));
+    MISHAP_TRY(
+        change_account(r, ARTIFACTS_ACCOUNT_HOLD, mishap_text_of(r->caller), amount, NULL, &done));
     *short_of = !done;
     return NULL;
 }
@@ -105,7 +106,7 @@ mishap *artifacts_too_little(artifacts_request *r, mishap_category category, con
                              int64_t needed, bool also_held)
 {
     struct account account;
-    MISHAP_TRY(look(r, mishap_text_of(r->caller), &account));
+    MISHAP_TRY(look_up_account(r, mishap_text_of(r->caller), &account));
     if (also_held)
         account.held = 0;
     const char *held = account.held
@@ -146,7 +147,7 @@ mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, i
 mishap *artifacts_put_account(artifacts_request *r, mishap_text id)
 {
     struct account account;
-    MISHAP_TRY(look(r, id, &account));
+    MISHAP_TRY(look_up_account(r, id, &account));
     if (!account.found)
         return no_principal(id);
     mishap_json_put(&r->answer, "balance", account.balance);

@@ -23,7 +23,7 @@ struct bid {
     int64_t amount;
 };
 
-static mishap *run(artifacts_request *r, artifacts_statement statement)
+static mishap *run_statement(artifacts_request *r, artifacts_statement statement)
 {
     mishap_query query;
     mishap_query_begin(&query, r->store, statement);
@@ -38,7 +38,7 @@ static mishap *run_with(artifacts_request *r, artifacts_statement statement, int
     return artifacts_run(&query, NULL);
 }
 
-static mishap *look(artifacts_request *r, struct auction *auction)
+static mishap *look_up_auction(artifacts_request *r, struct auction *auction)
 {
     mishap_query query;
     *auction = (struct auction){ 0 };
@@ -150,8 +150,8 @@ static mishap *resolve(artifacts_request *r)
     int count, points = 0;
     mishap_query query;
     MISHAP_TRY(find_best(r, best, &count));
-    MISHAP_TRY(run(r, ARTIFACTS_ACCOUNT_RELEASE));
-    MISHAP_TRY(run(r, ARTIFACTS_BID_CLEAR));
+    MISHAP_TRY(run_statement(r, ARTIFACTS_ACCOUNT_RELEASE));
+    MISHAP_TRY(run_statement(r, ARTIFACTS_BID_CLEAR));
     if (count) {
         MISHAP_TRY(score(r, best[0].artifact, &points));
         MISHAP_TRY(pay_winner(r, &best[0], count > 1 ? best[1].amount : 1, points));
@@ -165,7 +165,7 @@ static mishap *resolve(artifacts_request *r)
 mishap *artifacts_mint_is_due(artifacts_request *r, bool *due)
 {
     struct auction auction;
-    MISHAP_TRY(look(r, &auction));
+    MISHAP_TRY(look_up_auction(r, &auction));
     *due = auction.open && auction.closes <= r->now;
     return NULL;
 }
@@ -199,7 +199,7 @@ mishap *artifacts_must_not_be_bid_with(artifacts_request *r, mishap_text id)
         MISHAP_TRY(is_bid_with(r, id, &pending));
     if (!pending)
         return NULL;
-    MISHAP_TRY(look(r, &auction));
+    MISHAP_TRY(look_up_auction(r, &auction));
     mishap_buffer when = { 0 };
     artifacts_put_time(&when, NULL, auction.closes);
     mishap_buffer_add(&when, "", 1);
@@ -248,7 +248,7 @@ static mishap *advance(artifacts_request *r, bool *resolved)
     const mishap_call *settings = mishap_settings(r->call);
     int64_t most = mishap_integer(settings, "auction_bidders");
     struct auction auction;
-    MISHAP_TRY(look(r, &auction));
+    MISHAP_TRY(look_up_auction(r, &auction));
     if (!auction.open)
         MISHAP_TRY(run_with(r, ARTIFACTS_AUCTION_CLOSE,
                             r->now + 1000 * mishap_integer(settings, "auction_seconds")));
@@ -288,7 +288,7 @@ mishap *artifacts_mint_bid(artifacts_request *r)
 mishap *artifacts_mint_status(artifacts_request *r)
 {
     struct auction auction;
-    MISHAP_TRY(look(r, &auction));
+    MISHAP_TRY(look_up_auction(r, &auction));
     mishap_json_put(&r->answer, "open", auction.open);
     mishap_json_put(&r->answer, "bidders", auction.bidders);
     if (auction.open)
@@ -322,7 +322,7 @@ mishap *artifacts_mint_check(artifacts_request *r)
 mishap *artifacts_mint_resolve(artifacts_request *r)
 {
     struct auction auction;
-    MISHAP_TRY(look(r, &auction));
+    MISHAP_TRY(look_up_auction(r, &auction));
     if (auction.open)
         MISHAP_TRY(resolve(r));
     mishap_json_put(&r->answer, "resolved", auction.open);

@@ -40,20 +40,20 @@ static bool is_in_word(char c)
            (unsigned char)c >= 0x80;
 }
 
-static void put(mishap_buffer *b, const char *text)
+static void put_string(mishap_buffer *b, const char *text)
 {
     mishap_buffer_add(b, text, strlen(text));
 }
 
 /* Only letters and digits of the caller's text are used, so it can have no other meaning for the
  * search engine: content : ("a" AND "b"), or 'a':C & 'b':C. */
-static size_t spell(mishap_buffer *b, mishap_text query, const struct field *field, bool fts5)
+static size_t spell_query(mishap_buffer *b, mishap_text query, const struct field *field, bool fts5)
 {
     size_t words = 0;
     char weight[] = { '\'', ':', field ? field->weight : '\0', '\0' };
     if (field && fts5) {
-        put(b, field->name);
-        put(b, " : (");
+        put_string(b, field->name);
+        put_string(b, " : (");
     }
     for (size_t i = 0, from; i < query.length; i++) {
         for (from = i; i < query.length && is_in_word(query.data[i]);)
@@ -61,13 +61,13 @@ static size_t spell(mishap_buffer *b, mishap_text query, const struct field *fie
         if (i == from)
             continue;
         if (words++)
-            put(b, fts5 ? " AND " : " & ");
-        put(b, fts5 ? "\"" : "'");
+            put_string(b, fts5 ? " AND " : " & ");
+        put_string(b, fts5 ? "\"" : "'");
         mishap_buffer_add(b, query.data + from, i - from);
-        put(b, fts5 ? "\"" : field ? weight : "'");
+        put_string(b, fts5 ? "\"" : field ? weight : "'");
     }
     if (field && fts5)
-        put(b, ")");
+        put_string(b, ")");
     return words;
 }
 
@@ -98,7 +98,7 @@ static mishap *has_common_word(artifacts_request *r, const struct field *field, 
             i++;
         if (i == from)
             continue;
-        spell(&one, (mishap_text){ query.data + from, i - from }, field, true);
+        spell_query(&one, (mishap_text){ query.data + from, i - from }, field, true);
         failure = one.failed ? mishap_out_of_memory()
                              : count_hits(r, mishap_buffer_text(&one), &hits);
         mishap_buffer_release(&one);
@@ -126,8 +126,8 @@ static mishap *list_best(artifacts_request *r, mishap_text words, int64_t limit,
 
 /* List up to *limit hits; *limit becomes what is left of it. `last`: the number of the last one
  * listed. */
-static mishap *list(artifacts_request *r, artifacts_statement how, mishap_text words, int64_t bound,
-                    int64_t *limit, int64_t *last)
+static mishap *list_hits(artifacts_request *r, artifacts_statement how, mishap_text words,
+                         int64_t bound, int64_t *limit, int64_t *last)
 {
     mishap_query query;
     mishap_query_begin(&query, r->store, how);
@@ -148,12 +148,12 @@ static mishap *list_newest(artifacts_request *r, mishap_text words, int64_t limi
 {
     int64_t last = INT64_MAX;
     if (!artifacts_is_embedded())
-        MISHAP_TRY(list(r, ARTIFACTS_RECENT, words, RECENT, &limit, &last));
-    return limit > 0 ? list(r, ARTIFACTS_NEWEST, words, last, &limit, &last) : NULL;
+        MISHAP_TRY(list_hits(r, ARTIFACTS_RECENT, words, RECENT, &limit, &last));
+    return limit > 0 ? list_hits(r, ARTIFACTS_NEWEST, words, last, &limit, &last) : NULL;
 }
 
-static mishap *answer(artifacts_request *r, const struct field *field, mishap_text words,
-                      int64_t limit)
+static mishap *answer_hits(artifacts_request *r, const struct field *field, mishap_text words,
+                           int64_t limit)
 {
     int64_t hits;
     bool common = false;
@@ -181,7 +181,7 @@ mishap *artifacts_store_search(artifacts_request *r)
     MISHAP_TRY(find_field(r, &field));
     if (limit < 1 || limit > ARTIFACTS_MOST_LISTED)
         return mishap_tell(mishap_validation("limit must be 1 to 100"), "argument", "limit");
-    size_t count = spell(&words, r->args[0].text, field, artifacts_is_embedded());
+    size_t count = spell_query(&words, r->args[0].text, field, artifacts_is_embedded());
     mishap *failure = NULL;
     if (words.failed)
         failure = mishap_out_of_memory();
@@ -189,7 +189,7 @@ mishap *artifacts_store_search(artifacts_request *r)
         failure = mishap_tell(mishap_validation("query must have 1 to 16 words"), "argument",
                               "query");
     else
-        failure = answer(r, field, mishap_buffer_text(&words), limit);
+        failure = answer_hits(r, field, mishap_buffer_text(&words), limit);
     mishap_buffer_release(&words);
     return failure;
 }

@@ -73,8 +73,8 @@ static size_t variant_of(const struct filter *filter)
            (filter->owner.data ? ARTIFACTS_BY_OWNER : 0u);
 }
 
-static void begin(artifacts_request *r, mishap_query *query, artifacts_statement statement,
-                  const struct filter *filter)
+static void begin_list(artifacts_request *r, mishap_query *query, artifacts_statement statement,
+                       const struct filter *filter)
 {
     mishap_query_begin(query, r->store, statement + variant_of(filter));
     if (filter->type.data)
@@ -84,12 +84,12 @@ static void begin(artifacts_request *r, mishap_query *query, artifacts_statement
 }
 
 /* List from the newest. `next` is the `before` of the next page. */
-static mishap *list(artifacts_request *r, const struct filter *filter)
+static mishap *list_artifacts(artifacts_request *r, const struct filter *filter)
 {
     mishap_query query;
     mishap_page page;
     int64_t last = 0;
-    begin(r, &query, ARTIFACTS_LIST, filter);
+    begin_list(r, &query, ARTIFACTS_LIST, filter);
     mishap_query_bind_integer(&query, 1, filter->before);
     mishap_json_put_array(&r->answer, "artifacts");
     for (mishap_page_begin(&page, &query, 2, filter->limit); mishap_page_step(&page, &query);) {
@@ -158,21 +158,21 @@ mishap *artifacts_store_list(artifacts_request *r)
 {
     struct filter filter = { 0 };
     MISHAP_TRY(read_filter(r, &filter));
-    return list(r, &filter);
+    return list_artifacts(r, &filter);
 }
 
 mishap *artifacts_store_list_type(artifacts_request *r)
 {
-    return list(r, &(struct filter){ .type = r->args[0].text,
-                                     .before = INT64_MAX,
-                                     .limit = ARTIFACTS_MOST_LISTED });
+    return list_artifacts(r, &(struct filter){ .type = r->args[0].text,
+                                               .before = INT64_MAX,
+                                               .limit = ARTIFACTS_MOST_LISTED });
 }
 
 mishap *artifacts_store_list_owner(artifacts_request *r)
 {
-    return list(r, &(struct filter){ .owner = r->args[0].text,
-                                     .before = INT64_MAX,
-                                     .limit = ARTIFACTS_MOST_LISTED });
+    return list_artifacts(r, &(struct filter){ .owner = r->args[0].text,
+                                               .before = INT64_MAX,
+                                               .limit = ARTIFACTS_MOST_LISTED });
 }
 
 mishap *artifacts_store_count(artifacts_request *r)
@@ -180,7 +180,7 @@ mishap *artifacts_store_count(artifacts_request *r)
     struct filter filter = { 0 };
     mishap_query query;
     MISHAP_TRY(read_filter(r, &filter));
-    begin(r, &query, ARTIFACTS_COUNT, &filter);
+    begin_list(r, &query, ARTIFACTS_COUNT, &filter);
     while (mishap_query_step(&query))
         mishap_json_put(&r->answer, "count", mishap_query_integer(&query, 0));
     return mishap_query_end(&query);

@@ -103,7 +103,7 @@ static mishap *call_now(lisp_session *s, const char *operation, const mishap_pai
     return mishap_invoke_with(&s->app, operation, &how, out, pairs);
 }
 
-static mishap *start(lisp_session *s)
+static mishap *start_session(lisp_session *s)
 {
     mishap *failure = mishap_foreign_start(&s->app, lisp_service.worker, &s->process);
     if (failure)
@@ -119,7 +119,7 @@ mishap *lisp_session_begin(lisp_session *s, const mishap_call *call)
     *s = (lisp_session){ .app = *mishap_app_of(call) };
     s->app.operations = operations;
     s->app.services = NULL;
-    return start(s);
+    return start_session(s);
 }
 
 void lisp_session_end(lisp_session *s)
@@ -131,7 +131,7 @@ void lisp_session_end(lisp_session *s)
 mishap *lisp_session_renew(lisp_session *s)
 {
     lisp_session_end(s);
-    return start(s);
+    return start_session(s);
 }
 
 mishap *lisp_session_call(lisp_session *s, const char *operation, const mishap_pair *pairs,

@@ -89,8 +89,8 @@ static mishap_sandbox_profile profile = {
     .small_pages = true,            /* SBCL touches a few pages in each of its spaces */
 };
 
-static mishap *usable(void);
-static mishap *ended(const mishap_foreign_end *end);
+static mishap *lisp_is_usable(void);
+static mishap *tell_lisp_end(const mishap_foreign_end *end);
 
 /* The failures that code of a session may claim for its process. An evaluation that aborts itself
  * is CANCELLED. */
@@ -114,11 +114,11 @@ static mishap_foreign sbcl = {
     .usual_limit_ms = 60 * 1000,
     .sessions = true,
     .code = &code_of_callers,
-    .usable = usable,
-    .ended = ended,
+    .usable = lisp_is_usable,
+    .ended = tell_lisp_end,
 };
 
-static mishap *prepare(const mishap_setup *setup)
+static mishap *prepare_lisp(const mishap_setup *setup)
 {
     const mishap_call *set = setup->settings;
     int heap_mb = (int)mishap_integer(set, "heap_mb");
@@ -144,7 +144,7 @@ static mishap *prepare(const mishap_setup *setup)
     return NULL;
 }
 
-static mishap *usable(void)
+static mishap *lisp_is_usable(void)
 {
     if (access(sbcl.program, X_OK) != 0)
         return mishap_suggest(
@@ -175,7 +175,7 @@ static bool stack_was_exhausted(const mishap_foreign_end *end)
 }
 
 /* The report that the session could not write itself any more. */
-static mishap *ended(const mishap_foreign_end *end)
+static mishap *tell_lisp_end(const mishap_foreign_end *end)
 {
 #define AFRESH " The session starts fresh with the next call: its definitions are gone."
     mishap *m;
@@ -223,7 +223,7 @@ const service_part lisp_parts[] = {
 static const mishap_trial trial = { lisp_operations, "{\"code\":\"(+ 1 2)\"}", "values",
                                     "[\"3\"]" };
 
-static void health(const mishap_setup *setup, mishap_health *out)
+static void tell_health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
     mishap_health_member(out, "sbcl", access(sbcl.program, X_OK) == 0 ? "found" : "missing");
@@ -237,7 +237,7 @@ const mishap_service lisp_service = {
     .dialect = "condition-report",
     .worker = &sbcl,
     .settings = settings,
-    .prepare = prepare,
-    .health = health,
+    .prepare = prepare_lisp,
+    .health = tell_health,
     .trial = &trial,
 };

@@ -22,7 +22,7 @@ static void put_safely(FILE *to, mishap_text text)
     }
 }
 
-static void put(const lisp_screen *s, FILE *to, mishap_text text)
+static void put_shown(const lisp_screen *s, FILE *to, mishap_text text)
 {
     if (s->person)
         put_safely(to, text);
@@ -34,7 +34,7 @@ void lisp_show_text(const lisp_screen *s, FILE *to, mishap_text text)
 {
     if (!text.length)
         return;
-    put(s, to, text);
+    put_shown(s, to, text);
     if (text.data[text.length - 1] != '\n')
         fputc('\n', to);
     fflush(to);
@@ -91,7 +91,7 @@ void lisp_show_failure(const lisp_screen *s, lisp_session *session, const mishap
         show_warnings_told(s, session, warnings->value);
     put_style(s, "\033[1;31m");
     fputs("[ERROR] ", stdout);
-    put(s, stdout, public->type.length ? public->type : public->code->condition);
+    put_shown(s, stdout, public->type.length ? public->type : public->code->condition);
     put_style(s, "\033[0m");
     fputc('\n', stdout);
     lisp_show_text(s, stdout, mishap_public_message(public));
@@ -112,7 +112,7 @@ void lisp_show_restarts(const lisp_screen *s, const mishap_answered *prompt)
     for (const mishap_call *r = mishap_first(prompt->json, "restarts"); r; r = mishap_next(r)) {
         put_style(s, "\033[1m");
         fprintf(stdout, "%zu: [", number++);
-        put(s, stdout, text_at(r, "name"));
+        put_shown(s, stdout, text_at(r, "name"));
         fputs("] ", stdout);
         put_style(s, "\033[0m");
         lisp_show_text(s, stdout, text_at(r, "description"));

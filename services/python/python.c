@@ -57,7 +57,7 @@ static const mishap_sandbox_profile profile = {
 };
 
 /* A build without Python does not have the program. */
-static mishap *prepare(const mishap_setup *setup)
+static mishap *prepare_python(const mishap_setup *setup)
 {
     (void)setup;
     (void)python_program();
@@ -73,7 +73,7 @@ static bool is_there(void)
     return access(PYTHON_LIBRARY "/encodings/__init__.py", R_OK) == 0;
 }
 
-static mishap *usable(void)
+static mishap *python_is_usable(void)
 {
     if (!python_program())
         return mishap_suggest(
@@ -93,7 +93,7 @@ static mishap *usable(void)
 #define CANCELLED_CALL "The call was cancelled."
 
 /* The failure that the process could not report itself any more. */
-static mishap *ended(const mishap_foreign_end *end)
+static mishap *tell_python_end(const mishap_foreign_end *end)
 {
     if (end->timed_out)
         return mishap_tell(mishap_raise(TIMEOUT, NOT_IN_TIME), "kind", "timeout");
@@ -132,8 +132,8 @@ static const mishap_foreign cpython = {
     .grace_ms = 1500, /* on a busy machine it may get no processor time for a second */
     .once = true,
     .code = &code_of_callers,
-    .usable = usable,
-    .ended = ended,
+    .usable = python_is_usable,
+    .ended = tell_python_end,
 };
 
 /* -- whether it works -------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static const mishap_trial trial = { python_operations,
                                     "\"args\":\"[1, 2]\",\"timeout\":10}",
                                     "result", "3" };
 
-static void health(const mishap_setup *setup, mishap_health *out)
+static void tell_health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
     mishap_health_member(out, "python", python_program() ? PYTHON_VERSION : "missing");
@@ -161,8 +161,8 @@ const mishap_service python_service = {
     .name = "python",
     .summary = "Python in a sandbox",
     .worker = &cpython,
-    .prepare = prepare,
-    .health = health,
+    .prepare = prepare_python,
+    .health = tell_health,
     .trial = &trial,
 };
 

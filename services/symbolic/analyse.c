@@ -45,7 +45,7 @@ static const mishap_sandbox_profile profile = {
     .threads = 32,
 };
 
-static mishap *prepare(const mishap_setup *setup)
+static mishap *prepare_symbolic(const mishap_setup *setup)
 {
     (void)setup;
     (void)symbolic_program();
@@ -55,7 +55,7 @@ static mishap *prepare(const mishap_setup *setup)
 #define PACKAGES  "python3-dev, libz3-dev, libcvc5-dev and g++"
 #define LIBRARIES "libpython" PYTHON_VERSION ", libz3-4 and libcvc5-1"
 
-static mishap *usable(void)
+static mishap *engine_is_usable(void)
 {
     if (symbolic_program() && python_program())
         return NULL;
@@ -88,7 +88,7 @@ static bool says(mishap_text output, const char *words)
 }
 
 /* The failure that the engine could not report itself any more. */
-static mishap *ended(const mishap_foreign_end *end)
+static mishap *tell_engine_end(const mishap_foreign_end *end)
 {
     if (end->timed_out)
         return mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
@@ -108,8 +108,8 @@ static const mishap_foreign engine = {
     .arguments = arguments,
     .sandbox = &profile,
     .grace_ms = GRACE_MS,
-    .usable = usable,
-    .ended = ended,
+    .usable = engine_is_usable,
+    .ended = tell_engine_end,
 };
 
 /* -- its operations ---------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static const mishap_service engine_service = {
     .name = "engine",
     .summary = "The symbolic engine",
     .worker = &engine,
-    .prepare = prepare,
+    .prepare = prepare_symbolic,
 };
 
 static const mishap_param outcome[] = {
@@ -170,7 +170,7 @@ void symbolic_warm(bool at_once)
     service_stock_open();
     python_room_open(&replays);
     replays.shelf.wanted = at_once ? 2 : 1; /* another input often follows soon after the first */
-    if (at_once && !usable()) {
+    if (at_once && !engine_is_usable()) {
         service_stock_refill(&engines, NULL);
         python_room_warm(&replays);
     }
@@ -267,7 +267,7 @@ static mishap *launch(struct analysis *a)
 }
 
 /* If a process has ended while it waited, no call is at fault: the call is made again. */
-static mishap *begin(struct analysis *a, const char *operation, mishap_answered **answered)
+static mishap *begin_analysis(struct analysis *a, const char *operation, mishap_answered **answered)
 {
     const char *given = mishap_json(a->call, "");
     if (a->replays)
@@ -386,7 +386,7 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
                           .replays = limited };
     snprintf(operation, sizeof operation, "engine.%s", tool);
     *answered = NULL;
-    mishap *failure = begin(&a, operation, answered);
+    mishap *failure = begin_analysis(&a, operation, answered);
     if (!failure)
         failure = go_on(&a, answered);
     bool over = a.process && mishap_foreign_is_over(a.process);

@@ -109,7 +109,7 @@ void put_unicode(text *t, PyObject *words, size_t most)
 
 /* -- receiving --------------------------------------------------------------------------------- */
 
-static bool append(text *t, const char *packet, size_t length)
+static bool append_packet(text *t, const char *packet, size_t length)
 {
     if (packet[0] == '=' || packet[0] == '<')
         t->length = 0; /* an incomplete message is dropped */
@@ -133,7 +133,7 @@ yyjson_doc *receive(void)
             free(whole.data);
             return NULL;
         }
-        if (append(&whole, packet, (size_t)length))
+        if (append_packet(&whole, packet, (size_t)length))
             break;
     }
     if (whole.failed)
@@ -207,7 +207,7 @@ static struct {
     char data[PACKET];
 } last;
 
-static void say(const char *words)
+static void say_words(const char *words)
 {
     size_t length = strlen(words);
     if (length > sizeof last.data - last.length)
@@ -224,7 +224,7 @@ static void say_number(long long number)
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    say(digits + at);
+    say_words(digits + at);
 }
 
 /* The end may be a part of a character, which is left out. */
@@ -239,7 +239,7 @@ static void say_output(const char *output, size_t length)
         if (i + size > length)
             return;
         if (must_be_escaped(c)) {
-            say(spelled);
+            say_words(spelled);
             continue;
         }
         memcpy(last.data + last.length, output + i, size);
@@ -252,19 +252,19 @@ _Noreturn void refuse(const char *code, const char *kind, const char *words)
 {
     const char *output;
     size_t length = printed(&output);
-    say("{\"id\":");
+    say_words("{\"id\":");
     say_number(current_id());
-    say(",\"last\":true,\"failure\":{\"code\":\"");
-    say(code);
-    say("\",\"message\":\"");
-    say(words);
+    say_words(",\"last\":true,\"failure\":{\"code\":\"");
+    say_words(code);
+    say_words("\",\"message\":\"");
+    say_words(words);
     if (strcmp(kind, "memory") == 0)
-        say("\",\"type\":\"MemoryError");
-    say("\",\"context\":{\"kind\":\"");
-    say(kind);
-    say("\"},\"stdout\":\"");
+        say_words("\",\"type\":\"MemoryError");
+    say_words("\",\"context\":{\"kind\":\"");
+    say_words(kind);
+    say_words("\"},\"stdout\":\"");
     say_output(output, length);
-    say("\"}}");
+    say_words("\"}}");
     send_all(last.data, last.length < PACKET ? last.length : PACKET - 1);
     _exit(0);
 }

@@ -5,7 +5,7 @@
 #include "inputs/domain.h"
 #include "inputs/pool.h"
 
-static void add(pool *p, const char *words)
+static void add_inputs(pool *p, const char *words)
 {
     for (size_t i = 0; i < p->count; i++)
         if (strcmp(p->at[i], words) == 0)
@@ -17,7 +17,7 @@ static void add(pool *p, const char *words)
 static void add_all(pool *p, const pool *more, size_t most)
 {
     for (size_t i = 0; i < more->count && i < most; i++)
-        add(p, more->at[i]);
+        add_inputs(p, more->at[i]);
 }
 
 /* -- constants --------------------------------------------------------------------------------- */
@@ -33,16 +33,16 @@ static void hints_of_all(tree *t, nodes list, hints *out)
 static void add_number(tree *t, int64_t n, pool *out)
 {
     for (int64_t at = n - 1; at <= n + 1; at++)
-        add(out, arena_print(t->arena, "%lld", (long long)at));
+        add_inputs(out, arena_print(t->arena, "%lld", (long long)at));
     if (n > 1)
-        add(out, arena_print(t->arena, "%lld", (long long)-n));
+        add_inputs(out, arena_print(t->arena, "%lld", (long long)-n));
 }
 
 static void add_real(tree *t, double n, pool *out)
 {
     const double near[] = { n, nextafter(n, INFINITY), nextafter(n, -INFINITY), -n, n / 2 };
     for (size_t i = 0; isfinite(n) && i < sizeof near / sizeof *near; i++)
-        add(out, arena_print(t->arena, "float(%.17g)", near[i]));
+        add_inputs(out, arena_print(t->arena, "float(%.17g)", near[i]));
 }
 
 void hints_of(tree *t, const node *n, hints *out)
@@ -56,9 +56,9 @@ void hints_of(tree *t, const node *n, hints *out)
     if (k && k->kind == C_FLOAT)
         add_real(t, k->real, &out->floats);
     if (k && k->kind == C_STR && k->count < 40)
-        add(&out->strs, str_words(t->arena, k));
+        add_inputs(&out->strs, str_words(t->arena, k));
     if (k && k->kind == C_BYTES && k->count < 40)
-        add(&out->bytes, arena_print(t->arena, "b%s", str_words(t->arena, k)));
+        add_inputs(&out->bytes, arena_print(t->arena, "b%s", str_words(t->arena, k)));
     if (n->a)
         hints_of(t, n->a, out);
     if (n->b)
@@ -77,7 +77,7 @@ void hints_of(tree *t, const node *n, hints *out)
 static void add_words(pool *out, const char *const *words)
 {
     for (; *words; words++)
-        add(out, *words);
+        add_inputs(out, *words);
 }
 
 /* A short constant without letters and digits, which may separate parts of a text. */
@@ -113,7 +113,7 @@ static void add_separated(tree *t, const pool *strs, pool *out)
                 text_print(&words, "%.*s%s", j ? (int)strlen(between) - 2 : 0, between + 1,
                            forms[f][j]);
             text_say(&words, "'");
-            add(out, words.data);
+            add_inputs(out, words.data);
         }
     }
 }
@@ -130,10 +130,10 @@ static void add_numbered(tree *t, const hints *near, pool *out)
             const char *n = near->ints.at[j];
             if (*n == '-')
                 continue;
-            add(out, arena_print(t->arena, "'%s%.*s00'", n, length, between));
-            add(out, arena_print(t->arena, "'00%.*s%s'", length, between, n));
-            add(out, arena_print(t->arena, "'1%.*s1%.*s1%.*s%s'", length, between, length, between,
-                                 length, between, n));
+            add_inputs(out, arena_print(t->arena, "'%s%.*s00'", n, length, between));
+            add_inputs(out, arena_print(t->arena, "'00%.*s%s'", length, between, n));
+            add_inputs(out, arena_print(t->arena, "'1%.*s1%.*s1%.*s%s'", length, between, length,
+                                        between, length, between, n));
         }
         return; /* the first one of the code is enough */
     }
@@ -149,25 +149,26 @@ static void add_sequences(tree *t, const pool *items, const char *open, const ch
     for (size_t i = n < 8 ? n : 8; i-- > 0;)
         text_print(&all, "%s%s", items->at[i], i ? ", " : "");
     text_say(&all, close);
-    add(out, arena_print(t->arena, "%s%s", open, close));
-    add(out, all.data);
+    add_inputs(out, arena_print(t->arena, "%s%s", open, close));
+    add_inputs(out, all.data);
     for (size_t i = 0; n && i < 6; i++)
-        add(out, arena_print(t->arena, "%s%s%s", open, items->at[i % n], close));
+        add_inputs(out, arena_print(t->arena, "%s%s%s", open, items->at[i % n], close));
     for (size_t i = 0; n && i < 4; i++) {
         const char *a = items->at[i % n], *b = items->at[(i + 1) % n];
-        add(out, arena_print(t->arena, "%s%s, %s%s", open, b, a, close));
-        add(out, arena_print(t->arena, "%s%s, %s, %s%s", open, a, b, a, close));
+        add_inputs(out, arena_print(t->arena, "%s%s, %s%s", open, b, a, close));
+        add_inputs(out, arena_print(t->arena, "%s%s, %s, %s%s", open, a, b, a, close));
     }
 }
 
 static void add_dicts(tree *t, const pool *keys, const pool *items, pool *out)
 {
-    add(out, "{}");
+    add_inputs(out, "{}");
     for (size_t i = 0; keys->count && items->count && i < 4; i++) {
         const char *k = keys->at[i % keys->count], *v = items->at[i % items->count];
-        add(out, arena_print(t->arena, "{%s: %s}", k, v));
-        add(out, arena_print(t->arena, "{%s: %s, %s: %s}", k, v, keys->at[(i + 1) % keys->count],
-                             items->at[(i + 1) % items->count]));
+        add_inputs(out, arena_print(t->arena, "{%s: %s}", k, v));
+        add_inputs(out,
+                   arena_print(t->arena, "{%s: %s, %s: %s}", k, v, keys->at[(i + 1) % keys->count],
+                               items->at[(i + 1) % items->count]));
     }
 }
 
@@ -188,7 +189,7 @@ static void add_keywords(const type *of, const hints *near, pool *out)
                     strspn(key + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                     "0123456789") == length;
         if (name && !of->names[at])
-            add(out, key);
+            add_inputs(out, key);
     }
 }
 
@@ -209,7 +210,7 @@ static void add_records(tree *t, const type *of, const hints *near, int depth, c
             text_print(&words, "%s%s%s%s", i ? ", " : "", of->names[i] ? of->names[i] : "",
                        of->names[i] ? "=" : "", parts[i].at[(row + row * i) % parts[i].count]);
         text_print(&words, "%s%s", of->kind == T_TUPLE && of->count == 1 ? "," : "", close);
-        add(out, words.data);
+        add_inputs(out, words.data);
     }
 }
 
@@ -229,7 +230,7 @@ static void add_floats(tree *t, const hints *near, pool *out)
     add_words(out, floats);
     add_all(out, &near->floats, 25);
     for (size_t i = 0; i < near->ints.count && i < 9; i++)
-        add(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
+        add_inputs(out, arena_print(t->arena, "float(%s)", near->ints.at[i]));
 }
 
 static void add_strs(tree *t, const hints *near, int depth, pool *out)
@@ -261,7 +262,7 @@ static void add_bytes(tree *t, const hints *near, int depth, pool *out)
     add_all(out, &near->bytes, depth > 0 ? 4 : 12);
     add_words(out, bytes);
     for (size_t i = 0; depth == 0 && i < near->bytes.count && i < 6; i++) /* and one more byte */
-        add(out, arena_print(t->arena, "%s + b'\\x01'", near->bytes.at[i]));
+        add_inputs(out, arena_print(t->arena, "%s + b'\\x01'", near->bytes.at[i]));
 }
 
 static void add_dates(tree *t, const type *of, pool *out)
@@ -271,7 +272,7 @@ static void add_dates(tree *t, const type *of, pool *out)
                                          "9999, 12, 31", "1900, 3, 1",   NULL };
     static const char *const deltas[] = { "0", "1", "-1", "30", "365", "0, 1", "7, 3600", NULL };
     for (const char *const *at = of->kind == T_DATE ? dates : deltas; *at; at++)
-        add(out, arena_print(t->arena, "%s(%s)", of->words, *at));
+        add_inputs(out, arena_print(t->arena, "%s(%s)", of->words, *at));
 }
 
 static const struct brackets {
@@ -335,7 +336,7 @@ void pool_of(tree *t, const type *of, const hints *near, int depth, pool *out)
     default:
         if (domain_of(t, of, &(bounds){ 0 }, &few))
             for (size_t i = 0; i < few.count && i < MOST_POOL; i++)
-                add(out, domain_words(&few, i, t->arena));
+                add_inputs(out, domain_words(&few, i, t->arena));
         return;
     }
 }
