@@ -13,7 +13,7 @@ static const yyjson_read_flag flags = YYJSON_READ_BIGNUM_AS_RAW;
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-static void *take(void *state, size_t size)
+static void *take_block(void *state, size_t size)
 {
     (void)state;
     return mishap_allocate(size);
@@ -25,13 +25,13 @@ static void *retake(void *state, void *block, size_t old_size, size_t size)
     return mishap_resize(block, size);
 }
 
-static void give(void *state, void *block)
+static void give_block(void *state, void *block)
 {
     (void)state;
     mishap_release(block);
 }
 
-static const yyjson_alc heap = { take, retake, give, NULL };
+static const yyjson_alc heap = { take_block, retake, give_block, NULL };
 
 static bool use_pool(mishap_json_reader *reader, size_t length, yyjson_alc *memory)
 {
@@ -100,7 +100,7 @@ static size_t mend_surrogates(char *text, size_t length)
     return first;
 }
 
-static void forget(mishap_json_reader *reader)
+static void forget_document(mishap_json_reader *reader)
 {
     yyjson_doc_free(reader->document);
     reader->document = NULL;
@@ -133,7 +133,7 @@ static bool read_once(mishap_json_reader *reader, mishap_text text, yyjson_read_
 bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
 {
     yyjson_read_err error = { 0 };
-    forget(reader);
+    forget_document(reader);
     reader->text = text;
     if (read_once(reader, text, &error))
         return true;
@@ -182,7 +182,7 @@ yyjson_val *mishap_json_read_into(mishap_arena *arena, mishap_text text)
 
 void mishap_json_reader_release(mishap_json_reader *reader)
 {
-    forget(reader);
+    forget_document(reader);
     mishap_release(reader->pool);
     reader->pool = NULL;
     reader->pool_size = 0;

@@ -139,7 +139,7 @@ void mishap_envelope_put_field_sentence(mishap_buffer *b, const mishap_field *fi
     mishap_put_field_sentence(b, field);
 }
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_cli_envelope(const mishap_public *told, mishap_buffer *b)
 {
     mishap_envelope_put(b, &(mishap_envelope){ .error = told });
 }
@@ -201,7 +201,7 @@ static void read_context(mishap *m, yyjson_val *context)
     }
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_cli_envelope(const mishap_source *source, mishap **out)
 {
     yyjson_val *root = source->root, *error = yyjson_obj_get(root, "error");
     yyjson_val *code = yyjson_obj_get(error, "code"), *message = yyjson_obj_get(error, "message");
@@ -387,7 +387,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("meta", .types = MISHAP_SHAPE_OBJECT, .required = true, .check = check_meta),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_cli_envelope(mishap_check *c, yyjson_val *root)
 {
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true))
         return;
@@ -405,7 +405,7 @@ const mishap_dialect mishap_cli_envelope = {
         "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
         "internal error occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":"
         "{\"duration_ms\":0}}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_cli_envelope,
+    .read = read_cli_envelope,
+    .check = check_cli_envelope,
 };

@@ -9,7 +9,7 @@
  */
 #include "dialect/carried.h"
 
-static void render(const mishap_public *told, mishap_buffer *b)
+static void render_graphql(const mishap_public *told, mishap_buffer *b)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "errors");
@@ -79,7 +79,7 @@ static void read_place(mishap *m, yyjson_val *error, yyjson_val *extensions, con
         mishap_read_member(m, mishap_text_of(key), place);
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
+static mishap *read_graphql(const mishap_source *source, mishap **out)
 {
     yyjson_val *errors = yyjson_obj_get(source->root, "errors");
     yyjson_val *error = yyjson_arr_get_first(errors);
@@ -164,7 +164,7 @@ static const mishap_shape shape[] = {
     MISHAP_SHAPE("extensions", .types = MISHAP_SHAPE_OBJECT),
 };
 
-static void check(mishap_check *c, yyjson_val *root)
+static void check_graphql(mishap_check *c, yyjson_val *root)
 {
     mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true);
 }
@@ -176,7 +176,7 @@ const mishap_dialect mishap_graphql = {
         "{\"errors\":[{\"message\":\"An internal error occurred.\",\"extensions\":"
         "{\"code\":\"INTERNAL_ERROR\",\"category\":\"system\","
         "\"retryable\":false}}]}"),
-    .render = render,
-    .read = read,
-    .check = check,
+    .render = render_graphql,
+    .read = read_graphql,
+    .check = check_graphql,
 };

@@ -127,7 +127,7 @@ static bool look_at_version_1(void)
            access(above.folder, W_OK) == 0;
 }
 
-static bool look(void)
+static bool look_for_groups(void)
 {
     if (!above.looked) {
         above.looked = true;
@@ -172,7 +172,7 @@ bool mishap_sandbox_group_ran_out(const mishap_sandbox_place *place)
 bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_sandbox_place *place)
 {
     static unsigned long count;
-    if (!look()) {
+    if (!look_for_groups()) {
         errno = EACCES;
         return false;
     }
@@ -233,7 +233,7 @@ void mishap_sandbox_sweep_groups(void)
 {
     _Alignas(struct dirent64) char room[4096];
     ssize_t length = 0;
-    int folder = look() ? open(above.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int folder = look_for_groups() ? open(above.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     while (folder >= 0 && (length = getdents64(folder, room, sizeof room)) > 0)
         for (ssize_t at = 0; at < length;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(room + at);

@@ -227,8 +227,8 @@ static char *take_room(mishap_mcp_server *server, const struct sizes *sizes)
     return block + size;
 }
 
-static mishap *add(mishap_mcp_server *server, const mishap_operation *operation, bool ours,
-                   char **room)
+static mishap *add_offer(mishap_mcp_server *server, const mishap_operation *operation, bool ours,
+                         char **room)
 {
     mishap *failure = NULL;
     if (is_tool(operation) && !ours)
@@ -262,10 +262,10 @@ mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos)
     if (!room)
         return mishap_out_of_memory();
     for (o = mishap_mcp_ours; o->name && !failure; o++)
-        failure = add(server, o, true, &room);
+        failure = add_offer(server, o, true, &room);
     for (o = server->app->operations; o && o->name && !failure; o++)
         if (is_offered(o, server->service, chaos))
-            failure = add(server, o, false, &room);
+            failure = add_offer(server, o, false, &room);
     if (failure)
         mishap_mcp_server_release(server);
     return failure;

@@ -221,7 +221,7 @@ static bool make_room(mishap_mcp_sessions *s, owner *p, size_t blocks)
     return s->free_count >= blocks && p->events.blocks + blocks <= share;
 }
 
-static void put(mishap_mcp_sessions *s, owner *p, const struct event *event, mishap_text data)
+static void put_event(mishap_mcp_sessions *s, owner *p, const struct event *event, mishap_text data)
 {
     uint32_t first = take_block(s), block = first;
     size_t at = 0;
@@ -251,7 +251,8 @@ static void note_end(mishap_mcp_sessions *s, const owner *p, uint64_t stream)
     }
 }
 
-static bool add(mishap_mcp_sessions *s, uint64_t session, struct event event, mishap_text data)
+static bool add_event(mishap_mcp_sessions *s, uint64_t session, struct event event,
+                      mishap_text data)
 {
     const size_t block = sizeof((struct mishap_mcp_block *)0)->data;
     size_t blocks = (sizeof event + data.length + block - 1) / block;
@@ -261,7 +262,7 @@ static bool add(mishap_mcp_sessions *s, uint64_t session, struct event event, mi
     owner *p = mishap_mcp_place_find(s, session);
     bool kept = p && make_room(s, p, blocks);
     if (kept)
-        put(s, p, &event, data);
+        put_event(s, p, &event, data);
     if (p && event.last)
         note_end(s, p, event.stream);
     pthread_mutex_unlock(&s->lock);
@@ -271,13 +272,14 @@ static bool add(mishap_mcp_sessions *s, uint64_t session, struct event event, mi
 bool mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place,
                           mishap_text data, bool last)
 {
-    return add(s, session, (struct event){ .stream = stream, .place = place, .last = last }, data);
+    return add_event(s, session, (struct event){ .stream = stream, .place = place, .last = last },
+                     data);
 }
 
 void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
                             mishap_text id)
 {
-    add(s, session, (struct event){ .stream = stream, .will_of = mishap_life_self() }, id);
+    add_event(s, session, (struct event){ .stream = stream, .will_of = mishap_life_self() }, id);
 }
 
 bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
@@ -318,7 +320,8 @@ static uint32_t look_on(mishap_mcp_sessions *s, const owner *p, uint64_t stream,
     return 0;
 }
 
-static struct found look(mishap_mcp_sessions *s, const owner *p, uint64_t stream, uint64_t place)
+static struct found look_up_events(mishap_mcp_sessions *s, const owner *p, uint64_t stream,
+                                   uint64_t place)
 {
     struct found found = { .next = look_on(s, p, stream, place) };
     uint64_t nearest = UINT64_MAX;
@@ -360,7 +363,7 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, 
 {
     mishap_mcp_sessions_lock(s);
     owner *p = mishap_mcp_place_find(s, session);
-    struct found found = p ? look(s, p, stream, place) : (struct found){ 0 };
+    struct found found = p ? look_up_events(s, p, stream, place) : (struct found){ 0 };
     mishap_mcp_next next = judge(s, &found, place);
     *last = next == MISHAP_MCP_EVENT && read_head(s, found.next).last;
     if (next == MISHAP_MCP_EVENT) {

@@ -183,9 +183,9 @@ static void copy_caller(char to[CALLER], const char *caller)
 }
 
 /* Put a new session into the table, with a number that leads to its place, like its id. */
-static struct mishap_mcp_place *add(mishap_mcp_sessions *s, mishap_mcp_owner owner, uint64_t holder,
-                                    const mishap_mcp_session *session, mishap_life reserved,
-                                    const char *id)
+static struct mishap_mcp_place *add_session(mishap_mcp_sessions *s, mishap_mcp_owner owner,
+                                            uint64_t holder, const mishap_mcp_session *session,
+                                            mishap_life reserved, const char *id)
 {
     size_t i = start_of(id);
     while (s->places[i].id[0])
@@ -213,7 +213,7 @@ mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *s, mishap_mcp_owner owne
     mishap_mcp_sessions_lock(s);
     mishap_mcp_room room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
     if (room == MISHAP_MCP_ROOM)
-        *session = add(s, owner, holder, session, mishap_life_self(), id)->session;
+        *session = add_session(s, owner, holder, session, mishap_life_self(), id)->session;
     pthread_mutex_unlock(&s->lock);
     return room == MISHAP_MCP_ROOM ? NULL : mishap_mcp_room_refuse(s, room, wait_ns);
 }
@@ -289,7 +289,7 @@ mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap
     if (!place && !mishap_mcp_ended_has(s, id)) {
         room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
         if (room == MISHAP_MCP_ROOM)
-            place = add(s, owner, holder, &anew, 0, text);
+            place = add_session(s, owner, holder, &anew, 0, text);
     }
     if (place)
         *session = place->session;

@@ -67,7 +67,7 @@ bool mishap_mcp_id_read(yyjson_val *value, char *room, mishap_text *id)
 
 /* -- flaws ------------------------------------------------------------------------------------- */
 
-static bool refuse(mishap_mcp_flaw *flaw, int code, mishap_text id, mishap *failure)
+static bool refuse_message(mishap_mcp_flaw *flaw, int code, mishap_text id, mishap *failure)
 {
     *flaw = (mishap_mcp_flaw){
         .code = code, .status = code == -32602 ? 200 : 400, .failure = failure, .id = id
@@ -78,8 +78,8 @@ static bool refuse(mishap_mcp_flaw *flaw, int code, mishap_text id, mishap *fail
 static bool refuse_shape(mishap_mcp_flaw *flaw, mishap_text id, const char *why)
 {
     mishap *m = mishap_raise(BAD_REQUEST, "%s", why);
-    return refuse(flaw, -32600, id,
-                  mishap_suggest(m, "Send a JSON-RPC 2.0 request or notification."));
+    return refuse_message(flaw, -32600, id,
+                          mishap_suggest(m, "Send a JSON-RPC 2.0 request or notification."));
 }
 
 /* A member is missing, or has the wrong type: then `expected` names the right one. */
@@ -89,23 +89,23 @@ static bool refuse_member(mishap_mcp_flaw *flaw, mishap_text id, const char *fie
     mishap *m;
     if (!actual) {
         m = mishap_raise(VALIDATION_ERROR, "`%s` is missing.", field);
-        return refuse(flaw, -32602, id, mishap_field_required(m, field));
+        return refuse_message(flaw, -32602, id, mishap_field_required(m, field));
     }
     m = mishap_raise(VALIDATION_ERROR, "`%s` must be of type %s.", field, expected);
     m = mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
                                              .error = MISHAP_TEXT("invalid_type"),
                                              .expected = mishap_value_of_string(expected) });
-    return refuse(flaw, -32602, id, m);
+    return refuse_message(flaw, -32602, id, m);
 }
 
 static bool refuse_level(mishap_mcp_flaw *flaw, mishap_text id)
 {
     static const char field[] = "_meta." META_LOG_LEVEL;
     mishap *m = mishap_raise(VALIDATION_ERROR, "`%s` must be the name of a log level.", field);
-    return refuse(flaw, -32602, id,
-                  mishap_field_pattern(m, field,
-                                       "^(debug|info|notice|warning|error|critical|alert|"
-                                       "emergency)$"));
+    return refuse_message(flaw, -32602, id,
+                          mishap_field_pattern(m, field,
+                                               "^(debug|info|notice|warning|error|critical|alert|"
+                                               "emergency)$"));
 }
 
 /* -- the members of a message ------------------------------------------------------------------ */
@@ -294,13 +294,13 @@ static bool refuse_text(const mishap_json_reader *reader, mishap_mcp_flaw *flaw)
 {
     mishap_text none = { NULL, 0 };
     if (reader->flaw == MISHAP_JSON_NO_MEMORY) {
-        refuse(flaw, -32603, none, mishap_out_of_memory());
+        refuse_message(flaw, -32603, none, mishap_out_of_memory());
         flaw->status = 500;
         return false;
     }
     mishap *m = mishap_raise(MALFORMED_INPUT, "The message is not JSON: %s.", reader->problem);
     m = mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
-    return refuse(flaw, -32700, none, m);
+    return refuse_message(flaw, -32700, none, m);
 }
 
 /* An object with a flaw inside still has an id, unless the id itself is in doubt. */
@@ -325,20 +325,20 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
         memmem(id.data, id.length, "\xef\xbf\xbd", 3))
         id = (mishap_text){ NULL, 0 }; /* the id that was read is not the one that was sent */
     if (doubt->flaw == MISHAP_JSON_NO_MEMORY) {
-        refuse(flaw, -32603, id, mishap_out_of_memory());
+        refuse_message(flaw, -32603, id, mishap_out_of_memory());
         flaw->status = 500;
         return false;
     }
     bool notification = ids == 0 && yyjson_is_str(parts.method) &&
                         yyjson_equals_str(parts.version, "2.0");
     if (notification)
-        return refuse(flaw, -32600, id, NULL);
+        return refuse_message(flaw, -32600, id, NULL);
     mishap *m = mishap_raise(BAD_REQUEST, "%s", sentences[doubt->flaw]);
     m = mishap_suggest(m, "Send JSON without duplicate keys, without NUL characters in keys and "
                           "without broken surrogate pairs.");
     if (doubt->length)
         m = mishap_tell(m, "pointer", ((mishap_text){ doubt->pointer, doubt->length }));
-    return refuse(flaw, -32600, id, m);
+    return refuse_message(flaw, -32600, id, m);
 }
 
 /* True if half of a surrogate pair is the only flaw in the call of a tool. A tool answers in its

@@ -39,7 +39,7 @@ static void let_sessions_last(const char *program, const char *folder)
     mishap_free(failure);
 }
 
-static mishap *prepare(const mishap_http_settings *settings, void **shared)
+static mishap *prepare_front(const mishap_http_settings *settings, void **shared)
 {
     (void)shared;
     mishap *failure = mishap_mcp_sessions_make(EVENT_BYTES, SESSION_IDLE_MS,
@@ -153,7 +153,7 @@ const mishap_http_extension mishap_mcp_over_http = {
     .name = "mcp",
     .endpoints = mishap_mcp_endpoints,
     .fields = mishap_mcp_fields,
-    .prepare = prepare,
+    .prepare = prepare_front,
     .open = open_front,
     .tick = tick,
     .drain = drain,
