@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static void *find(const char *name)
+static void *find_function(const char *name)
 {
     static _Atomic(void *) library;
     void *found = atomic_load(&library);
@@ -34,7 +34,7 @@ typedef union function {
         static _Atomic(void *) real;                                                               \
         function call = { atomic_load(&real) };                                                    \
         if (!call.address)                                                                         \
-            atomic_store(&real, call.address = find(#name));                                       \
+            atomic_store(&real, call.address = find_function(#name));                              \
         return call.address ? call.of_one(x) : NAN;                                                \
     }
 #define OF_TWO(name)                                                                               \
@@ -43,7 +43,7 @@ typedef union function {
         static _Atomic(void *) real;                                                               \
         function call = { atomic_load(&real) };                                                    \
         if (!call.address)                                                                         \
-            atomic_store(&real, call.address = find(#name));                                       \
+            atomic_store(&real, call.address = find_function(#name));                              \
         return call.address ? call.of_two(x, y) : NAN;                                             \
     }
 
