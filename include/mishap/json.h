@@ -40,7 +40,9 @@ extern "C" {
 
 /*
  * A value: any that MISHAP_VALUE takes. A string that is NULL becomes null, and so do infinities
- * and what is not a number. mishap_value_none() writes nothing, not even the key.
+ * and what is not a number. mishap_value_none() writes nothing, not even the key. The text of
+ * mishap_value_of_json() is checked, and written in compact form; text that is not JSON becomes a
+ * string.
  *
  * A comparison is a number in C: `a == b` becomes 1 or 0, `(bool)(a == b)` becomes true or false.
  *
@@ -57,8 +59,8 @@ void mishap_json_put_array(mishap_buffer *buffer, const char *key);
 void mishap_json_put_end(mishap_buffer *buffer, char bracket);
 
 /* A value that is JSON already, such as a column of a store. It is copied without a check, but for
- * white space behind it; text that is empty or has no data becomes null. A value from elsewhere is
- * checked first (mishap/value.h: mishap_value_of_json() in a mishap or an answer). */
+ * white space behind it; text that is empty or has no data becomes null. For JSON from elsewhere,
+ * use mishap_json_put() with mishap_value_of_json(). */
 void mishap_json_put_json(mishap_buffer *buffer, const char *key, mishap_text json);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* The writer of mishap/json.h: that of base/json_write.h for text that may be any bytes. */
 #include "mishap/json.h"
 
+#include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/utf8.h"
 
@@ -45,6 +46,22 @@ static void put_key(mishap_buffer *buffer, mishap_text key)
     MISHAP_PUT(buffer, ":");
 }
 
+/* As mishap_value_of_json() promises, text that is no JSON is written as a string. */
+static void put_checked(mishap_buffer *buffer, mishap_text json)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
+    yyjson_val *at;
+    if (mishap_json_read(&reader, json) &&
+        mishap_json_first_flaw(&reader, &at) == MISHAP_JSON_SOUND)
+        mishap_json_copy(buffer, reader.root);
+    else if (reader.flaw == MISHAP_JSON_NO_MEMORY)
+        buffer->failed = true;
+    else
+        put_text(buffer, json);
+    mishap_json_reader_release(&reader);
+}
+
 void mishap_json_put_value(mishap_buffer *buffer, mishap_text key, mishap_value value)
 {
     if (buffer->failed || value.kind == MISHAP_KIND_NONE)
@@ -52,6 +69,8 @@ void mishap_json_put_value(mishap_buffer *buffer, mishap_text key, mishap_value 
     put_key(buffer, key);
     if (value.kind == MISHAP_KIND_TEXT)
         put_text(buffer, value.text);
+    else if (value.kind == MISHAP_KIND_JSON)
+        put_checked(buffer, value.text);
     else
         mishap_json_value(buffer, &value);
 }

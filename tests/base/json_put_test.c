@@ -106,6 +106,36 @@ static void json_is_copied_without_the_white_space_behind_it(void **state)
     assert_written(&json, "[{ \"a\": 1 },null,null,2]");
 }
 
+/* One that is no JSON, or is more than one value, cannot change what is around it. */
+static void a_value_of_json_is_checked(void **state)
+{
+    (void)state;
+    char deep[400];
+    mishap_buffer json = { 0 };
+    memset(deep, '[', 200);
+    memset(deep + 200, ']', 199);
+    deep[399] = '\0';
+    mishap_json_put_object(&json, NULL);
+    mishap_json_put(&json, "a", mishap_value_of_json(" { \"x\" : [ 1 , \"\\u00e9\" ] } \n"));
+    mishap_json_put(&json, "b", mishap_value_of_json("1,\"admin\":true"));
+    mishap_json_put(&json, "c", mishap_value_of_json("\"\xFF\""));
+    mishap_json_put(&json, "d", mishap_value_of_json(""));
+    mishap_json_put(&json, "e", mishap_value_of_json("{\"k\":1,\"k\":2}"));
+    mishap_json_put(&json, "f", mishap_value_of_json(deep));
+    mishap_json_put(&json, "g", mishap_value_of_json(NULL));
+    mishap_json_put_end(&json, '}');
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    assert_true(mishap_json_read(&reader, mishap_buffer_text(&json)));
+    assert_int_equal(yyjson_obj_size(reader.root), 7);
+    assert_string_equal(yyjson_get_str(yyjson_obj_get(reader.root, "f")), deep);
+    mishap_json_reader_release(&reader);
+    const char *expected = "{\"a\":{\"x\":[1,\"\xC3\xA9\"]},\"b\":\"1,\\\"admin\\\":true\","
+                           "\"c\":\"\\\"\xEF\xBF\xBD\\\"\",\"d\":\"\","
+                           "\"e\":\"{\\\"k\\\":1,\\\"k\\\":2}\",\"f\":\"";
+    assert_memory_equal(json.data, expected, strlen(expected));
+    mishap_buffer_release(&json);
+}
+
 static void documents_may_follow_each_other_on_lines(void **state)
 {
     (void)state;
@@ -136,12 +166,13 @@ static void write_much(const void *input)
         mishap_json_put(&json, NULL, i % 2 ? "short" : long_text);
     mishap_json_put_end(&json, ']');
     mishap_json_put_json(&json, "raw", T("{}"));
+    mishap_json_put(&json, "checked", mishap_value_of_json("[1]"));
     mishap_json_put_end(&json, '}');
     size_t saved = fail_at;
     fail_at = 0;
     if (!json.failed) {
         assert_true(mishap_json_read(&reader, mishap_buffer_text(&json)));
-        assert_int_equal(yyjson_obj_size(reader.root), 2);
+        assert_int_equal(yyjson_obj_size(reader.root), 3);
         assert_int_equal(yyjson_arr_size(unsafe_yyjson_get_first(reader.root) + 1), 50);
         mishap_json_reader_release(&reader);
     }
@@ -180,6 +211,7 @@ int main(void)
         TEST(text_and_keys_are_escaped),
         TEST(bytes_that_are_not_utf8_are_replaced_one_by_one),
         TEST(json_is_copied_without_the_white_space_behind_it),
+        TEST(a_value_of_json_is_checked),
         TEST(documents_may_follow_each_other_on_lines),
         TEST(a_lack_of_memory_fails_the_buffer_and_nothing_else),
         TEST(a_buffer_that_has_failed_is_left_alone),
