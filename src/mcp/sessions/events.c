@@ -21,9 +21,9 @@ struct event {
     size_t length;   /* of its data, which follows the head */
     uint64_t stream, place;
     mishap_life
-        /* If this is a will (the answer if the process dies): the process that runs the call; place
-         * is 0, and the data is the id. */
-        will_of;
+        /* If this is a will, by which the stream is ended if the process dies: the process that
+         * runs the call. The place is 0 then, and the data is the id of the request. */
+            will_of;
     bool last; /* its stream ends with it; of a will: the stream has ended */
 };
 
@@ -178,6 +178,7 @@ void mishap_mcp_events_forget(mishap_mcp_sessions *s, owner *p)
         drop(s, p, p->events.first, 0);
 }
 
+/* The largest session of the caller with the most blocks. */
 static owner *who_has_most(mishap_mcp_sessions *s)
 {
     uint32_t sums[MISHAP_MCP_HOLDERS] = { 0 }, most = 0;
@@ -194,11 +195,12 @@ static owner *who_has_most(mishap_mcp_sessions *s)
         found = p;
         most = sum;
     }
-    return found; /* it is the caller that asks */
+    return found; /* never NULL: there is at least the session that needs blocks */
 }
 
-/* Free blocks of the caller with the most, until so many are free; but half of what it has at most,
- * since then another caller may have the most. False: there was nothing. */
+/* Free blocks of the largest session of the caller with the most, until so many are free; but half
+ * of the blocks of that session at most, since then another one may be the largest. False: there
+ * was nothing. */
 static bool drop_of_most(mishap_mcp_sessions *s, size_t wanted)
 {
     owner *most = who_has_most(s);

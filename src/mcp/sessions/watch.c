@@ -190,8 +190,9 @@ static uint64_t longest_idle(const mishap_mcp_watches *w, mishap_mcp_sessions *s
     return found;
 }
 
-/* The oldest unused session is removed as a whole: it comes back without subscriptions, like any
- * session that the server no longer knows. No session in use loses some of its subscriptions. */
+/* Of the caller with the most subscriptions, unless that is this one, the session that was not used
+ * for the longest time is removed as a whole: it comes back without subscriptions, like any session
+ * that the server no longer knows. No session in use loses some of its subscriptions. */
 static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t holder)
 {
     uint64_t most = who_has_most(w);
