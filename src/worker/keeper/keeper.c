@@ -2,7 +2,7 @@
  * The process of the keeper: it forks workers when a loop asks for one, reaps them, kills them when
  * a loop says so, and takes the stack of those that do not answer.
  *
- * It has one thread, opens no files and blocks on no other process, so its workers cannot hold it
+ * It has one thread, opens no service and blocks on no other process, so its workers cannot hold it
  * up. It is the parent of all workers, since under Yama only a parent may ptrace. It is also a
  * subreaper: a process that a worker leaves behind becomes its child and can be killed. When it
  * dies, its workers die (PR_SET_PDEATHSIG), and its own parent starts another keeper. Its processes

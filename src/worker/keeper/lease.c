@@ -167,8 +167,8 @@ static void pass_on(struct session *s)
     }
 }
 
-/* End the session of the same caller that has been idle for the longest time, if no loop uses
- * it. */
+/* Of the sessions of this caller that no loop has used for MISHAP_SESSION_RESTS_MS, end the one
+ * that was idle for the longest time. False: there is none. */
 static bool end_resting(uint32_t group, uint64_t holder)
 {
     struct session *oldest = NULL;
