@@ -36,6 +36,12 @@ CASES = {
     "nosuchcommand --dialect prob": ["nosuchcommand", "--dialect", "problem"],
 }
 
+# Names of files, which are also words that a program offers, by their first two letters; and where a name can be typed.
+ENDS = ("$(touch ran)", "`touch ran`", ";touch ran", "|touch ran", "&touch ran", "' \"$(touch ran)", "\\$(touch ran)", "x:$(touch ran)",
+        "x=$(touch ran)", ">ran", "{a,b}*?[c]", "!x", "#y")
+HOSTILE = {"y" + letter: "y" + letter + end for letter, end in zip("abcdefghijklm", ENDS)}
+PLACES = ("check --dialect problem ", "lisp evaluate --code ", "lisp evaluate --code @", "lisp evaluate --code=", "lisp evaluate --code=@")
+
 # Each prompt has a number, so that nothing is typed before the shell reads it.
 START = {
     "bash": (["bash", "--norc", "--noprofile", "-i"],
@@ -59,6 +65,8 @@ class Shell:
         self.program("bin/mishap", '[ "$1" = __complete ] && exec "$MISHAP_PROGRAM" "$@"')
         self.program("here/mishap", "[ \"$1\" = __complete ] && { printf 'words\\n\\nrenamed\\n'; exit; }")
         self.program("other/mishap", "[ \"$1\" = __complete ] && { echo '{\"ok\":false}'; echo; echo renamed; exit 2; }")
+        offers = "".join(offer + "\n" for offer in HOSTILE.values())
+        self.program("offers/mishap", "[ \"$1\" = __complete ] && { cat <<'END'\nwords\n\n%sEND\nexit; }" % offers)
         open(os.path.join(self.folder, "fa ir.txt"), "w").close()
         ours, theirs = open_terminal()
         words, start = START[name]
@@ -127,7 +135,14 @@ def check(name):
             shell.type("mishap render %s --dialect prob\t" % hostile)
             shell.type("\x15")  # the line is taken back
             equal(shell.run("mishap ren"), ("bin/mishap", ["render"]), "after `%s`" % hostile)
-        expect(not os.path.exists(os.path.join(shell.folder, "ran")), "words that were typed were run")
+        # Nor is the name of a file that is completed, or a word that the program offers.
+        for typed, name in HOSTILE.items():
+            open(os.path.join(shell.folder, name), "w").close()
+            for place in PLACES:
+                *before, last = place.split(" ")
+                equal(shell.run("mishap " + place + typed), ("bin/mishap", [*before, last + name]), "the file `%s`" % name)
+            equal(shell.run("offers/mishap " + typed), ("offers/mishap", [name]), "the offer `%s`" % name)
+        expect(not os.path.exists(os.path.join(shell.folder, "ran")), "words, names of files or offers were run")
 
 
 @test
