@@ -163,6 +163,34 @@ does not come to WATCH-HEAP."
     (prog1 (apply gc options)
       (when (= before *collections*) (look-at-heap)))))
 
+;;; The system counts private memory that can be written to, and SBCL ends the process if a page of the heap cannot be made writable
+;;; again. Where SBCL protects pages of its heap to see who writes to them (2.2 on arm64), these count only from then on. So native
+;;; memory leaves room for all of them.
+
+(defun bytes-that-may-become-writable ()
+  (if (find :soft-card-marks (symbol-value (or (internal "SB-IMPL" "+INTERNAL-FEATURES+") '*features*)))
+      0
+      (sb-kernel:dynamic-usage)))
+
+(defun room-for-native-memory-p (bytes)
+  "True if the system would give so much."
+  (let* ((size (+ bytes 65536 (bytes-that-may-become-writable))) ; malloc() takes some more
+         (place (sb-alien:alien-funcall
+                 (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:int
+                                                         sb-alien:int sb-alien:int sb-alien:long))
+                 0 size 3 #x22 -1 0))) ; can be read and written; private, of no file
+    (when (< place (- (expt 2 64) 4096))
+      (sb-alien:alien-funcall
+       (sb-alien:extern-alien "munmap" (function sb-alien:int sb-alien:unsigned-long sb-alien:unsigned-long)) place size)
+      t)))
+
+(defun make-alien-with-room (make bytes)
+  "%MAKE-ALIEN, but it fails while the heap can still be written to."
+  (if (or (zerop (bytes-that-may-become-writable)) (room-for-native-memory-p bytes))
+      (funcall make bytes)
+      (error (internal "SB-KERNEL" "SIMPLE-STORAGE-CONDITION")
+             :format-control "Cannot allocate memory: malloc() of ~D bytes failed." :format-arguments (list bytes))))
+
 (defun install-guards ()
   "Done once, when the core is made."
   (sb-ext:without-package-locks
@@ -176,6 +204,10 @@ does not come to WATCH-HEAP."
         (setf *post-gc* (fdefinition post-gc)
               (fdefinition post-gc) #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:gc 'mishap #'collect)
+    (let ((make-alien (internal "SB-ALIEN" "%MAKE-ALIEN")))
+      (when (and make-alien (fboundp make-alien))
+        (proclaim `(notinline ,make-alien))
+        (sb-int:encapsulate make-alien 'mishap #'make-alien-with-room)))
     (sb-int:encapsulate 'sb-thread:make-thread 'mishap #'make-tidy-thread)
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
     (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
