@@ -39,10 +39,11 @@ def can_ask_for_traps():
 def floats_trap():
     """Whether an exception of floats is trapped. An emulated x86-64 takes the wish and does not fulfil it: a child process tries."""
     child = "import ctypes; ctypes.CDLL('libm.so.6').feenableexcept(1); float('inf') * float('0')"
-    return can_ask_for_traps() and subprocess.run([sys.executable, "-c", child], check=False).returncode == -signal.SIGFPE
+    return subprocess.run([sys.executable, "-c", child], check=False).returncode == -signal.SIGFPE
 
 
-TRAPS_ASKED, FLOATS_TRAP = can_ask_for_traps(), floats_trap()
+TRAPS_ASKED = can_ask_for_traps()
+FLOATS_TRAP = TRAPS_ASKED and floats_trap()
 
 
 @functools.cache

@@ -167,14 +167,12 @@ does not come to WATCH-HEAP."
 ;;; again. Where SBCL protects pages of its heap to see who writes to them (2.2 on arm64), these count only from then on. So native
 ;;; memory leaves room for all of them.
 
-(defun bytes-that-may-become-writable ()
-  (if (find :soft-card-marks (symbol-value (or (internal "SB-IMPL" "+INTERNAL-FEATURES+") '*features*)))
-      0
-      (sb-kernel:dynamic-usage)))
+(defun pages-are-protected-p ()
+  (not (find :soft-card-marks (symbol-value (or (internal "SB-IMPL" "+INTERNAL-FEATURES+") '*features*)))))
 
 (defun room-for-native-memory-p (bytes)
-  "True if the system would give so much."
-  (let* ((size (+ bytes 65536 (bytes-that-may-become-writable))) ; malloc() takes some more
+  "True if the system would give so much beside all pages of the heap that are in use."
+  (let* ((size (+ bytes 65536 (sb-kernel:dynamic-usage))) ; malloc() takes some more
          (place (sb-alien:alien-funcall
                  (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:int
                                                          sb-alien:int sb-alien:int sb-alien:long))
@@ -186,7 +184,7 @@ does not come to WATCH-HEAP."
 
 (defun make-alien-with-room (make bytes)
   "%MAKE-ALIEN, but it fails while the heap can still be written to."
-  (if (or (zerop (bytes-that-may-become-writable)) (room-for-native-memory-p bytes))
+  (if (room-for-native-memory-p bytes)
       (funcall make bytes)
       (error (internal "SB-KERNEL" "SIMPLE-STORAGE-CONDITION")
              :format-control "Cannot allocate memory: malloc() of ~D bytes failed." :format-arguments (list bytes))))
@@ -205,7 +203,7 @@ does not come to WATCH-HEAP."
               (fdefinition post-gc) #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:gc 'mishap #'collect)
     (let ((make-alien (internal "SB-ALIEN" "%MAKE-ALIEN")))
-      (when (and make-alien (fboundp make-alien))
+      (when (and make-alien (fboundp make-alien) (pages-are-protected-p))
         (proclaim `(notinline ,make-alien))
         (sb-int:encapsulate make-alien 'mishap #'make-alien-with-room)))
     (sb-int:encapsulate 'sb-thread:make-thread 'mishap #'make-tidy-thread)
