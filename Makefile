@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -31,6 +31,14 @@ cluster: build ## three servers on one PostgreSQL behind nginx, on this machine,
 demo: build ## tell one mishap in every dialect
 	@scripts/demo
 
+deb: ## Debian packages of this tree, in build/deb, judged by lintian; OUT=DIR LINTIAN=no
+	@scripts/setup deb
+	@OUT='$(OUT)' LINTIAN='$(LINTIAN)' scripts/deb
+
+image: build ## an image for containers, as build/image/mishap.oci.tar and mishap.docker.tar
+	@scripts/setup image
+	@scripts/image
+
 test: ## every test once, with the program as `make build` makes it; TESTS='http_api cli' runs some
 	@$(if $(ONLY),echo 'make test: ONLY is for `make test-all`; TESTS="NAME…" chooses tests' >&2; exit 2)
 	@scripts/setup build test
@@ -40,9 +48,17 @@ test-all: ## the tests with sanitizers and clang, and the storms; ONLY='gcc-char
 	@scripts/setup build test test-all
 	@scripts/check $(or $(ONLY),all) $(if $(TESTS),--tests $(TESTS))
 
+test-packages: ## the packages: built twice and compared; with CHROOT=DIR, or as root, installed, used, upgraded and purged in a bare Debian
+	@scripts/setup build test test-packages
+	@scripts/check storms --tests 'packages_*'
+
 storm: build ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAULTS=10000 SECONDS=840 SEED=1
 	@scripts/setup test
 	@scripts/storm $(if $(GOOD),--good $(GOOD)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+storm-gateway: build ## 100,000 successes through `mishap gateway`, equal by hash; SUCCESSES=100000
+	@scripts/setup test
+	@MISHAP_PROGRAM=build/mishap MISHAP_NGINX_MODULE=$(CURDIR)/build/src/nginx/ngx_http_mishap_module.so MISHAP_GATEWAY_SUCCESSES=$(or $(SUCCESSES),100000) python3 tests/gateway/success_test.py every
 
 storm-artifacts: build ## kill -9 of a server with artifacts and of PostgreSQL under load, and full disks; KILLS=200 FILLS=20 SEED=1
 	@scripts/setup test
@@ -92,6 +108,50 @@ bench-fair: build ## quick calls of one caller beside 64 connections of another;
 	@scripts/setup bench-fair || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-fair $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CALLS),--calls $(CALLS)) $(if $(ONLY),--only $(ONLY))
 
+bench-metrics: build ## instructions of a 422 with all metrics, against one without, and against an earlier commit; BASE=COMMIT
+	@scripts/setup bench bench-metrics || echo 'mishap: going on with what is here' >&2
+	@BASE='$(BASE)' scripts/bench-metrics
+
+bench-index: build ## the index of incidents: CPU and bytes of records, and queries; COMPACT=3000000 WHOLE=300000 QUERIES=1000000 STORE=50000
+	@scripts/bench-index $(if $(COMPACT),compact=$(COMPACT)) $(if $(WHOLE),whole=$(WHOLE)) $(if $(QUERIES),queries=$(QUERIES)) $(if $(STORE),store=$(STORE))
+
+bench-journal: build ## what the record of a failure costs a request and a command
+	@scripts/setup bench
+	@scripts/bench-journal
+
+bench-upload: build ## an upload of 1 GB that is streamed through a handler, against a bare loop, and its memory; MEGABYTES=1024 ROUNDS=3
+	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-upload $(if $(MEGABYTES),--megabytes $(MEGABYTES)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+bench-typed: build ## calls with typed arguments against calls with getters, CPU time
+	@scripts/bench-typed
+
+bench-wrap: build ## what `mishap wrap` adds to a start, beside coreutils' timeout, and to 1 GB that it passes on; ROUNDS=300 MEGABYTES=1024
+	@scripts/bench-wrap $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MEGABYTES),--megabytes $(MEGABYTES))
+
+bench-mcp-gateway: build ## what `mishap mcp-gateway` adds to a call of a tool; ROUNDS=7
+	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-mcp-gateway $(if $(ROUNDS),--rounds $(ROUNDS))
+
+bench-nginx: build ## nginx with the filter against nginx without it: CPU of a success and of an error; ROUNDS=7 SECONDS=2
+	@scripts/setup bench-nginx || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-nginx $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS))
+
+bench-guard: build ## the leak detector: JSON of an API, a short body, a search for slow inputs, a refusal over HTTP; MEGABYTES=8
+	@scripts/setup bench bench-guard || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-guard $(MEGABYTES)
+
+bench-core: build ## the start of a program with the shared core, against static; the size of the library; ROUNDS=25
+	@ROUNDS='$(ROUNDS)' scripts/bench-core
+
+bench-bindings: build ## the bindings for Python and Node against what programs do by hand; ONLY=python,node
+	@scripts/setup bench bench-bindings || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-bindings $(ONLY)
+
+npm: build ## the package for Node, build/mishap-VERSION.tgz (docs/node.md)
+	@scripts/setup npm || echo 'mishap: going on with what is here' >&2
+	@scripts/npm
+
 bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 EVERY=4 CROSSHAIR=PROGRAM
 	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap CROSSHAIR='$(CROSSHAIR)' python3 tests/symbolic/bench.py \
 	    $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(EVERY),--every $(EVERY))
@@ -100,7 +160,7 @@ fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
 	@scripts/fuzz $(TIME)
 
-fuzz-symbolic: build ## the symbolic engine against Python, by single operations, sequences of them, classes, patterns and random programs; MINUTES=60 SEED=1 ONLY=operations
+fuzz-symbolic: build ## the symbolic engine against Python, by single operations, sequences of them, classes, patterns, small domains and random programs; MINUTES=60 SEED=1 ONLY=operations
 	@scripts/fuzz-symbolic '$(or $(MINUTES),60)' '$(SEED)' '$(ONLY)'
 
 coverage: ## line coverage of the core, fails below 95 %

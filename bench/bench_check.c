@@ -11,6 +11,7 @@
 
 #include "measure.h"
 #include "operation/operation.h"
+#include "schema/schema.h"
 
 static volatile size_t sink;
 
@@ -168,10 +169,88 @@ static void bench_growth(const char *what, work *checks, bool from_behind)
         free(documents[i]);
 }
 
+/* -- a schema of another program --------------------------------------------------------------- */
+
+/* A tool as MCP servers have them: an issue tracker's search. */
+static const char input_schema[] =
+    "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"type\":\"object\",\"properties\":{"
+    "\"owner\":{\"type\":\"string\",\"minLength\":1,\"description\":\"Repository owner\"},"
+    "\"repo\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9._-]+$\"},"
+    "\"state\":{\"type\":\"string\",\"enum\":[\"open\",\"closed\",\"all\"]},"
+    "\"labels\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"maxItems\":20},"
+    "\"since\":{\"type\":[\"string\",\"null\"]},"
+    "\"page\":{\"type\":\"integer\",\"minimum\":1},"
+    "\"per_page\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100},"
+    "\"sort\":{\"anyOf\":[{\"const\":\"created\"},{\"const\":\"updated\"}]}},"
+    "\"required\":[\"owner\",\"repo\"],\"additionalProperties\":false}";
+static const char right_call[] =
+    "{\"owner\":\"example\",\"repo\":\"hello-world\",\"state\":\"open\",\"labels\":[\"bug\",\"help "
+    "wanted\"],\"page\":1,\"per_page\":30,\"sort\":\"updated\"}";
+static const char wrong_call[] =
+    "{\"owner\":\"\",\"repository\":\"hello-world\",\"state\":\"opne\",\"labels\":\"bug\","
+    "\"per_page\":1000}";
+
+static mishap_schema *schema;
+static yyjson_val *arguments;
+
+static void check_schema(void)
+{
+    end(mishap_schema_check(schema, arguments));
+}
+
+static void compile_schema(void)
+{
+    mishap_schema *made = NULL;
+    mishap_free(
+        mishap_schema_compile((mishap_text){ input_schema, sizeof input_schema - 1 }, &made));
+    sink = made != NULL;
+    mishap_schema_free(made);
+}
+
+static void read_right_call(void)
+{
+    yyjson_doc *read = yyjson_read(right_call, sizeof right_call - 1, 0);
+    sink = yyjson_doc_get_val_count(read);
+    yyjson_doc_free(read);
+}
+
+static void bench_schema(const char *what, const char *call, size_t findings, double at_most)
+{
+    double ours, theirs;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!mishap_json_read(&reader, mishap_text_of(call)))
+        end_void(what, "the arguments cannot be read");
+    arguments = reader.root;
+    check_schema();
+    if (sink != findings)
+        end_void(what, "there are other findings");
+    compare(check_schema, read_right_call, SERIES, &ours, &theirs);
+    printf("%s: %.0f ns (at most %.0f: %s) against %.0f ns for yyjson_read of the right one\n",
+           what, figure(what, ours), at_most, outcome(ours, 0, at_most),
+           figure("yyjson_read", theirs));
+    mishap_json_reader_release(&reader);
+}
+
+static void bench_schemas(void)
+{
+    double ours, theirs;
+    mishap_free(
+        mishap_schema_compile((mishap_text){ input_schema, sizeof input_schema - 1 }, &schema));
+    if (!schema)
+        end_void("schema", "there is no memory");
+    bench_schema("a right call of a tool against its inputSchema", right_call, 0, 700);
+    bench_schema("a wrong one, six findings with near names", wrong_call, 6, 30000);
+    compare(compile_schema, read_right_call, 20, &ours, &theirs);
+    printf("compiling that inputSchema of %zu bytes, once: %.0f ns\n", sizeof input_schema - 1,
+           figure("compile", ours));
+    mishap_schema_free(schema);
+}
+
 int main(void)
 {
     bench_example("require_fields, require_type, …", require_all);
     bench_example("declared parameters", check_declared);
+    bench_schemas();
     bench_growth("declared fields, in order", check_fields, false);
     bench_growth("declared fields, from behind", check_fields, true);
     bench_growth("required fields, in order", require_each, false);

@@ -1,5 +1,5 @@
 /*
- * Books that are lent to members: a whole service on SQLite, to copy from.
+ * Books that are lent to members: a whole service on SQLite or PostgreSQL, to copy from.
  *
  *     loans books add --title Emma --author "Jane Austen"
  *     loans lend --member-id 1 --books '[{"book_id":1}]' --due 2030-02-28
@@ -7,197 +7,272 @@
  * Its operations are declared at the end. loans_codes.txt has codes of its own, loans_test.c tests.
  */
 #include <mishap/main.h>
-
-#include <sqlite3.h>
+#include <mishap/store.h>
 
 #include "loans_codes.h"
 
-/* -- the store: each process that runs handlers opens it --------------------------------------- */
+/* -- the store: tables for both engines, and every statement ----------------------------------- */
 
 /* The key of `lent` lets a book be lent once. AUTOINCREMENT: no loan gets the id of another. */
-static const char tables[] =
-    "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;"
-    "CREATE TABLE IF NOT EXISTS books (id INTEGER PRIMARY KEY, title, author);"
-    "CREATE TABLE IF NOT EXISTS members (id INTEGER PRIMARY KEY, name, email UNIQUE, address);"
-    "CREATE TABLE IF NOT EXISTS loans (id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " member_id REFERENCES members, due, note, reminded);"
-    "CREATE TABLE IF NOT EXISTS lent (book_id INTEGER PRIMARY KEY REFERENCES books, condition,"
-    " loan_id REFERENCES loans ON DELETE CASCADE);";
+static const char *const sqlite_tables[] = {
+    "CREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT, author TEXT);"
+    "CREATE TABLE members (id INTEGER PRIMARY KEY, name TEXT, email TEXT UNIQUE, address TEXT);"
+    "CREATE TABLE loans (id INTEGER PRIMARY KEY AUTOINCREMENT, member_id INTEGER REFERENCES"
+    " members, due TEXT, note TEXT, reminded TEXT);"
+    "CREATE TABLE lent (book_id INTEGER PRIMARY KEY REFERENCES books, condition TEXT,"
+    " loan_id INTEGER REFERENCES loans ON DELETE CASCADE)",
+    NULL,
+};
+#define SERIAL "id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+static const char *const postgresql_tables[] = {
+    "CREATE TABLE books (" SERIAL ", title text, author text);"
+    "CREATE TABLE members (" SERIAL ", name text, email text UNIQUE, address text);"
+    "CREATE TABLE loans (" SERIAL ", member_id bigint REFERENCES members, due date, note text,"
+    " reminded date);"
+    "CREATE TABLE lent (book_id bigint PRIMARY KEY REFERENCES books, condition text,"
+    " loan_id bigint REFERENCES loans ON DELETE CASCADE)",
+    NULL,
+};
+
+/* clang-format off */
+enum { ADD_BOOK, LIST_BOOKS, ADD_MEMBER, LIST_MEMBERS, COUNT_LOANS, LEND, LEND_BOOK, RETURN_BOOKS,
+       LIST_LOANS, COUNT_DUE, REMIND, STATEMENTS };
+#define DUE " FROM loans WHERE due < ?1 AND (reminded IS NULL OR reminded <> ?1)"
+#define BOOKS(array, object) "SELECT id, member_id, due, note, (SELECT " array "(" object           \
+    "('book_id', book_id, 'condition', condition)) FROM lent WHERE loan_id = id) FROM loans"       \
+    " WHERE id > ?1 ORDER BY id LIMIT ?2"
+static const mishap_statement statements[STATEMENTS] = {
+    [ADD_BOOK] = { .text = "INSERT INTO books (title, author) VALUES (?1, ?2) RETURNING id",
+                   .writes = true },
+    [LIST_BOOKS] = { .text = "SELECT id, title, author, loan_id FROM books LEFT JOIN lent ON"
+                             " book_id = id WHERE id > ?1 ORDER BY id LIMIT ?2" },
+    [ADD_MEMBER] = { .text = "INSERT INTO members (name, email, address) VALUES (?1, ?2, ?3)"
+                             " RETURNING id", .writes = true },
+    [LIST_MEMBERS] = { .text = "SELECT id, name, email, address FROM members WHERE id > ?1"
+                               " ORDER BY id LIMIT ?2" },
+    [COUNT_LOANS] = { .text = "SELECT count(*) FROM loans WHERE member_id = ?1" },
+    [LEND] = { .text = "INSERT INTO loans (member_id, due, note) VALUES (?1, ?2, ?3) RETURNING id",
+               .writes = true },
+    [LEND_BOOK] = { .text = "INSERT INTO lent (book_id, condition, loan_id) VALUES (?1, ?2, ?3)",
+                    .writes = true },
+    [RETURN_BOOKS] = { .text = "DELETE FROM loans WHERE id = ?1 RETURNING id", .writes = true },
+    [LIST_LOANS] = { .text = BOOKS("json_group_array", "json_object"),
+                     .postgresql = BOOKS("json_agg", "json_build_object") },
+    [COUNT_DUE] = { .text = "SELECT count(*)" DUE },
+    [REMIND] = { .text = "UPDATE loans SET reminded = ?1 WHERE id = (SELECT min(id)" DUE ")",
+                 .writes = true },
+};
+static const mishap_store_schema schema = { "loans", sqlite_tables, postgresql_tables, statements,
+                                            STATEMENTS };
+/* clang-format on */
 
 static mishap *open_store(const mishap_setup *setup, void **state)
 {
-    /* Only the first process may create it: a running server must not go on with an empty one. */
-    int how = SQLITE_OPEN_READWRITE | (setup->identity ? 0 : SQLITE_OPEN_CREATE);
-    char path[4096];
-    sqlite3 *db = NULL;
-    sqlite3_snprintf(sizeof path, path, "%s/loans.sqlite", setup->data);
-    if (sqlite3_open_v2(path, &db, how, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, tables, NULL, NULL, NULL) == SQLITE_OK) {
-        *state = db;
-        return NULL;
-    }
-    mishap *cause = mishap_raise_errno(sqlite3_system_errno(db), "%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-    return mishap_because(mishap_raise(NOT_CONFIGURED, "The database cannot be opened."), cause);
+    mishap_store *store;
+    mishap *failure = mishap_store_open_service(setup, &schema, &store);
+    *state = store;
+    return failure;
 }
 
-static void close_store(void *db)
+static void close_store(void *store)
 {
-    sqlite3_close(db);
+    mishap_store_close(store);
 }
 
-static const mishap_service service = { "loans", "Books that are lent", .open = open_store,
-                                        .close = close_store };
-
-static void finalize(void *statement)
+static const char *identify_store(void *store)
 {
-    sqlite3_finalize(statement);
+    return mishap_store_identity(store);
 }
 
-/* A statement in which `:title` is the argument `title`, of the call or of a part of it, and NULL
- * if it was not given. However the call ends, the statement is finalized then. */
-static sqlite3_stmt *prepare(mishap_call *call, const mishap_call *part, const char *sql)
+static const mishap_service service = { "loans",
+                                        "Books that are lent",
+                                        .open = open_store,
+                                        .close = close_store,
+                                        .identity = identify_store,
+                                        .settings = MISHAP_PARAMS(MISHAP_STORE_SETTING) };
+
+/* -- queries ----------------------------------------------------------------------------------- */
+
+/* A value is an argument of the call, or of a part of it; NULL if it was not given. */
+static void bind(mishap_query *query, int place, const mishap_call *part, const char *name)
 {
-    sqlite3_stmt *statement = NULL;
-    sqlite3_prepare_v2(mishap_state(call), sql, -1, &statement, NULL);
-    mishap_call_defer(call, finalize, statement);
-    for (int i = 1; i <= sqlite3_bind_parameter_count(statement); i++) {
-        const char *name = sqlite3_bind_parameter_name(statement, i);
-        mishap_kind kind = mishap_kind_of(part, ++name); /* without the colon */
-        if (kind == MISHAP_KIND_INT)
-            sqlite3_bind_int64(statement, i, mishap_integer(part, name));
-        else if (kind == MISHAP_KIND_TEXT)
-            sqlite3_bind_text(statement, i, mishap_string(part, name), -1, SQLITE_STATIC);
-        else if (kind == MISHAP_KIND_JSON)
-            sqlite3_bind_text(statement, i, mishap_json(part, name), -1, SQLITE_STATIC);
-    }
-    return statement;
+    mishap_kind kind = mishap_kind_of(part, name);
+    if (kind == MISHAP_KIND_INT)
+        mishap_query_bind_integer(query, place, mishap_integer(part, name));
+    else if (kind == MISHAP_KIND_TEXT)
+        mishap_query_bind_text(query, place, mishap_text_of(mishap_string(part, name)));
+    else if (kind == MISHAP_KIND_JSON)
+        mishap_query_bind_text(query, place, mishap_text_of(mishap_json(part, name)));
+    else
+        mishap_query_bind_null(query, place);
 }
 
-/* One step. What SQLite says of a failure goes to the log, never to the caller. */
-static mishap *step(mishap_call *call, sqlite3_stmt *statement)
+/* The store says only that something is taken or missing; the service knows what that means. */
+static mishap *replace(mishap *failure, const mishap_code *code)
 {
-    sqlite3 *db = mishap_state(call);
-    int result = sqlite3_step(statement);
-    if (result == SQLITE_ROW || result == SQLITE_DONE)
-        return NULL;
-    if (result == SQLITE_BUSY)
-        return mishap_raise(UNAVAILABLE, "The database is locked.");
-    if (sqlite3_extended_errcode(db) == SQLITE_CONSTRAINT_FOREIGNKEY)
-        return mishap_raise(UNKNOWN_ID, NULL); /* NULL: the sentence of the catalog */
-    if (result == SQLITE_CONSTRAINT)
-        return mishap_raise(ALREADY_EXISTS, NULL);
-    return mishap_raise(INTERNAL_ERROR, "SQLite: %s", sqlite3_errmsg(db));
+    mishap_free(failure);
+    return mishap_raise_at(code, MISHAP_HERE, NULL); /* NULL: the sentence of the catalog */
 }
 
-static mishap *run(mishap_call *call, const mishap_call *part, const char *sql)
+/* A query that has one number as its result, or none; `names` are its values. */
+static mishap *ask(mishap_store *store, size_t statement, const mishap_call *part,
+                   const char *const *names, int64_t *number)
 {
-    return step(call, prepare(call, part, sql));
+    mishap_query query;
+    *number = 0;
+    mishap_query_begin(&query, store, statement);
+    for (int i = 0; names[i]; i++)
+        bind(&query, i + 1, part, names[i]);
+    while (mishap_query_step(&query))
+        *number = mishap_query_integer(&query, 0);
+    mishap *m = mishap_query_end(&query);
+    return query.dangling ? replace(m, MISHAP_CODE_UNKNOWN_ID) : m;
 }
+#define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void roll_back(void *db)
+/* Rows, each an object that a function writes behind its id. If another page follows, `next` says
+ * where it begins. */
+static mishap *answer_page(mishap_call *call, size_t statement,
+                           void (*write)(mishap_call *, mishap_query *))
 {
-    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL); /* after a COMMIT there is nothing to do */
-}
-
-/* Rows of an id and an object, which SQLite writes. There is one row more than `limit` if another
- * page follows; then `next` says where it begins. */
-static mishap *answer_page(mishap_call *call, const char *sql)
-{
-    sqlite3_stmt *rows = prepare(call, call, sql);
-    int64_t left = mishap_integer(call, "limit"), last = 0;
+    int64_t last = 0;
+    mishap_query query;
+    mishap_page page;
+    mishap_query_begin(&query, mishap_store_of(call), statement);
+    bind(&query, 1, call, "after");
     mishap_answer_array(call, "items");
-    MISHAP_TRY(step(call, rows));
-    while (sqlite3_data_count(rows) && left-- > 0) {
-        last = sqlite3_column_int64(rows, 0);
-        mishap_answer_json(call, NULL, (const char *)sqlite3_column_text(rows, 1));
-        MISHAP_TRY(step(call, rows));
+    mishap_page_begin(&page, &query, 2, mishap_integer(call, "limit"));
+    while (mishap_page_step(&page, &query)) {
+        last = mishap_query_integer(&query, 0);
+        mishap_answer_object(call, NULL);
+        mishap_answer_member(call, "id", last);
+        write(call, &query);
+        mishap_answer_end(call);
     }
     mishap_answer_end(call);
-    return sqlite3_data_count(rows) ? mishap_answer_member(call, "next", last) : NULL;
+    if (page.more)
+        mishap_answer_member(call, "next", last);
+    return mishap_query_end(&query);
+}
+
+/* A column that has JSON, or nothing. */
+static void write_json(mishap_call *call, mishap_query *query, int column, const char *key)
+{
+    mishap_text json = mishap_query_text(query, column);
+    mishap_answer_json(
+        call, key, json.data ? mishap_call_print(call, "%.*s", (int)json.length, json.data) : NULL);
 }
 
 /* -- handlers ---------------------------------------------------------------------------------- */
 
 static mishap *add_book(mishap_call *call)
 {
-    MISHAP_TRY(run(call, call, "INSERT INTO books VALUES (NULL, :title, :author)"));
-    return mishap_answer_member(call, "id", sqlite3_last_insert_rowid(mishap_state(call)));
+    int64_t id;
+    MISHAP_TRY(ask(mishap_store_of(call), ADD_BOOK, call, NAMES("title", "author"), &id));
+    return mishap_answer_member(call, "id", id);
+}
+
+static void write_book(mishap_call *call, mishap_query *query)
+{
+    mishap_answer_member(call, "title", mishap_query_text(query, 1));
+    mishap_answer_member(call, "author", mishap_query_text(query, 2));
+    write_json(call, query, 3, "loan_id");
 }
 
 static mishap *list_books(mishap_call *call)
 {
-    return answer_page(call, "SELECT id, json_object('id', id, 'title', title, 'author', author,"
-                             " 'loan_id', loan_id) FROM books LEFT JOIN lent ON book_id = id"
-                             " WHERE id > :after ORDER BY id LIMIT :limit + 1");
+    return answer_page(call, LIST_BOOKS, write_book);
 }
 
 static mishap *add_member(mishap_call *call)
 {
-    mishap *m = run(call, call, "INSERT INTO members VALUES (NULL, :name, :email, :address)");
+    int64_t id;
+    mishap *m = ask(mishap_store_of(call), ADD_MEMBER, call, NAMES("name", "email", "address"),
+                    &id);
     MISHAP_TRY(mishap_tell(m, "email", mishap_string(call, "email"))); /* NULL stays NULL */
-    return mishap_answer_member(call, "id", sqlite3_last_insert_rowid(mishap_state(call)));
+    return mishap_answer_member(call, "id", id);
+}
+
+static void write_member(mishap_call *call, mishap_query *query)
+{
+    mishap_answer_member(call, "name", mishap_query_text(query, 1));
+    mishap_answer_member(call, "email", mishap_query_text(query, 2));
+    write_json(call, query, 3, "address");
 }
 
 static mishap *list_members(mishap_call *call)
 {
-    return answer_page(
-        call, "SELECT id, json_object('id', id, 'name', name, 'email', email, 'address',"
-              " json(address)) FROM members WHERE id > :after ORDER BY id LIMIT :limit + 1");
+    return answer_page(call, LIST_MEMBERS, write_member);
 }
 
-/* All books or none: what is not committed is rolled back when the call ends. */
+static mishap *lend_book(mishap_store *store, const mishap_call *book, int64_t loan)
+{
+    mishap_query query;
+    mishap_query_begin(&query, store, LEND_BOOK);
+    bind(&query, 1, book, "book_id");
+    bind(&query, 2, book, "condition");
+    mishap_query_bind_integer(&query, 3, loan);
+    mishap_query_step(&query);
+    mishap *m = mishap_query_end(&query);
+    if (query.taken)
+        m = replace(m, MISHAP_CODE_BOOK_LENT);
+    else if (query.dangling)
+        m = replace(m, MISHAP_CODE_UNKNOWN_ID);
+    return mishap_tell(m, "book_id", mishap_integer(book, "book_id"));
+}
+
+/* All books or none: a failure rolls the transaction back. It may be run several times. */
+static mishap *lend_all(mishap_store *store, void *state)
+{
+    mishap_call *call = state;
+    int64_t id, loans;
+    MISHAP_TRY(ask(store, COUNT_LOANS, call, NAMES("member_id"), &loans));
+    if (loans >= 5)
+        return mishap_raise(LOAN_LIMIT, NULL);
+    mishap *m = ask(store, LEND, call, NAMES("member_id", "due", "note"), &id);
+    MISHAP_TRY(mishap_tell(m, "member_id", mishap_integer(call, "member_id")));
+    for (const mishap_call *book = mishap_first(call, "books"); book; book = mishap_next(book))
+        MISHAP_TRY(lend_book(store, book, id));
+    return mishap_answer(call, mishap_call_print(call, "{\"id\":%lld}", (long long)id));
+}
+
 static mishap *lend_books(mishap_call *call)
 {
-    sqlite3 *db = mishap_state(call);
-    mishap_call_defer(call, roll_back, db);
-    MISHAP_TRY(run(call, call, "BEGIN IMMEDIATE"));
-    mishap *m = run(call, call,
-                    "INSERT INTO loans SELECT NULL, :member_id, :due, :note, NULL WHERE"
-                    " (SELECT count(*) FROM loans WHERE member_id = :member_id) < 5");
-    MISHAP_TRY(mishap_tell(m, "member_id", mishap_integer(call, "member_id")));
-    if (sqlite3_changes(db) == 0)
-        return mishap_raise(LOAN_LIMIT, NULL);
-    mishap_answer_member(call, "id", sqlite3_last_insert_rowid(db));
-    for (const mishap_call *book = mishap_first(call, "books"); book; book = mishap_next(book)) {
-        m = run(call, book, "INSERT INTO lent SELECT :book_id, :condition, max(id) FROM loans");
-        if (mishap_is(m, ALREADY_EXISTS))
-            m = mishap_because(mishap_raise(BOOK_LENT, NULL), m);
-        MISHAP_TRY(mishap_tell(m, "book_id", mishap_integer(book, "book_id")));
-    }
-    return run(call, call, "COMMIT");
+    return mishap_store_transact(mishap_store_of(call),
+                                 &(mishap_transaction){ .work = lend_all, .state = call });
 }
 
 static mishap *return_books(mishap_call *call)
 {
-    MISHAP_TRY(run(call, call, "DELETE FROM loans WHERE id = :id"));
-    if (sqlite3_changes(mishap_state(call)) == 0)
+    int64_t id;
+    MISHAP_TRY(ask(mishap_store_of(call), RETURN_BOOKS, call, NAMES("id"), &id));
+    if (id == 0)
         return mishap_tell(mishap_raise(UNKNOWN_ID, NULL), "id", mishap_integer(call, "id"));
     return mishap_no_content(call);
 }
 
+static void write_loan(mishap_call *call, mishap_query *query)
+{
+    mishap_answer_member(call, "member_id", mishap_query_integer(query, 1));
+    mishap_answer_member(call, "due", mishap_query_text(query, 2));
+    mishap_answer_member(call, "note", mishap_query_text(query, 3));
+    write_json(call, query, 4, "books");
+}
+
 static mishap *list_loans(mishap_call *call)
 {
-    return answer_page(
-        call, "SELECT id, json_object('id', id, 'member_id', member_id, 'due', due, 'note', note,"
-              " 'books', (SELECT json_group_array(json_object('book_id', book_id,"
-              " 'condition', condition)) FROM lent WHERE loan_id = id)) FROM loans"
-              " WHERE id > :after ORDER BY id LIMIT :limit + 1");
+    return answer_page(call, LIST_LOANS, write_loan);
 }
 
 /* A long operation tells how far it is, and ends early if its caller does not wait any more. Each
  * loan is a transaction of its own: the next run goes on where this one has ended. */
-#define DUE " FROM loans WHERE due < :day AND reminded IS NOT :day"
 static mishap *remind_members(mishap_call *call)
 {
-    sqlite3_stmt *count = prepare(call, call, "SELECT count(*)" DUE);
-    sqlite3_stmt *next = prepare(
-        call, call, "UPDATE loans SET reminded = :day WHERE id = (SELECT id" DUE " LIMIT 1)");
-    MISHAP_TRY(step(call, count));
-    int64_t done = 0, total = sqlite3_column_int64(count, 0);
-    sqlite3_reset(count); /* a statement that reads on would hold up the writing */
+    mishap_store *store = mishap_store_of(call);
+    int64_t done = 0, total, none;
+    MISHAP_TRY(ask(store, COUNT_DUE, call, NAMES("day"), &total));
     while (done < total && !mishap_cancelled(call)) {
-        MISHAP_TRY(step(call, next)); /* a real library would send a letter, too */
+        MISHAP_TRY(ask(store, REMIND, call, NAMES("day"), &none)); /* … and sends a letter */
         mishap_progress(call, (double)++done, (double)total, "Reminding members");
     }
     return mishap_answer_member(call, "reminded", done);

@@ -2,8 +2,8 @@
  * The tests of the loans service: they call its operations as a program would, and say what is
  * expected. Each expectation is a line of the Test Anything Protocol.
  *
- *     cc -o loans_test loans_test.c loans_codes.c $(pkg-config --cflags --libs mishap sqlite3)
- *     ./loans_test
+ *     cc -o loans_test loans_test.c loans_codes.c $(pkg-config --cflags --libs mishap-store)
+ *     MISHAP_TEST_POSTGRESQL=postgresql://me@localhost/test ./loans_test
  */
 #include <mishap/test.h>
 
@@ -110,14 +110,63 @@ static void remind(mishap_test *t)
     mishap_expect_answer(t, "{\"reminded\":0}");
 }
 
-int main(void)
+/* A loan is made as a whole or not at all, wherever it is interrupted. */
+static void interrupt(mishap_test *t)
 {
-    mishap_catalog_add(&loans_code_table);
-    mishap_test *t = mishap_test_begin(&app);
+    static const mishap_fault faults[] = { MISHAP_FAULT_STORE_GONE, MISHAP_FAULT_WORKER_KILLED };
+    mishap_test_call(t, "books.add", "{\"title\":\"Emma\",\"author\":\"Jane Austen\"}");
+    mishap_test_call(t, "books.add", "{\"title\":\"Dune\",\"author\":\"Frank Herbert\"}");
+    mishap_test_call(t, "members.add", "{\"name\":\"Ada\",\"email\":\"ada@example.com\"}");
+    mishap_expect_ok(t);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t at = 1; at <= 6; at++) { /* begin, four queries, commit */
+            mishap_test_fault(t, faults[i], at);
+            mishap_test_call(t, "lend", lend_two);
+            mishap_expect(t, mishap_test_fault_happened(t), "it is interrupted at %zu", at);
+            mishap_test_call(t, "list", NULL);
+            mishap_expect_answer(t, "{\"items\":[]}");
+        }
+    mishap_test_call(t, "lend", lend_two);
+    mishap_expect_ok(t);
+}
+
+/* The same over HTTP: its statuses, and who may call. */
+static void call_over_http(mishap_test *t)
+{
+    const char *key = mishap_test_key(t, "staff", NULL);
+    mishap_text book = mishap_text_of("{\"title\":\"Emma\",\"author\":\"Jane Austen\"}");
+    mishap_test_send(t, &(mishap_test_request){ .path = "/books", .body = book });
+    mishap_expect_status(t, 401);
+    mishap_test_send(t, &(mishap_test_request){ .path = "/books", .body = book, .key = key });
+    mishap_expect_status(t, 201);
+    mishap_test_send(t, &(mishap_test_request){ .path = "/books", .key = key });
+    mishap_expect_value(t, "items[0].title", "Emma");
+    mishap_test_send(t,
+                     &(mishap_test_request){ .method = "DELETE", .path = "/loans/7", .key = key });
+    mishap_expect_code(t, UNKNOWN_ID);
+}
+
+static void test_store(mishap_test *t, const char *name, mishap_test_store store)
+{
+    if (!mishap_test_case(t, name, store))
+        return;
     add(t);
     turn_pages(t);
     lend(t);
     refuse(t);
     remind(t);
+    mishap_test_case(t, name, store);
+    interrupt(t);
+    mishap_test_case(t, name, store);
+    call_over_http(t);
+}
+
+int main(void)
+{
+    mishap_catalog_add(&loans_code_table);
+    mishap_test *t = mishap_test_begin(&app);
+    mishap_expect_getters(t);
+    test_store(t, "on SQLite", MISHAP_TEST_SQLITE);
+    test_store(t, "on PostgreSQL", MISHAP_TEST_POSTGRESQL);
     return mishap_test_end(t);
 }

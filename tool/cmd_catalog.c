@@ -37,9 +37,9 @@ static mishap *run_catalog(mishap_call *call)
     mishap_json_open(&json, '[');
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next) {
         for (size_t i = 0; i < catalog->count; i++) {
-            if (wanted(call, &catalog->codes[i])) {
+            if (wanted(call, catalog->codes[i])) {
                 mishap_json_open(&json, '{');
-                mishap_code_put(&json, &catalog->codes[i]);
+                mishap_code_put(&json, catalog->codes[i]);
                 mishap_json_close(&json, '}');
             }
         }
@@ -60,5 +60,6 @@ const mishap_operation tool_catalog = {
     .examples = examples,
     .group = "Codes",
     .tool = "list_codes",
+    .tool_example = "{\"category\":\"resource\",\"http_status\":409}",
     .quick = true,
 };

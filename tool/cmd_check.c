@@ -179,6 +179,7 @@ const mishap_operation tool_check = {
     .params = params,
     .run = run_check,
     .local = true,
+    .judges = true,
     .raises = MISHAP_RAISES(NONCONFORMING, TOOL_READING),
     .timeout_ms = 600000, /* some hundred gigabytes of lines */
     .examples = examples,

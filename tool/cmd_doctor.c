@@ -129,10 +129,13 @@ static void say_system(mishap_buffer *b)
 }
 
 static mishap *answer_text(mishap_call *call, const mishap_sandbox_report *report,
-                           const doctor_trial trials[DOCTOR_TRIALS], bool works)
+                           const doctor_unit *unit, const doctor_trial trials[DOCTOR_TRIALS],
+                           bool works)
 {
     mishap_buffer text = { 0 };
-    size_t layers = say_layers(&text, report), programs = doctor_say_parts(&text);
+    size_t layers = say_layers(&text, report);
+    doctor_say_unit(&text, unit, report);
+    size_t programs = doctor_say_parts(&text);
     doctor_say_trials(&text, trials);
     say_system(&text);
     doctor_say(&text, "\n");
@@ -163,12 +166,16 @@ static mishap *run_doctor(mishap_call *call)
 {
     mishap_buffer json = { 0 };
     doctor_trial trials[DOCTOR_TRIALS];
+    doctor_unit unit;
     const mishap_sandbox_report *report = mishap_sandbox_probe();
+    doctor_find_unit(&unit);
     doctor_try(call, (int)mishap_integer(call, "trial_seconds") * 1000, trials);
     mishap *broken = doctor_judge(trials);
     mishap *failure = mishap_sandbox_check(MISHAP_SANDBOX_STRICT);
     mishap_json_open(&json, '{');
     put_sandbox(&json, report);
+    MISHAP_JSON_KEY(&json, "unit");
+    doctor_put_unit(&json, &unit, report);
     MISHAP_JSON_KEY(&json, "programs");
     doctor_put_parts(&json);
     MISHAP_JSON_KEY(&json, "trials");
@@ -181,7 +188,7 @@ static mishap *run_doctor(mishap_call *call)
             "Raise the hard limit of open files (ulimit -Hn).");
     mishap *no_memory = tool_answer(call, &json);
     if (!no_memory)
-        no_memory = answer_text(call, report, trials, !broken);
+        no_memory = answer_text(call, report, &unit, trials, !broken);
     doctor_release(trials);
     failure = failure ? mishap_because(failure, broken) : broken;
     return no_memory ? mishap_because(no_memory, failure) : failure;
@@ -208,6 +215,8 @@ const mishap_operation tool_doctor = {
                    "service that depends on another program: Lisp, Python and the symbolic engine "
                    "have to give a known answer. Settings of services are read from the "
                    "environment, such as MISHAP_LISP_SBCL.\n\n"
+                   "In a unit of systemd it names the options of the unit that cost a layer of the "
+                   "sandbox.\n\n"
                    "It fails with NOT_CONFIGURED, exit code 78, if the sandbox is below its "
                    "minimum, if a process may open too few files, or if a service that is "
                    "installed does not work. docs/sandbox.md explains the layers.",

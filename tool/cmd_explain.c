@@ -23,6 +23,8 @@ static const mishap_example examples[] = {
 
 static const mishap_param answers[] = {
     { "code", MISHAP_STRING, .required = true, .help = "The name of the code in the catalog" },
+    { "page", MISHAP_STRING, .required = true,
+      .help = "The path of the page about the code, on any server of the program (`serve`)" },
     { "dialects", MISHAP_OBJECT, .required = true, .help = "The error as each dialect writes it" },
     { 0 },
 };
@@ -39,7 +41,7 @@ static mishap *not_found(mishap_call *call, const char *word)
     count = 0;
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
         for (size_t i = 0; i < catalog->count; i++)
-            names[count++] = catalog->codes[i].name.data;
+            names[count++] = catalog->codes[i]->name.data;
     names[count] = NULL;
     mishap_code_unspell(mishap_text_of(word), name, sizeof name);
     const char *nearest = mishap_cli_nearest(name, names);
@@ -82,6 +84,9 @@ static mishap *run_explain(mishap_call *call)
     mishap_buffer json = { 0 };
     mishap_json_open(&json, '{');
     mishap_code_put(&json, code);
+    MISHAP_JSON_KEY(&json, "page");
+    mishap_json_string(&json,
+                       mishap_text_of(mishap_call_print(call, "/errors/%s", code->name.data)));
     put_dialects(&json, code);
     mishap_json_close(&json, '}');
     return tool_answer(call, &json);
@@ -98,6 +103,7 @@ const mishap_operation tool_explain = {
     .examples = examples,
     .group = "Codes",
     .tool = "explain_code",
+    .tool_example = "{\"code\":\"NOT_FOUND\"}",
     .answers = answers,
     .quick = true,
 };

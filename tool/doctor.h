@@ -4,12 +4,15 @@
  *     cmd_doctor.c     the command: the machine, and the report for a program and for a person
  *     doctor_parts.c   the programs and libraries that services use, and where they are
  *     doctor_trials.c  a small call of each service that depends on another program
+ *     doctor_unit.c    the unit of systemd around this process, and which of its options cost
+ * something
  */
 #ifndef MISHAP_TOOL_DOCTOR_H
 #define MISHAP_TOOL_DOCTOR_H
 
 #include "base/buffer.h"
 #include "mishap/operation.h"
+#include "mishap/sandbox.h"
 #include "parts.h"
 
 /* Add printed text, of a line or so. */
@@ -60,5 +63,24 @@ void doctor_say_trials(mishap_buffer *text, const doctor_trial trials[DOCTOR_TRI
 
 /* NOT_CONFIGURED with the names of the services that fail; NULL: none does. */
 mishap *doctor_judge(const doctor_trial trials[DOCTOR_TRIALS]);
+
+/* -- doctor_unit.c ----------------------------------------------------------------------------- */
+
+typedef struct doctor_unit {
+    bool found;        /* this process is one of a unit */
+    char name[256];    /* "mishap.service"; "": not known */
+    bool filtered;     /* it has a filter of system calls */
+    bool switched_off; /* the machine gives no user namespaces to ordinary users at all */
+    bool no_code;      /* memory cannot be writable and executable */
+} doctor_unit;
+
+void doctor_find_unit(doctor_unit *unit);
+
+/* The options that cost something, as JSON, null if there is no unit; and for a person, who is told
+ * nothing then. */
+void doctor_put_unit(mishap_buffer *json, const doctor_unit *unit,
+                     const mishap_sandbox_report *report);
+void doctor_say_unit(mishap_buffer *text, const doctor_unit *unit,
+                     const mishap_sandbox_report *report);
 
 #endif

@@ -16,6 +16,7 @@
 /* What the library itself uses, and loads when it needs it. */
 static const service_part library_parts[] = {
     { "libpq.so.5", "a store in PostgreSQL", "libpq5", NULL },
+    { "libcurl.so.4", "telemetry for a collector, --otlp", "libcurl4", NULL },
     { "libdw.so.1", "lines of source code in stacks", "libdw1", NULL },
     { 0 },
 };
@@ -126,9 +127,10 @@ static bool say_part(mishap_buffer *text, const service_part *part)
     if (found)
         doctor_say(text, "           %s\n", path);
     else if (part->made)
-        doctor_say(
-            text, "           try:  Install the package %s, then build and install Mishap again.\n",
-            part->package);
+        doctor_say(text,
+                   "           try:  Install the package mishap-services. For a build from source, "
+                   "install the package %s, then build and install Mishap again.\n",
+                   part->package);
     else
         doctor_say(text, "           try:  Install the package %s.\n", part->package);
     return found;

@@ -31,8 +31,11 @@ static mishap *unreadable(const struct input *input, mishap *m, int error)
 static mishap *open_input(const char *file, struct input *input)
 {
     *input = (struct input){ NULL, STDIN_FILENO };
-    if (!file || strcmp(file, "-") == 0)
+    if (!file || strcmp(file, "-") == 0) {
+        if (isatty(STDIN_FILENO))
+            fputs("Reading standard input; end with Ctrl-D.\n", stderr);
         return NULL;
+    }
     *input = (struct input){ file, open(file, O_RDONLY | O_CLOEXEC) };
     if (input->descriptor >= 0)
         return NULL;
@@ -78,6 +81,26 @@ mishap *tool_read_input(const char *file, mishap_buffer *to)
     while (!failure && got)
         failure = read_block(&input, to, &got);
     close_input(&input);
+    return failure;
+}
+
+mishap *tool_read_pieces(const char *file, void (*piece)(void *state, mishap_text text),
+                         void *state)
+{
+    struct input input;
+    size_t got = 1;
+    mishap_buffer block = { 0 };
+    mishap *failure = open_input(file, &input);
+    if (failure)
+        return failure;
+    while (!failure && got) {
+        failure = read_block(&input, &block, &got);
+        if (!failure)
+            piece(state, mishap_buffer_text(&block));
+        mishap_buffer_reset(&block);
+    }
+    close_input(&input);
+    mishap_buffer_release(&block);
     return failure;
 }
 

@@ -9,7 +9,11 @@
 #include "mishap/operation.h"
 
 extern const mishap_operation tool_render, tool_translate, tool_check, tool_catalog, tool_explain,
-    tool_connect, tool_doctor;
+    tool_connect, tool_doctor, tool_health, tool_scan, tool_audit_http, tool_audit_mcp,
+    tool_audit_cli, tool_wrap, tool_gateway, tool_mcp_gateway;
+
+/* How the program was started; main() looks at it before anything else. */
+extern struct mishap_wrap_origin tool_origin;
 
 /* -- what several commands take ---------------------------------------------------------------- */
 
@@ -17,6 +21,9 @@ extern const mishap_operation tool_render, tool_translate, tool_check, tool_cata
  * mishap_dialects(). */
 enum { TOOL_MOST_DIALECTS = 31 };
 extern const char *tool_dialect_names[TOOL_MOST_DIALECTS + 1];
+
+/* The same, and `upstream` behind them. */
+extern const char *tool_source_names[TOOL_MOST_DIALECTS + 2];
 
 #define TOOL_DIALECT(param_name, words)                                                            \
     {                                                                                              \
@@ -30,7 +37,13 @@ extern const char *tool_dialect_names[TOOL_MOST_DIALECTS + 1];
         .placeholder = "FILE", .help = "The file to read; - or no file: standard input"            \
     }
 
-/* The dialect that a parameter names. */
+/* A word of the command of another program: the items of a parameter `command` with `.rest`. */
+extern const mishap_param tool_word;
+
+/* These words, which end with NULL, in memory of the call; NULL: none was given. */
+const char *const *tool_command(mishap_call *call);
+
+/* The dialect that a parameter names; NULL: it names none. */
 static inline const mishap_dialect *tool_dialect(const mishap_call *call, const char *param_name)
 {
     return mishap_dialect_find(mishap_string(call, param_name));
@@ -48,6 +61,10 @@ mishap *tool_read_input(const char *file, mishap_buffer *input);
 mishap *tool_read_lines(const char *file,
                         mishap *(*line)(void *state, mishap_text text, size_t number), void *state);
 
+/* The input piece by piece, in constant memory. */
+mishap *tool_read_pieces(const char *file, void (*piece)(void *state, mishap_text text),
+                         void *state);
+
 /* What reading can fail with: an operation that reads declares these. */
 #define TOOL_READING INPUT_UNREADABLE, CONTENT_TOO_LARGE
 
@@ -55,6 +72,9 @@ mishap *tool_read_lines(const char *file,
 
 /* Read the input as one dialect and answer with the same mishap in another. */
 mishap *tool_retell(mishap_call *call, const mishap_dialect *from, const mishap_dialect *to);
+
+/* Answer with a mishap in a dialect. */
+mishap *tool_answer_mishap(mishap_call *call, const mishap *m, const mishap_dialect *to);
 
 /* Answer with the JSON in a buffer, also if the command fails beside it, and release the buffer. */
 mishap *tool_answer(mishap_call *call, mishap_buffer *json);

@@ -255,4 +255,5 @@ def main():
     print(f"\n{servers.versions()}")
 
 
-figures.run(main)
+if __name__ == "__main__":
+    figures.run(main)

@@ -60,7 +60,7 @@ class Server:
 
     def verify(self):
         """A server that answers something else does other work, and the comparison would be void."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("POST", "/users", REQUEST, {"Content-Type": "application/json"})
             response = connection.getresponse()

@@ -30,6 +30,7 @@
 #define MISHAP_CALL_H
 
 #include "mishap/mishap.h"
+#include "mishap/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,9 +66,26 @@ int64_t mishap_integer(const mishap_call *call, const char *path);
 double mishap_number(const mishap_call *call, const char *path);
 bool mishap_boolean(const mishap_call *call, const char *path);
 
-/* A string or an enum, NUL-terminated, and its length in bytes. */
+/* A string, an enum or any other type that is a string in JSON, NUL-terminated, and its length in
+ * bytes. */
 const char *mishap_string(const mishap_call *call, const char *path);
 size_t mishap_string_length(const mishap_call *call, const char *path);
+
+/*
+ * Values of the types of mishap/types.h. A decimal has the declared scale. Bytes are decoded, and a
+ * NUL follows them. All members of a value that was not given are 0; of bytes `data` is NULL.
+ */
+mishap_decimal mishap_decimal_of(const mishap_call *call, const char *path);
+mishap_money mishap_money_of(const mishap_call *call, const char *path);
+mishap_timestamp mishap_timestamp_of(const mishap_call *call, const char *path);
+mishap_date mishap_date_of(const mishap_call *call, const char *path);
+mishap_duration mishap_duration_of(const mishap_call *call, const char *path);
+mishap_uuid mishap_uuid_of(const mishap_call *call, const char *path);
+mishap_text mishap_bytes_of(const mishap_call *call, const char *path);
+
+/* The number of the choice of an enum, counted from 1; 0: not given. It is the value of a C enum
+ * whose first constant is 1. */
+int mishap_choice_of(const mishap_call *call, const char *path);
 
 /* Any parameter as compact JSON; the path "" returns all parameters. */
 const char *mishap_json(const mishap_call *call, const char *path);
@@ -97,6 +115,27 @@ const char *mishap_key(const mishap_call *member);
 /* One object or item as a part, to be passed to a function that reads it: mishap_at(call,
  * "address"). */
 const mishap_call *mishap_at(const mishap_call *call, const char *path);
+
+/*
+ * A parameter that is a file (MISHAP_FILE): its bytes, which may contain NUL; no data if it was not
+ * given. The name is the one that the caller gave to the file, without folders and control
+ * characters; it must not be used as a path without further checks. The media type is the one that
+ * the caller has named. Both are NULL if the caller named none. mishap_file() aborts the call if
+ * the parameter is `streamed`: its bytes are never in memory as a whole.
+ */
+mishap_text mishap_file(const mishap_call *call, const char *path);
+const char *mishap_file_name(const mishap_call *call, const char *path);
+const char *mishap_file_type(const mishap_call *call, const char *path);
+
+/* Read the next bytes of a file, at most `size`. *got is 0 at its end, and if no file was given.
+ * Only one file can be read in this way at a time: after another one it begins anew. A file that is
+ * `streamed` never begins anew. A failure is to be returned by the handler: the rest of the file
+ * cannot be read. Of a streamed file it is CONTENT_TOO_LARGE, BAD_REQUEST (the request turned out
+ * to be malformed), REQUEST_TIMEOUT (its sender is too slow) or CANCELLED (its sender has left);
+ * the operation need not declare these. Time in which the handler waits for bytes is not counted
+ * against its timeout. */
+__attribute__((warn_unused_result)) mishap *mishap_file_read(mishap_call *call, const char *path,
+                                                             void *to, size_t size, size_t *got);
 
 /* The body of a request that is not JSON, for an operation that declares `.takes`. `data` is
  * NULL if the request has no body, or if the body was JSON and was read as parameters. The media
@@ -132,6 +171,15 @@ __attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call 
  * INTERNAL_ERROR.
  */
 void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument);
+
+/* Values of the types of mishap/types.h as text, for answers and messages. Bytes become base64. */
+const char *mishap_decimal_print(mishap_call *call, mishap_decimal value);
+const char *mishap_money_print(mishap_call *call, mishap_money value);
+const char *mishap_timestamp_print(mishap_call *call, mishap_timestamp value);
+const char *mishap_date_print(mishap_call *call, mishap_date value);
+const char *mishap_duration_print(mishap_call *call, mishap_duration value);
+const char *mishap_uuid_print(mishap_call *call, mishap_uuid value);
+const char *mishap_bytes_print(mishap_call *call, mishap_text bytes);
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
@@ -207,6 +255,78 @@ mishap *mishap_no_content(mishap_call *call);
  * may call it. */
 const mishap_code *mishap_code_of_status(int http_status);
 
+/*
+ * Set a header of the HTTP response, or replace one that was set before. Other boundaries ignore
+ * it, and so does a call that fails: a failure has the headers of the server alone. With a stream
+ * it must be set before mishap_stream().
+ *
+ *     mishap_set_header(call, "Cache-Control", "max-age=60");
+ *
+ * The name must be a token, and the value visible ASCII with single spaces or tabs: a value that
+ * could begin another header is a programming error and ends the call with INTERNAL_ERROR. So do
+ * names that the server sets itself: those of the connection and of the body (Connection,
+ * Content-Length, Content-Type, Transfer-Encoding, …), of the request id, of authentication, of
+ * CORS (Access-Control-…), Location (mishap_created), ETag (mishap_answer_version) and Set-Cookie
+ * (mishap_set_cookie). All of them together may have 8 KB.
+ */
+void mishap_set_header(mishap_call *call, const char *name, const char *value);
+
+/*
+ * Set a cookie, with the restrictions that are right for a session: only the same site sends it,
+ * scripts cannot read it, and browsers send it over HTTPS alone (or to localhost).
+ *
+ *     mishap_set_cookie(call, &(mishap_cookie){ "__Host-session", id, .seconds = 3600 });
+ *
+ * The value must be ASCII without spaces, quotes, commas, semicolons and backslashes; anything else
+ * is a programming error and ends the call with INTERNAL_ERROR. Other boundaries ignore cookies.
+ */
+typedef enum mishap_same_site {
+    MISHAP_SAME_SITE_LAX, /* links of other sites send it, too */
+    MISHAP_SAME_SITE_STRICT,
+    MISHAP_SAME_SITE_NONE, /* every page sends it; not together with `insecure` */
+} mishap_same_site;
+typedef struct mishap_cookie {
+    const char *name, *value; /* a value that is NULL deletes the cookie */
+    int64_t seconds;          /* how long it lives; 0: until the browser is closed */
+    const char *path;         /* NULL: / */
+    const char *domain;       /* NULL: only the host of the request */
+    mishap_same_site same_site;
+    bool readable; /* scripts of pages may read it */
+    bool insecure; /* browsers send it over plain HTTP, too */
+} mishap_cookie;
+void mishap_set_cookie(mishap_call *call, const mishap_cookie *cookie);
+
+/* A cookie of the request, for an operation that declares the header `Cookie` in `.headers`. NULL:
+ * there is none of this name. */
+const char *mishap_cookie_value(const mishap_call *call, const char *name);
+
+/*
+ * Conditional requests. A version is a short text that changes with the resource: a number, a hash.
+ *
+ *     if (mishap_answer_version(call, version))
+ *         return NULL;                       the caller has this version: over HTTP, 304
+ *     return mishap_answer(call, json);
+ *
+ * mishap_answer_version() makes it the ETag of the answer. The result is true if the operation has
+ * a GET route and the caller has this version (If-None-Match); then no other answer is needed.
+ *
+ *     mishap *m = mishap_match_version(call, current);
+ *     if (m)
+ *         return m;                          the caller has seen another version: 412
+ *     … change it …
+ *     mishap_answer_version(call, changed);
+ *
+ * mishap_match_version() is NULL if the caller did not name a version, or the current one. Else it
+ * is PRECONDITION_FAILED, which the operation must declare: If-Match names other versions, or
+ * If-None-Match names this one (`*`: any). `current` is NULL if there is no such resource yet.
+ *
+ * A version has at most 80 characters of visible ASCII without quotes; anything else is a
+ * programming error. Only HTTP has conditions: elsewhere the results are false and NULL.
+ */
+bool mishap_answer_version(mishap_call *call, const char *version);
+__attribute__((warn_unused_result)) mishap *mishap_match_version(mishap_call *call,
+                                                                 const char *current);
+
 /* Answer with a document: a command prints it unchanged, without the envelope. */
 mishap *mishap_answer_document(mishap_call *call, mishap_text document);
 
@@ -266,6 +386,10 @@ const char *mishap_cursor(const mishap_call *call);
 
 /* -- while it runs ----------------------------------------------------------------------------- */
 
+/* The time, in UTC and with milliseconds. A handler that takes the time from here can be tested
+ * with any time (mishap_test_set_time() in mishap/test.h). */
+mishap_timestamp mishap_now(const mishap_call *call);
+
 /* The milliseconds until the deadline of the call; -1 if there is no deadline. */
 int64_t mishap_call_time_left(const mishap_call *call);
 
@@ -308,6 +432,9 @@ typedef enum mishap_level {
 } mishap_level;
 __attribute__((format(printf, 3, 4))) void mishap_tell_client(mishap_call *call, mishap_level level,
                                                               const char *format, ...);
+/* Its old name, which the release after 0.1 will not have any more. */
+__attribute__((deprecated("use mishap_tell_client()"), format(printf, 3, 4))) void
+mishap_log(mishap_call *call, mishap_level level, const char *format, ...);
 
 /* Write a line to the log of the program, with the id of the request. The caller never sees it.
  * Secret parameters are redacted. At most 2000 bytes are written. */
@@ -369,6 +496,11 @@ mishap_boundary_kind mishap_boundary(const mishap_call *call);
 const char *mishap_request_id(const mishap_call *call);
 const char *mishap_operation_name(const mishap_call *call);
 const char *mishap_remote(const mishap_call *call);
+
+/* The trace that the call belongs to, as the value of a header `traceparent` (W3C Trace Context)
+ * for requests that the handler makes: the caller's trace, or a new one, with the span of this
+ * call. NULL: there is no memory. */
+const char *mishap_call_trace(const mishap_call *call);
 
 /*
  * The id of the call, a UUID. It is made by the library, never by a client, and is never NULL. It

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* The category of a failure: where its origin lies. */
 typedef enum mishap_category {
@@ -41,6 +42,11 @@ typedef enum mishap_effects {
     MISHAP_EFFECTS_PARTIAL,
 } mishap_effects;
 
+/*
+ * A row. Each code is an object of its own (mishap_code_NOT_FOUND), and its address identifies it.
+ * Programs may hold a copy of such an object, so its size and the places of its members never
+ * change: new members take the place of `reserved`.
+ */
 typedef struct mishap_code {
     mishap_text name;         /* NOT_FOUND */
     mishap_text condition;    /* NOT-FOUND: the type in a condition report */
@@ -59,7 +65,9 @@ typedef struct mishap_code {
     int exit_code;
     int rpc_code;
     int64_t retry_after_ms; /* -1: no advice */
-    bool masked; /* messages raised under this code are private: the caller gets `message` */
+    bool masked;  /* messages raised under this code are private: the caller gets `message` */
+    uint16_t row; /* its place in its table */
+    const void *reserved[7]; /* NULL */
 } mishap_code;
 
 /* The spellings by which a code can be found. */
@@ -72,17 +80,21 @@ typedef enum mishap_spelling {
 } mishap_spelling;
 enum { MISHAP_SPELLINGS = MISHAP_SPELLING_TOOL + 1 };
 
-/* One table, as the generator writes it. */
+/* Rows in the order of one spelling: shorter first, then by bytes. */
+typedef struct mishap_catalog_index {
+    const uint16_t *rows;
+    size_t count;
+} mishap_catalog_index;
+
+/* One table, as the generator writes it. Its size and the places of its members never change. */
 typedef struct mishap_catalog {
     const char *name;
-    const mishap_code *codes;
+    const mishap_code *const *codes;
     size_t count;
-    struct mishap_catalog_index { /* rows in the order of one spelling: shorter first, then by bytes
-                                   */
-        const uint16_t *rows;
-        size_t count;
-    } index[MISHAP_SPELLINGS];
-    struct mishap_catalog *next; /* set by the library */
+    const mishap_catalog_index *index; /* one for each spelling */
+    size_t spellings;                  /* how many */
+    struct mishap_catalog *next;       /* set by the library */
+    const void *reserved[2];           /* NULL */
 } mishap_catalog;
 
 /* The table of catalog/codes.txt. */
@@ -118,6 +130,7 @@ bool mishap_category_find(mishap_text name, mishap_category *category);
  */
 bool mishap_code_name_valid(mishap_text name);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

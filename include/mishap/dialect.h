@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct mishap_dialect mishap_dialect;
 
@@ -27,6 +28,7 @@ const mishap_dialect *const *mishap_dialects(void);
  * NULL. */
 const mishap_dialect *mishap_dialect_find(const char *name);
 
+/* The name of a dialect (`http-api`), and the media type of its documents. */
 const char *mishap_dialect_name(const mishap_dialect *dialect);
 const char *mishap_dialect_media_type(const mishap_dialect *dialect);
 
@@ -102,6 +104,7 @@ typedef struct mishap_rule {
 } mishap_rule;
 const mishap_rule *mishap_rules(void);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -5,8 +5,9 @@
  * the server, `program keys add` creates an API key. mishap_main() (mishap/main.h) adds these
  * commands to any program that has a route.
  *
- * The server has some built-in routes: GET /health, /ready, /metrics, /openapi.json, /errors and
- * /errors/:code, and /mcp. A program that declares one of these does not start.
+ * The server has some built-in routes: GET /health, /ready, /metrics, /openapi.json, and /mcp. A
+ * program that declares one of these does not start. GET /errors, /errors/:code and the pages for
+ * browsers (/, /docs, /console) are there where the program has no route of its own.
  *
  * Handlers need nothing of this header. Functions such as mishap_created() are in mishap/call.h,
  * because they work on every boundary.

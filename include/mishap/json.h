@@ -37,6 +37,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * A value: any that MISHAP_VALUE takes. A string that is NULL becomes null, and so do infinities
@@ -63,6 +64,7 @@ void mishap_json_put_end(mishap_buffer *buffer, char bracket);
  * use mishap_json_put() with mishap_value_of_json(). */
 void mishap_json_put_json(mishap_buffer *buffer, const char *key, mishap_text json);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

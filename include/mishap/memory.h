@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct mishap_allocator {
     void *(*allocate)(size_t size);            /* like malloc */
@@ -39,6 +40,7 @@ void *mishap_allocate(size_t size);
 void *mishap_resize(void *block, size_t size);
 void mishap_release(void *block);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

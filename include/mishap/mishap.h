@@ -40,6 +40,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct mishap mishap;
 
@@ -237,7 +238,7 @@ mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mish
 mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, mishap_value max,
                            mishap_value actual);
 mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
-mishap *mishap_field_add(mishap *m, const mishap_field *field);
+mishap *mishap_field_add(mishap *m, const mishap_field *field); /* members up to `message` */
 
 /* A sentence about the field that was added last, for people and for models. If a field has no
  * sentence, dialects that show sentences build one from the other members. */
@@ -271,6 +272,7 @@ const mishap *mishap_cause(const mishap *m);
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

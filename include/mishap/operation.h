@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "mishap/call.h"
+#include "mishap/relation.h"
 #include "mishap/sandbox.h"
 
 /*
@@ -42,8 +43,12 @@
 #define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
 #define MISHAP_SERVICES(...)   MISHAP_LIST_OF(const mishap_service *const, __VA_ARGS__, NULL)
-#define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
 /* clang-format off */
+#if defined __cplusplus && __cplusplus < 202002L /* no names of members before C++20, … */
+#define MISHAP_ITEM(...) MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
+#else /* … and either all or none of them since then */
+#define MISHAP_ITEM(...) MISHAP_LIST_OF(const mishap_param, { .name = "item", .type = __VA_ARGS__ })
+#endif
 #ifndef __cplusplus
 #define MISHAP_LIST_OF(type, ...) ((type[]){ __VA_ARGS__ })
 #define MISHAP_LIST_END           { 0 }
@@ -68,9 +73,21 @@ typedef enum mishap_type_of_param {
     MISHAP_INTEGER,
     MISHAP_NUMBER, /* an integer or a real number */
     MISHAP_BOOLEAN,
-    MISHAP_ENUM,   /* one of `choices` */
-    MISHAP_ARRAY,  /* of `items` */
-    MISHAP_OBJECT, /* with `members` */
+    MISHAP_ENUM,           /* one of `choices` */
+    MISHAP_DECIMAL,        /* an exact decimal, as a string: "12.50" (mishap/types.h) */
+    MISHAP_DECIMAL_NUMBER, /* an exact decimal of at most 15 digits, as a number: 12.5 */
+    MISHAP_MONEY,          /* a string: "12.50 EUR"; `choices`: the currencies that are allowed */
+    MISHAP_TIMESTAMP,      /* a string, RFC 3339: "2026-02-28T18:30:00+01:00" */
+    MISHAP_DATE,           /* a string: "2026-02-28" */
+    MISHAP_DURATION,       /* a string, RFC 3339, appendix A: "P1DT12H" */
+    MISHAP_UUID,           /* a string: "01234567-89ab-7def-8123-456789abcdef" */
+    MISHAP_BYTES,          /* a string of base64; `length` counts bytes */
+    MISHAP_FILE,           /* the bytes of a file: a part of a form over HTTP, the path of a file on
+                              a command line, base64 text in JSON and for an agent; `length` counts
+                              bytes */
+    MISHAP_ARRAY,          /* of `items`; this type and those after it have values in them */
+    MISHAP_OBJECT,         /* with `members` */
+    MISHAP_MAP,            /* an object with any names, whose values are `items` */
 } mishap_type_of_param;
 
 /* One parameter. Members that are not set are not checked. A list of parameters ends with { 0 }. */
@@ -87,17 +104,21 @@ typedef struct mishap_param {
                         of declaration */
     bool file; /* a string that names a file: on a command line, the values - and @FILE are passed
                   on unchanged */
+    bool rest; /* an array of strings: on a command line it takes all words behind `--`, unchanged,
+                  such as the command line of another program. An operation has at most one */
     struct {
-        size_t min, max; /* characters of a string, items of an array; max 0: no limit */
+        size_t min, max; /* characters of a string, bytes of a file or of MISHAP_BYTES, items of an
+                            array, members of a map; max 0: no limit */
     } length;
     struct {
-        double min, max; /* of a number, inclusive; { 0, 0 }: no limits; -INFINITY or INFINITY: no
-                            limit on that side */
+        double min, max; /* of a number, a decimal or an amount of money, inclusive; { 0, 0 }: no
+                            limits; -INFINITY or INFINITY: no limit on that side. For a decimal
+                            0.1 is exactly 0.1 */
     } range;
     const char *pattern; /* a Perl-compatible regular expression, searched for in the string */
     const char *const *choices;         /* of an enum; the list ends with NULL */
-    const struct mishap_param *items;   /* of an array: one parameter whose name is not used;
-                                           NULL: any items */
+    const struct mishap_param *items;   /* of an array or a map: one parameter whose name is not
+                                           used; NULL: any items */
     const struct mishap_param *members; /* of an object: a list; NULL: any members */
     const char *initial;                /* the default value, as JSON: "5000", "\"text\"" */
     const char *environment; /* on a command line: the variable to read if no flag is given */
@@ -109,6 +130,15 @@ typedef struct mishap_param {
                            with an article the message is "must be a day of 2026" */
     const char *format; /* of a string, as JSON Schema names it: date, time, date-time, duration,
                            email, hostname, ipv4, ipv6, uri or uuid; 2026-02-31 is not a date */
+    int scale; /* of a decimal: how many digits it has after the point at most; handlers get every
+                  value with this scale, 12.5 as { 1250, 2 }. 0: up to 18, as it was sent */
+    bool nullable; /* null is a value of its own, such as "remove it": the schema allows it, and no
+                      default takes its place. Without it, null counts as not given */
+    bool unique;   /* of an array: no item occurs twice */
+    const mishap_relation *rules; /* of an object: MISHAP_RULES(…) about its members; NULL: none */
+    bool streamed; /* of a file: the handler starts when the head of the file is known, and reads
+                      its bytes with mishap_file_read() while they arrive. The file may be larger
+                      than memory: `length.max` is needed. It is the last part of a form */
 } mishap_param;
 
 /* -- services ---------------------------------------------------------------------------------- */
@@ -128,6 +158,8 @@ typedef struct mishap_setup {
                            the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
     mishap_sandbox_mode sandbox; /* of the foreign programs that a service runs: strict, unless the
                                     operator has said `--sandbox weak` */
+    bool log; /* only for mishap_app_open(): record each failure of mishap_invoke() in the log of
+                 the program, NAME.log in the state folder of the user, or where NAME_LOG says */
 } mishap_setup;
 
 /*
@@ -346,6 +378,12 @@ typedef struct mishap_operation {
     const mishap_param *params;        /* the list ends with { 0 }; NULL: none */
     mishap *(*run)(mishap_call *call); /* the handler */
     const mishap_param *answers;       /* the members of its answer; NULL: not declared */
+    const mishap_relation *rules;      /* MISHAP_RULES(…) about its parameters; NULL: none */
+
+    /* MISHAP_TYPED(…) of mishap/typed.h sets `.params`, `.run` and these two: the struct that is
+     * filled with the parameters, and the handler that gets it. NULL: the handler asks getters. */
+    const struct mishap_struct *(*fills)(void);
+    void (*handler)(void);
 
     /* MISHAP_RAISES(NOT_FOUND, …): in addition to the codes of its service and its program, and to
      * those that any operation may raise. */
@@ -353,6 +391,11 @@ typedef struct mishap_operation {
     mishap_danger danger;          /* what it may do to data */
     int timeout_ms;                /* 0: the program's default */
     const mishap_service *service; /* the service that it belongs to; may be NULL */
+
+    /* Its answers are for the operator alone: over HTTP and MCP a caller needs an API key with the
+     * scope `operator`, on a loopback address, too. Commands, and `mcp --operator`, need none. It
+     * can be neither an MCP resource nor a prompt. */
+    bool operator_only;
 
     /* Some paragraphs for the help, the manual, agents and the description of the HTTP API; may be
      * NULL. */
@@ -378,6 +421,20 @@ typedef struct mishap_operation {
      * output: no containment, no timeout. */
     bool resident;
 
+    /* Its answer quotes the output of other programs on purpose, such as the findings of an audit:
+     * stack traces stay in the answer if the command fails. Only for `.local` operations. Secrets
+     * are hidden as everywhere. */
+    bool quotes;
+
+    /* It judges an input or another program: a failure with NONCONFORMING is its outcome, and no
+     * incident: it leaves no record. Only for `.local` operations. */
+    bool judges;
+
+    /* It runs another program and stands for it: a failure has any code, the answer of a command is
+     * any JSON value, and its exit code is that of the other program. Only for `.local` operations
+     * that are resident. */
+    bool relays;
+
     /* -- HTTP ---------------------------------------------------------------------------------- */
 
     /* "POST /users". `:id` is a segment that is the value of the parameter `id`; `{path...}` or
@@ -390,11 +447,19 @@ typedef struct mishap_operation {
      * Other headers are not kept. */
     const char *const *headers;
 
+    /* A body may also be a form: application/x-www-form-urlencoded or multipart/form-data, whose
+     * fields are the parameters. An operation with a parameter that is a file always takes forms.
+     */
+    bool forms;
+
     /* -- MCP ----------------------------------------------------------------------------------- */
 
     /* The name of the MCP tool: "create_user"; NULL: `users_create`, or no tool if the operation is
      * a prompt; "": no tool, but a resource alone. */
     const char *tool;
+
+    /* Arguments that a model is shown as an example: "{\"name\":\"Ada\"}"; NULL: none. */
+    const char *tool_example;
 
     /* The URI of the MCP resource: "todo://todos/{id}", where {id} is a parameter; NULL: no
      * resource. */
@@ -453,6 +518,9 @@ typedef struct mishap_app {
     const mishap_service *const *services; /* MISHAP_SERVICES(&lisp_service, …): services whose
                                               settings exist even if no operation names the service;
                                               services that operations name need not be listed */
+    const struct mishap_index_engine *incident_store; /* &mishap_incidents_in_postgresql
+                                              (mishap/store.h) allows --incident-store; NULL:
+                                              incidents are kept in SQLite files only */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */
@@ -485,6 +553,20 @@ void mishap_require_pattern(mishap_requirements *v, const char *field, const cha
  * BAD_REQUEST if the text is not a JSON object. The caller owns the mishap. The function frees
  * `v`. */
 __attribute__((warn_unused_result)) mishap *mishap_require_end(mishap_requirements *v);
+
+/* Their old names, which the release after 0.1 will not have any more. */
+typedef mishap_requirements mishap_validation_of
+    __attribute__((deprecated("use mishap_requirements")));
+__attribute__((deprecated("use mishap_require_begin()"))) static inline mishap_requirements *
+mishap_validate(const char *json, size_t length)
+{
+    return mishap_require_begin(json, length);
+}
+__attribute__((deprecated("use mishap_require_end()"), warn_unused_result)) static inline mishap *
+mishap_validated(mishap_requirements *v)
+{
+    return mishap_require_end(v);
+}
 
 #ifdef __cplusplus
 }

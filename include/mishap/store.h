@@ -91,8 +91,8 @@ typedef struct mishap_statement {
  * the only one in the search path. The names `store` and `store_…` are reserved in both engines.
  */
 typedef struct mishap_store_schema {
-    const char *name; /* of the service: lower_snake, at most 40 bytes */
-    const char *const *sqlite;
+    const char *name;              /* of the service: lower_snake, at most 40 bytes */
+    const char *const *sqlite;     /* NULL: the service works on PostgreSQL only */
     const char *const *postgresql; /* NULL: the service works on SQLite only */
     const mishap_statement *statements;
     size_t statement_count;
@@ -164,6 +164,7 @@ typedef struct mishap_query {
     int row;    /* PostgreSQL: which of its rows is read */
     bool writes;
     bool no_memory; /* a value could not be read for lack of memory */
+    bool misfit;    /* a value was not of the type that was asked for */
     bool taken;     /* a value exists already that must be unique */
     bool dangling;  /* a row refers to one that does not exist, or the other way round */
 } mishap_query;
@@ -180,6 +181,32 @@ void mishap_query_bind_double(mishap_query *query, int place, double value);
 void mishap_query_bind_text(mishap_query *query, int place, mishap_text value);
 void mishap_query_bind_blob(mishap_query *query, int place, mishap_text bytes);
 void mishap_query_bind_null(mishap_query *query, int place);
+
+/*
+ * Values of the types of mishap/types.h. They are copied. Their columns:
+ *
+ *     type        SQLite    PostgreSQL       how
+ *     decimal     INTEGER   NUMERIC(18, S)   SQLite counts units of 10 to the power of -S: 12.50 is
+ *                                            1250, so sums and comparisons are exact
+ *     money       two columns: a decimal, and TEXT for the currency
+ *     timestamp   TEXT      TIMESTAMPTZ      in UTC, with microseconds; the zone is not kept: store
+ *                                            its offset in a column of its own
+ *     date        TEXT      DATE
+ *     duration    TEXT      INTERVAL
+ *     UUID        TEXT      UUID
+ *     bytes       BLOB      BYTEA            mishap_query_bind_blob()
+ *     enum        TEXT      TEXT             mishap_query_bind_text()
+ *     map, array  TEXT      JSONB            mishap_query_bind_text(), with mishap_json()
+ *
+ * All values of a column of decimals have the same scale S. If a decimal has more digits after its
+ * point, or a value that is read is not of its type, the query fails at its end with
+ * INTERNAL_ERROR.
+ */
+void mishap_query_bind_decimal(mishap_query *query, int place, mishap_decimal value, int scale);
+void mishap_query_bind_timestamp(mishap_query *query, int place, mishap_timestamp value);
+void mishap_query_bind_date(mishap_query *query, int place, mishap_date value);
+void mishap_query_bind_duration(mishap_query *query, int place, mishap_duration value);
+void mishap_query_bind_uuid(mishap_query *query, int place, mishap_uuid value);
 
 /*
  * True if there is a row, or one more. The first step runs the statement; one that writes waits
@@ -200,6 +227,13 @@ bool mishap_query_boolean(mishap_query *query, int column);
 double mishap_query_double(mishap_query *query, int column);
 mishap_text mishap_query_text(mishap_query *query, int column);
 mishap_text mishap_query_blob(mishap_query *query, int column);
+
+/* Values of the types of mishap/types.h. NULL in the store is a value whose members are all 0. */
+mishap_decimal mishap_query_decimal(mishap_query *query, int column, int scale);
+mishap_timestamp mishap_query_timestamp(mishap_query *query, int column);
+mishap_date mishap_query_date(mishap_query *query, int column);
+mishap_duration mishap_query_duration(mishap_query *query, int column);
+mishap_uuid mishap_query_uuid(mishap_query *query, int column);
 
 /*
  * The outcome. NULL: the query has worked, and a change outside of a transaction is durable. Every
@@ -301,6 +335,12 @@ __attribute__((warn_unused_result)) mishap *mishap_store_confirm(mishap_store *s
 
 /* Whether a failure says that a change may or may not have been made. NULL: false. */
 bool mishap_store_outcome_unknown(const mishap *failure);
+
+/* -- incidents --------------------------------------------------------------------------------- */
+
+/* For `.incident_store` of a mishap_app: the incidents of several servers in one PostgreSQL
+ * database, which the setting `--incident-store postgresql://…` names. */
+extern const struct mishap_index_engine mishap_incidents_in_postgresql;
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct mishap_text {
     const char *data; /* NULL only if there is no text at all */
@@ -37,6 +38,7 @@ static inline mishap_text mishap_text_of(const char *string)
     return text;
 }
 
+/* True if both texts have the same bytes; a text without data equals an empty one. */
 static inline bool mishap_text_equal(mishap_text a, mishap_text b)
 {
     return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
@@ -65,7 +67,6 @@ static inline uint64_t mishap_text_hash_on(uint64_t hash, mishap_text text)
         hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
     return hash;
 }
-
 static inline uint64_t mishap_text_hash(mishap_text text)
 {
     return mishap_text_hash_on(UINT64_C(14695981039346656037), text);
@@ -104,6 +105,7 @@ static inline mishap_text mishap_buffer_text(const mishap_buffer *buffer)
     return text;
 }
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

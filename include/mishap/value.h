@@ -39,6 +39,8 @@ typedef struct mishap_value {
     };
 } mishap_value;
 
+/* The value of a C type: no value, a boolean, a number, text or a C string. A natural number that
+ * fits int64_t is of kind INT. Text without data, and a string that is NULL, are null. */
 static inline mishap_value mishap_value_none(void)
 {
     mishap_value value = { MISHAP_KIND_NONE, { false } };
@@ -102,6 +104,7 @@ static inline mishap_value mishap_value_as_spelled(mishap_value value, const cha
         return mishap_value_of_bool(value.integer != 0);
     return value;
 }
+/* The value as it is: what MISHAP_VALUE() calls for a value. */
 static inline mishap_value mishap_value_itself(mishap_value value)
 {
     return value;

@@ -85,7 +85,7 @@ typedef struct mishap_foreign {
                                        sandbox it is that of the profile */
     const mishap_sandbox_profile *sandbox; /* NULL: none */
 
-    int ready_ms;            /* how long it may take to start; 0: 10 seconds */
+    int ready_ms;            /* how long it may take to start; 0: 30 seconds */
     int grace_ms;            /* … to end a call that is interrupted; 0: 500 */
     const char *limit_param; /* the parameter in which a call says how many seconds it may take; it
                                 is killed a second later than that, if it has not ended then. NULL:
@@ -162,9 +162,11 @@ void mishap_foreign_stop(mishap_foreign_process *process); /* NULL is allowed */
  */
 #define MISHAP_SESSION_PARAM                                                                       \
     {                                                                                              \
-        "session", MISHAP_STRING, .length = { 48, 48 }, .pattern = "^[0-9a-f]*$",                  \
-                                  .help = "The session to use; without it, a new one",             \
-                                  .placeholder = "ID", .looks = "48 hexadecimal digits"            \
+        "session", MISHAP_STRING, .pattern = "^[0-9a-f]{48}$",                                     \
+                                  .help = "The session to go on in; without it, the one of an "    \
+                                          "MCP conversation, or a new one",                        \
+                                  .placeholder = "ID",                                             \
+                                  .looks = "an id from an earlier answer"                          \
     }
 #define MISHAP_SESSION_ANSWER                                                                      \
     {                                                                                              \

@@ -129,7 +129,7 @@ mishap *artifacts_execute(artifacts_request *r)
 
 /* -- trial: can code be run? ------------------------------------------------------------------- */
 
-static mishap *try_python(mishap_call *call)
+mishap *artifacts_try_code(mishap_call *call)
 {
     mishap_answered *answered = NULL;
     const char *code = "def run(a, b):\n    return a + b\n";
@@ -139,8 +139,3 @@ static mishap *try_python(mishap_call *call)
     mishap_answered_free(answered);
     return failure;
 }
-
-static const mishap_operation trial = { "artifacts.trial", "Run some code", .run = try_python,
-                                        .service = &artifacts_service };
-
-const mishap_trial artifacts_trial = { &trial, "{}", "result", "3" };

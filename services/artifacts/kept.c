@@ -131,14 +131,14 @@ mishap *artifacts_kept_find_call(artifacts_request *r, bool *found)
     return mishap_query_end(&query);
 }
 
-static mishap *add_key(artifacts_request *r)
+static mishap *add_key(artifacts_request *r, size_t *stored)
 {
     mishap_query query;
     const char *caller, *key, *request = request_of(r);
     bool added;
     MISHAP_TRY(find_place(r, &caller, &key));
     size_t size = strlen(caller) + strlen(key) + strlen(request) + r->answer.length + ROW;
-    artifacts_purge_note(size);
+    *stored = size;
     mishap_query_begin(&query, r->store, ARTIFACTS_KEPT_ADD);
     mishap_query_bind_text(&query, 1, mishap_text_of(caller));
     mishap_query_bind_text(&query, 2, mishap_text_of(key));
@@ -156,14 +156,13 @@ static mishap *add_key(artifacts_request *r)
 
 /* What code has answered may be long, and the call that has run it still has it: if a commit is not
  * confirmed, all that it looks up is whether it was made. */
-mishap *artifacts_kept_add(artifacts_request *r)
+mishap *artifacts_kept_add(artifacts_request *r, size_t *stored)
 {
     mishap_text answer = r->method ? mishap_buffer_text(&r->answer) : (mishap_text)MISHAP_TEXT("");
     mishap_query query;
+    *stored = 0;
     if (r->key)
-        MISHAP_TRY(add_key(r));
-    else
-        artifacts_purge_note(0);
+        MISHAP_TRY(add_key(r, stored));
     mishap_query_begin(&query, r->store, ARTIFACTS_CALL_ADD);
     mishap_query_bind_text(&query, 1, mishap_text_of(mishap_call_id(r->call)));
     mishap_query_bind_text(&query, 2, answer);

@@ -58,9 +58,11 @@ static const artifacts_method escrow[] = {
     { 0 },
 };
 
+static mishap *get_artifact(artifacts_request *r);
+
 static const artifacts_method store[] = {
     { "list", { FILTER_OR_NOT("filter") }, .run = artifacts_store_list },
-    { "get", { NAME("id") }, .run = artifacts_store_get },
+    { "get", { NAME("id") }, .run = get_artifact },
     { "search",
       { WORD("query"), WORD_OR_NOT("field"), INTEGER_OR_NOT("limit") },
       .run = artifacts_store_search,
@@ -100,21 +102,8 @@ const artifacts_genesis *artifacts_genesis_find(const char *id)
     return NULL;
 }
 
-bool artifacts_is_reserved(const char *name)
-{
-    return strncmp(name, "genesis_", 8) == 0 || strcmp(name, "system") == 0;
-}
-
-static void put_names(mishap_buffer *b, const artifacts_argument *arguments, bool all)
-{
-    mishap_buffer_add(b, "[", 1);
-    for (; arguments->name; arguments++)
-        if (all || !arguments->optional)
-            mishap_json_put(b, NULL, arguments->name);
-    mishap_buffer_add(b, "]", 1);
-}
-
-void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_genesis *of)
+/* The methods and their arguments: {"transfer":["from_id","to_id","amount"],…}. */
+static void put_methods(mishap_buffer *b, const char *key, const artifacts_genesis *of)
 {
     mishap_json_put_object(b, key);
     for (const artifacts_method *m = of->methods; m->name; m++) {
@@ -129,6 +118,31 @@ void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_ge
         mishap_json_put_end(b, ']');
     }
     mishap_json_put_end(b, '}');
+}
+
+static mishap *show_genesis(artifacts_request *r, const artifacts_genesis *of)
+{
+    mishap_json_put(&r->answer, "id", of->id);
+    mishap_json_put(&r->answer, "type", "genesis");
+    mishap_json_put(&r->answer, "owner", "system");
+    put_methods(&r->answer, "methods", of);
+    return NULL;
+}
+
+/* genesis_store.get, of a genesis artifact or one of the store. */
+static mishap *get_artifact(artifacts_request *r)
+{
+    const artifacts_genesis *of = artifacts_genesis_find(r->args[0].text.data);
+    return of ? show_genesis(r, of) : artifacts_store_get(r);
+}
+
+static void put_names(mishap_buffer *b, const artifacts_argument *arguments, bool all)
+{
+    mishap_buffer_add(b, "[", 1);
+    for (; arguments->name; arguments++)
+        if (all || !arguments->optional)
+            mishap_json_put(b, NULL, arguments->name);
+    mishap_buffer_add(b, "]", 1);
 }
 
 /* Tell a piece of JSON, and free it. */

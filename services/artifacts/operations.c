@@ -57,6 +57,8 @@ static const char *const headers[] = { "Idempotency-Key", NULL };
 const mishap_operation artifacts_operations[] = {
     { "artifacts.invoke", "Invoke a method of an artifact", to_invoke, artifacts_invoke,
       .route = "POST /artifacts/:artifact/:method", .tool = "invoke_artifact",
+      .tool_example = "{\"artifact\":\"genesis_ledger\",\"method\":\"transfer\",\"args\":["
+                      "\"alice\",\"bob\",5]}",
       .danger = MISHAP_MUTATING, .headers = headers, .answers = was_invoked,
       .raises = MISHAP_RAISES(MISSING_ARGUMENT, INVALID_ARGUMENT, INVALID_TYPE, NOT_OWNER,
                               NOT_AUTHORIZED, INSUFFICIENT_FUNDS, NOT_FOUND, ALREADY_EXISTS,
@@ -72,7 +74,9 @@ const mishap_operation artifacts_operations[] = {
                                     "List the methods of the escrow" }),
       .group = "Artifacts", .service = &artifacts_service },
     { "artifacts.events", "List what happened", page_of_events, artifacts_events,
-      .route = "GET /artifacts/events", .tool = "list_artifact_events", .answers = some_events,
+      .description = "An event is one call of an artifact. The oldest event is the first.",
+      .route = "GET /artifacts/events", .tool = "list_artifact_events",
+      .tool_example = "{\"limit\":100}", .answers = some_events,
       .examples = MISHAP_EXAMPLES({ "artifacts events --limit 100", "List the first 100 events" }),
       .group = "Artifacts", .service = &artifacts_service },
     { 0 },

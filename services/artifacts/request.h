@@ -40,6 +40,25 @@ typedef struct artifacts_request {
     mishap_buffer event;  /* what the log records of it, if that is not the answer */
 } artifacts_request;
 
+/* -- request.c --------------------------------------------------------------------------------- */
+
+/* Make the request of a call: the first step of each handler. */
+artifacts_request *artifacts_request_begin(mishap_call *call);
+
+/* Milliseconds since 1970. */
+int64_t artifacts_now(void);
+
+/* Run a statement with bound values to its end; *found: it had a row. The values of the last row
+ * are not kept. */
+mishap *artifacts_run(mishap_query *query, bool *found);
+
+/* True if the name is reserved for genesis artifacts. */
+bool artifacts_is_reserved(const char *name);
+
+/* True if the store is SQLite: then calls are settled in batches. The service sets it. */
+bool artifacts_is_embedded(void);
+void artifacts_embed(bool is_embedded);
+
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
 /* The answer is written with mishap/json.h. A lack of memory is found at its end. */
@@ -90,15 +109,9 @@ typedef struct artifacts_genesis {
 /* The genesis artifact of this id; NULL: it is none. */
 const artifacts_genesis *artifacts_genesis_find(const char *id);
 
-/* True if the name is reserved for genesis artifacts. */
-bool artifacts_is_reserved(const char *name);
-
 /* NOT_FOUND, with the names of those that exist. */
 mishap *artifacts_method_find(const artifacts_genesis *genesis, const char *name,
                               const artifacts_method **method);
-
-/* The methods and their arguments: {"transfer":["from_id","to_id","amount"],…}. */
-void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_genesis *genesis);
 
 /* Check the arguments of the call, and read them into the request: MISSING_ARGUMENT, INVALID_TYPE,
  * INVALID_ARGUMENT. */
@@ -106,38 +119,34 @@ mishap *artifacts_arguments_read(artifacts_request *r);
 
 /* -- what methods share ------------------------------------------------------------------------ */
 
-/* Run a statement with bound values to its end; *found: it had a row. The values of the last row
- * are not kept. */
-mishap *artifacts_run(mishap_query *query, bool *found);
-
-/* ledger.c: an account of a principal. NOT_FOUND if there is none. */
+/* accounts.c: an account of a principal. NOT_FOUND if there is none. */
 mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id);
 
-/* ledger.c: take from an account; add to an account. *balance: the balance afterwards, including
+/* accounts.c: take from an account; add to an account. *balance: the balance afterwards, including
  * what is held (may be NULL). If too little of the account is free, *short_of is set and nothing is
  * done: the caller of this function reports it in the right category (artifacts_too_little). */
 mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance,
                         bool *short_of);
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
 
-/* ledger.c: both, in an order in which no two calls block each other. *left and *there: the
+/* accounts.c: both, in an order in which no two calls block each other. *left and *there: the
  * balances afterwards (may be NULL). If *short_of is set, the call must fail: the credit may have
  * been made already, and the failure undoes it. */
 mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
                        int64_t *left, int64_t *there, bool *short_of);
 
-/* ledger.c: hold this amount of the caller's account, instead of what was held before. */
+/* accounts.c: hold this amount of the caller's account, instead of what was held before. */
 mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of);
 
-/* ledger.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". `also_held`:
+/* accounts.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". `also_held`:
  * the held amount could have been used, too. */
 mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
                              int64_t needed, bool also_held);
 
-/* ledger.c: the members `balance` and, for its owner alone, `held` of an account. */
+/* accounts.c: the members `balance` and, for its owner alone, `held` of an account. */
 mishap *artifacts_put_account(artifacts_request *r, mishap_text id);
 
-/* store.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
+/* owners.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
 mishap *artifacts_no_artifact(mishap_text id);
 mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what);
 mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64]);
@@ -162,7 +171,8 @@ mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t lim
  * CONFLICT: the key belongs to another request. */
 mishap *artifacts_kept_find(artifacts_request *r, bool *found);
 mishap *artifacts_kept_find_call(artifacts_request *r, bool *found);
-mishap *artifacts_kept_add(artifacts_request *r);
+/* … keep one; *stored: its size, if it has a key. */
+mishap *artifacts_kept_add(artifacts_request *r, size_t *stored);
 void artifacts_kept_purge(mishap_store *store, int64_t now);
 
 /* events.c: remove all events but the newest so many, and all before a time. */
@@ -176,7 +186,16 @@ void artifacts_purge_if_due(mishap_store *store, int64_t now);
 /* executor.c: run the code of an artifact, outside of any transaction. */
 mishap *artifacts_execute(artifacts_request *r);
 
-/* invoke.c: in a transaction, write the event and store the answer, which is complete. */
+/* executor.c: a trial that shows whether code can be run at all. */
+mishap *artifacts_try_code(mishap_call *call);
+
+/* caller.c: read who calls. The argument `caller` counts if a caller may name itself; otherwise it
+ * must repeat the caller's name. */
+mishap *artifacts_caller_read(artifacts_request *r);
+mishap *artifacts_caller_must_be_principal(artifacts_request *r);
+
+/* record.c: in a transaction, do the work of the method, write the event and store the answer,
+ * which is complete. */
 mishap *artifacts_record(artifacts_request *r);
 
 /* genesis.c: the first principals and their scrip in a new store. `path`: a file that lists them;
@@ -209,28 +228,12 @@ mishap *artifacts_store_update(artifacts_request *r);
 mishap *artifacts_store_delete(artifacts_request *r);
 mishap *artifacts_log_read(artifacts_request *r);
 
-/* store.c: rows of artifacts, as lists show them. */
+/* owners.c: rows of artifacts, as lists show them. */
 void artifacts_put_row(mishap_buffer *b, mishap_query *query);
 
 /* -- operations -------------------------------------------------------------------------------- */
 
 mishap *artifacts_invoke(mishap_call *call);
 mishap *artifacts_events(mishap_call *call);
-
-/* True if a call takes long: it runs the code of an artifact, or reads much
- * (mishap_settlement.apart). */
-bool artifacts_is_apart(const mishap_call *call);
-
-/* executor.c: a trial that shows whether code can be run at all. */
-extern const mishap_trial artifacts_trial;
-
-/* True if the store is SQLite: then calls are settled in batches. */
-bool artifacts_is_embedded(void);
-
-/* Milliseconds since 1970. */
-int64_t artifacts_now(void);
-
-/* Make the request of a call: the first step of each handler. */
-artifacts_request *artifacts_request_begin(mishap_call *call);
 
 #endif

@@ -9,18 +9,11 @@
 #include "artifacts/request.h"
 #include "python/python.h"
 
-static bool embedded = true;
-
 /* The state of the batch, in the process that settles. */
 static struct {
     bool open;   /* a transaction is open */
     bool inside; /* … and in it the savepoint of a call */
 } batch;
-
-bool artifacts_is_embedded(void)
-{
-    return embedded;
-}
 
 /* -- settling ---------------------------------------------------------------------------------- */
 
@@ -62,20 +55,47 @@ static mishap *settle_calls(void *state)
     return NULL;
 }
 
+/* Shows whether code can be run at all. */
+static const mishap_operation trial = { "artifacts.trial", "Run some code",
+                                        .run = artifacts_try_code, .service = &artifacts_service };
+
+static const mishap_trial code_trial = { &trial, "{}", "result", "3" };
+
+static bool is_method_apart(const char *artifact, const char *method)
+{
+    const artifacts_genesis *genesis = artifacts_genesis_find(artifact);
+    if (!genesis)
+        return strcmp(method, "run") == 0;
+    for (const artifacts_method *m = genesis->methods; m->name; m++)
+        if (strcmp(m->name, method) == 0)
+            return m->apart;
+    return false;
+}
+
+/* True if a call takes long: it runs the code of an artifact, or reads much. */
+static bool is_call_apart(const mishap_call *call)
+{
+    const char *name = mishap_operation_name(call);
+    return strcmp(name, trial.name) == 0 ||
+           (strcmp(name, "artifacts.invoke") == 0 &&
+            is_method_apart(mishap_string(call, "artifact"), mishap_string(call, "method")));
+}
+
 static const mishap_settlement settlement = {
-    .begin = begin_call, .end = end_call, .settle = settle_calls, .apart = artifacts_is_apart
+    .begin = begin_call, .end = end_call, .settle = settle_calls, .apart = is_call_apart
 };
 
 /* With PostgreSQL, calls run in parallel: only code that runs long is set apart. */
-static const mishap_settlement apart_alone = { .apart = artifacts_is_apart };
+static const mishap_settlement apart_alone = { .apart = is_call_apart };
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static mishap *prepare_artifacts(const mishap_setup *setup)
 {
     const char *address = mishap_string(setup->settings, "store");
-    embedded = !address || (strncasecmp(address, "postgresql:", 11) != 0 &&
-                            strncasecmp(address, "postgres:", 9) != 0);
+    bool embedded = !address || (strncasecmp(address, "postgresql:", 11) != 0 &&
+                                 strncasecmp(address, "postgres:", 9) != 0);
+    artifacts_embed(embedded);
     artifacts_service.settlement = embedded ? &settlement : &apart_alone;
     return NULL;
 }
@@ -144,7 +164,7 @@ mishap_service artifacts_service = {
     .names_callers = true,
     .settings = settings,
     .health = tell_health,
-    .trial = &artifacts_trial,
+    .trial = &code_trial,
     .prepare = prepare_artifacts,
     .settlement = &settlement,
     .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),

@@ -3,63 +3,7 @@
 
 #include "artifacts/request.h"
 
-mishap *artifacts_no_artifact(mishap_text id)
-{
-    mishap *m = mishap_tell(mishap_resource("There is no artifact %.*s.", (int)id.length, id.data),
-                            "artifact_id", id);
-    return id.length > 7 && strncmp(id.data, "genesis", 7) == 0
-               ? mishap_suggest(m, "The genesis artifacts are genesis_ledger, genesis_mint, "
-                                   "genesis_escrow, genesis_store and genesis_event_log.")
-               : m;
-}
-
-/* -- owners ------------------------------------------------------------------------------------ */
-
-mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64])
-{
-    mishap_query query;
-    bool found = false;
-    mishap_query_begin(&query, r->store, ARTIFACTS_OWNER);
-    mishap_query_bind_text(&query, 1, id);
-    while (mishap_query_step(&query)) {
-        found = true;
-        artifacts_copy_name(owner, mishap_query_text(&query, 0));
-    }
-    MISHAP_TRY(mishap_query_end(&query));
-    return found ? NULL : artifacts_no_artifact(id);
-}
-
-mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what)
-{
-    char owner[64];
-    MISHAP_TRY(artifacts_owner_of(r, id, owner));
-    if (strcmp(owner, r->caller) == 0)
-        return NULL;
-    return mishap_tell(mishap_permission_as(NOT_OWNER, "Only its owner can %s the artifact %.*s",
-                                            what, (int)id.length, id.data),
-                       "owner", (const char *)owner);
-}
-
-mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner)
-{
-    mishap_query query;
-    mishap_query_begin(&query, r->store, ARTIFACTS_GIVE);
-    mishap_query_bind_text(&query, 1, id);
-    mishap_query_bind_text(&query, 2, owner);
-    return artifacts_run(&query, NULL);
-}
-
 /* -- lists ------------------------------------------------------------------------------------- */
-
-void artifacts_put_row(mishap_buffer *b, mishap_query *query)
-{
-    mishap_json_put_object(b, NULL);
-    mishap_json_put(b, "id", mishap_query_text(query, 1));
-    mishap_json_put(b, "type", mishap_query_text(query, 2));
-    mishap_json_put(b, "owner", mishap_query_text(query, 3));
-    artifacts_put_time(b, "created_at", mishap_query_integer(query, 4));
-    mishap_json_put_end(b, '}');
-}
 
 /* The filters of a list. */
 struct filter {
@@ -188,22 +132,10 @@ mishap *artifacts_store_count(artifacts_request *r)
 
 /* -- one artifact ------------------------------------------------------------------------------ */
 
-static mishap *show_genesis(artifacts_request *r, const artifacts_genesis *genesis)
-{
-    mishap_json_put(&r->answer, "id", genesis->id);
-    mishap_json_put(&r->answer, "type", "genesis");
-    mishap_json_put(&r->answer, "owner", "system");
-    artifacts_put_methods(&r->answer, "methods", genesis);
-    return NULL;
-}
-
 mishap *artifacts_store_get(artifacts_request *r)
 {
-    const artifacts_genesis *genesis = artifacts_genesis_find(r->args[0].text.data);
     mishap_query query;
     bool found = false;
-    if (genesis)
-        return show_genesis(r, genesis);
     mishap_query_begin(&query, r->store, ARTIFACTS_GET);
     mishap_query_bind_text(&query, 1, r->args[0].text);
     while (mishap_query_step(&query)) {

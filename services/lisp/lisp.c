@@ -8,10 +8,10 @@
     { "code", MISHAP_STRING, .required = true, .positional = true, .help = "The Lisp forms" }
 #define PACKAGE                                                                                    \
     { "package", MISHAP_STRING, .length = { 1, 200 },                                              \
-      .help = "The package for this call; by default the current package of the session" }
+      .help = "The package for this call; by default that of the session" }
 #define SECONDS                                                                                    \
     { "timeout", MISHAP_NUMBER, .range = { 0.001, 600 },                                          \
-      .help = "Seconds after which the evaluation is stopped; the limit of the session holds as well" }
+      .help = "Seconds after which it is stopped, at most the limit of the session" }
 #define STRING(name, what) { name, MISHAP_STRING, .help = what }
 #define COUNT(name, what)  { name, MISHAP_INTEGER, .help = what }
 #define FLAG(name, what)   { name, MISHAP_BOOLEAN, .help = what }
@@ -21,15 +21,11 @@
     STRING("stdout", "What the code wrote to standard output"),                                    \
     STRING("stderr", "What the code wrote to standard error"),                                     \
     STRINGS("warnings", "Warnings of the code and of the compiler")
-#define FAILS                                                                                      \
-    MISHAP_RAISES(TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE, DIVISION_BY_ZERO,              \
-                  PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR, END_OF_FILE, SIMPLE_ERROR,           \
-                  RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED)
 /* The limit of a session counts, which is 30 seconds unless a call has set another one, and the
  * limit that the call names itself. */
 #define LONG .timeout_ms = 600 * 1000
 #define BY_LISP                                                                                    \
-    .run = mishap_foreign_run, .service = &lisp_service, .raises = FAILS, .group = "Lisp"
+    .run = mishap_foreign_run, .service = &lisp_service, .group = "Lisp"
 /* clang-format on */
 
 static const mishap_param a_text = { "text", MISHAP_STRING, .help = "A text" };
@@ -180,6 +176,12 @@ static const mishap_param limits[] = {
     { 0 },
 };
 
+static const char about_evaluating[] =
+    "The code is Common Lisp (SBCL). It runs in a sandbox: it cannot use the network, start "
+    "programs "
+    "or read other files than those that the operator allows. A session keeps its definitions from "
+    "call to call: an MCP conversation has one session until it ends; reset-session empties it. A "
+    "failed evaluation leaves the session as it is.";
 static const char about_repl[] =
     "The REPL reads Lisp forms, evaluates each of them in one session, and prints the values. A "
     "form may have several lines. If libedit is installed, lines can be edited, and the REPL keeps "
@@ -211,26 +213,32 @@ static const mishap_example repl_examples[] = {
 
 const mishap_operation lisp_operations[] = {
     { "lisp.evaluate", "Evaluate Lisp forms in a session", code_to_run,
-      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, LONG, BY_LISP,
-      .examples = evaluate_examples },
+      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp",
+      .tool_example = "{\"code\":\"(+ 1 2)\"}", .answers = evaluated, LONG, BY_LISP,
+      .examples = evaluate_examples, .description = about_evaluating },
     { "lisp.validate", "Check the syntax of code without evaluating it", code_to_see,
       .route = "POST /lisp/validate", .tool = "validate-syntax", .danger = MISHAP_SAFE,
-      .answers = validated, BY_LISP },
+      .answers = validated, BY_LISP,
+      .description = "It says whether Common Lisp code can be read, and where it cannot.",
+      .tool_example = "{\"code\":\"(defun f (x\"}" },
     { "lisp.compile", "Compile code and list the warnings, without running it", code_to_see,
-      .route = "POST /lisp/compile", .tool = "compile-form", .answers = compiled, BY_LISP },
+      .route = "POST /lisp/compile", .tool = "compile-form", .answers = compiled, BY_LISP,
+      .tool_example = "{\"code\":\"(defun f (x) y)\"}" },
     { "lisp.macroexpand", "Expand the macros of a form", form_to_expand,
-      .route = "POST /lisp/macroexpand", .tool = "macroexpand-form", .answers = expanded, BY_LISP },
+      .route = "POST /lisp/macroexpand", .tool = "macroexpand-form", .answers = expanded, BY_LISP,
+      .tool_example = "{\"code\":\"(when a b)\"}" },
     { "lisp.describe", "Describe a symbol", a_symbol, .route = "POST /lisp/describe",
-      .tool = "describe-symbol", .danger = MISHAP_SAFE, .answers = described, BY_LISP },
+      .tool = "describe-symbol", .danger = MISHAP_SAFE, .answers = described, BY_LISP,
+      .tool_example = "{\"symbol\":\"mapcar\"}" },
     { "lisp.apropos", "Find symbols by a part of their names", a_part_of_a_name,
       .route = "POST /lisp/apropos", .tool = "apropos-search", .danger = MISHAP_SAFE,
-      .answers = found_symbols, BY_LISP },
+      .answers = found_symbols, BY_LISP, .tool_example = "{\"text\":\"string-\"}" },
     { "lisp.last-error", "Describe the last failure of a session, with its restarts", a_session,
       .route = "POST /lisp/last-error", .tool = "describe-last-error", .danger = MISHAP_SAFE,
       .answers = last_error, BY_LISP },
     { "lisp.backtrace", "Show the frames of the last failure of a session", some_frames,
       .route = "POST /lisp/backtrace", .tool = "get-backtrace", .danger = MISHAP_SAFE,
-      .answers = backtrace, BY_LISP },
+      .answers = backtrace, BY_LISP, .tool_example = "{\"max_frames\":5}" },
     { "lisp.definitions", "List the functions, variables and classes that a session has defined",
       a_session, .route = "POST /lisp/definitions", .tool = "list-definitions",
       .danger = MISHAP_SAFE, .answers = definitions, BY_LISP },
@@ -238,14 +246,16 @@ const mishap_operation lisp_operations[] = {
       .route = "POST /lisp/reset", .tool = "reset-session", .danger = MISHAP_DESTRUCTIVE,
       .answers = reset, BY_LISP },
     { "lisp.limits", "Show or change the limits of a session", new_limits,
-      .route = "POST /lisp/limits", .tool = "configure-limits", .answers = limits, BY_LISP },
+      .route = "POST /lisp/limits", .tool = "configure-limits", .answers = limits, BY_LISP,
+      .tool_example = "{\"timeout\":5}" },
     { "lisp.time", "Evaluate Lisp forms and measure time and memory", code_to_run,
-      .route = "POST /lisp/time", .tool = "time-execution", .answers = timed, LONG, BY_LISP },
+      .route = "POST /lisp/time", .tool = "time-execution", .answers = timed, LONG, BY_LISP,
+      .tool_example = "{\"code\":\"(loop repeat 1000 sum 1)\"}" },
     { "lisp.load", "Load a source file from a folder that is allowed", a_file,
-      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, LONG, BY_LISP,
-      .examples = load_examples },
+      .route = "POST /lisp/load", .tool = "load-file", .tool_example = "{\"file\":\"rt/rt.lisp\"}",
+      .answers = evaluated, LONG, BY_LISP, .examples = load_examples },
     { "lisp.repl", "Start a read-eval-print loop at the terminal", .run = lisp_repl,
-      .service = &lisp_service, .raises = FAILS, .group = "Lisp", .danger = MISHAP_MUTATING,
+      .service = &lisp_service, .group = "Lisp", .danger = MISHAP_MUTATING,
       .description = about_repl, .examples = repl_examples, .local = true, .resident = true },
     { 0 },
 };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mishap/exits.h>
 #include <mishap/worker.h>
 
 #include "beside.h"
@@ -155,7 +156,8 @@ static mishap *lisp_is_usable(void)
             mishap_raise(NOT_CONFIGURED,
                          "The core of the Lisp service is missing: Mishap was built "
                          "without SBCL (package sbcl)."),
-            "Install the package sbcl, then build and install Mishap again.");
+            "Install the package mishap-services. For a build from source, install the package "
+            "sbcl, then build and install Mishap again.");
     return NULL;
 }
 
@@ -172,6 +174,14 @@ static bool stack_was_exhausted(const mishap_foreign_end *end)
 {
     return says(end, "Control stack exhausted") ||
            (says(end, "guard page unprotected") && says(end, "fatal error encountered"));
+}
+
+/* The code may have closed the socket: then the connection breaks at once, or the session notices
+ * it when it writes its answer. */
+static bool connection_was_broken(const mishap_foreign_end *end)
+{
+    return end->broke || (end->status != -1 && WIFEXITED(end->status) &&
+                          WEXITSTATUS(end->status) == MISHAP_EXIT_CUT_OFF);
 }
 
 /* The report that the session could not write itself any more. */
@@ -200,7 +210,7 @@ static mishap *tell_lisp_end(const mishap_foreign_end *end)
         m = mishap_type(
             mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),
             "HEAP-EXHAUSTED");
-    else if (end->broke)
+    else if (connection_was_broken(end))
         m = mishap_type(mishap_raise(RUNTIME_ERROR, "The code broke the connection of its session, "
                                                     "whose process was ended." AFRESH),
                         "PROCESS-ENDED");
@@ -235,6 +245,9 @@ const mishap_service lisp_service = {
     .name = "lisp",
     .summary = "Sessions of Lisp",
     .dialect = "condition-report",
+    .raises = MISHAP_RAISES(TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE, DIVISION_BY_ZERO,
+                            PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR, END_OF_FILE, SIMPLE_ERROR,
+                            RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED),
     .worker = &sbcl,
     .settings = settings,
     .prepare = prepare_lisp,

@@ -79,7 +79,8 @@ static mishap *python_is_usable(void)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "The program that runs Python is missing: Mishap was "
                                          "built without Python (package python3-dev)."),
-            "Install the package python3-dev, then build and install Mishap again.");
+            "Install the package mishap-services. For a build from source, install the package "
+            "python3-dev, then build and install Mishap again.");
     if (!is_there())
         return mishap_suggest(mishap_raise(NOT_CONFIGURED,
                                            "Python " PYTHON_VERSION

@@ -63,7 +63,8 @@ static mishap *engine_is_usable(void)
         mishap_raise(NOT_CONFIGURED,
                      "The symbolic engine is missing: Mishap was built without Python, Z3 or cvc5 "
                      "(packages " PACKAGES ")."),
-        "Install the packages " PACKAGES ", then build and install Mishap again.");
+        "Install the package mishap-services. For a build from source, install the "
+        "packages " PACKAGES ", then build and install Mishap again.");
 }
 
 /* The engine ended before it could report anything, for example because a library is missing. A

@@ -220,8 +220,11 @@ static const mishap_param plan_two[] = {
 const mishap_operation symbolic_operations[] = {
     { "symbolic.check", "Prove that a function keeps its contract, or find a call that breaks it",
       symbolic_to_check, .route = "POST /symbolic/check", .tool = "symbolic_check",
+      .tool_example = "{\"code\":\"def f(x: int) -> int:\\n    'post: _ >= 0'\\n    return "
+                      "abs(x)\",\"function_name\":\"f\"}",
       .answers = checked,
       .description =
+          "The code is Python 3 with annotated parameters. It runs only in a sandbox. "
           "The contract is in the docstring of the function: `pre:` lines say what holds before a "
           "call, `post:` lines what holds after it (`_` or `__return__` is the result, `__old__.x` "
           "an argument as it was), `raises:` names exceptions that are allowed. Asserts at the "
@@ -235,7 +238,10 @@ const mishap_operation symbolic_operations[] = {
                              "The same, and give up after five seconds" }),
       BY_ENGINE },
     { "symbolic.find", "Find inputs for which a function raises an exception", symbolic_to_find,
-      .route = "POST /symbolic/find", .tool = "find_path_to_exception", .answers = found,
+      .route = "POST /symbolic/find", .tool = "find_path_to_exception",
+      .tool_example = "{\"code\":\"def f(a: int) -> int:\\n    return 1 // "
+                      "a\",\"function_name\":\"f\",\"exception_type\":\"ZeroDivisionError\"}",
+      .answers = found,
       .description = "`unreachable` means that every path was explored and no input raises it. An "
                      "input that is told was called in CPython, and did raise it.",
       .examples = EXAMPLES(
@@ -243,6 +249,8 @@ const mishap_operation symbolic_operations[] = {
       BY_ENGINE },
     { "symbolic.compare", "Prove that two functions do the same, or find a call that differs",
       symbolic_to_compare, .route = "POST /symbolic/compare", .tool = "compare_functions",
+      .tool_example = "{\"code\":\"def f(x: int):\\n    return x + x\\ndef g(x: int):\\n    return "
+                      "2 * x\",\"function_a\":\"f\",\"function_b\":\"g\"}",
       .answers = compared,
       .description = "Both functions get the same arguments. They do the same if they return equal "
                      "values, or raise exceptions of the same class. `pre:` lines of the first "
@@ -252,6 +260,8 @@ const mishap_operation symbolic_operations[] = {
       BY_ENGINE },
     { "symbolic.branches", "List the branches of a function and which sides can be reached",
       symbolic_to_branch, .route = "POST /symbolic/branches", .tool = "analyze_branches",
+      .tool_example = "{\"code\":\"def f(x: int):\\n    if x > 5 and x < 3:\\n        return "
+                      "1\",\"function_name\":\"f\"}",
       .answers = branched,
       .description = "Each condition has an example for each side that can be reached. Lines that "
                      "no input reaches are dead.",

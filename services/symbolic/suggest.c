@@ -65,6 +65,102 @@ static const char *list_names(mishap_call *call, const char *code, const char *w
     return list;
 }
 
+/* -- the nearest name -------------------------------------------------------------------------- */
+
+/* The exceptions of Python that code meets. */
+static const char *const exceptions[] = {
+    "ArithmeticError",
+    "AssertionError",
+    "AttributeError",
+    "BaseException",
+    "EOFError",
+    "Exception",
+    "FloatingPointError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "KeyboardInterrupt",
+    "LookupError",
+    "MemoryError",
+    "ModuleNotFoundError",
+    "NameError",
+    "NotImplementedError",
+    "OSError",
+    "OverflowError",
+    "RecursionError",
+    "RuntimeError",
+    "StopIteration",
+    "SyntaxError",
+    "SystemExit",
+    "TypeError",
+    "UnboundLocalError",
+    "UnicodeDecodeError",
+    "UnicodeEncodeError",
+    "UnicodeError",
+    "ValueError",
+    "ZeroDivisionError",
+};
+
+typedef struct similar {
+    const char *word, *name; /* the nearest so far; NULL: none is near */
+    size_t length;           /* … of the name */
+    size_t far;              /* how many letters are to be changed */
+} similar;
+
+static char small_letter(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters to add, drop or change, without regard to case. */
+static size_t letters_between(const char *a, size_t of_a, const char *b, size_t of_b)
+{
+    size_t row[MOST_LENGTH + 1];
+    for (size_t j = 0; j <= of_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= of_a; i++) {
+        size_t above = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= of_b; j++) {
+            size_t same = above + (small_letter(a[i - 1]) != small_letter(b[j - 1]));
+            above = row[j];
+            row[j] = least_of(same, least_of(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[of_b];
+}
+
+static void weigh_name(similar *s, const char *name, size_t length)
+{
+    size_t given = strlen(s->word);
+    if (!length || length > MOST_LENGTH || given > MOST_LENGTH)
+        return;
+    size_t far = letters_between(s->word, given, name, length);
+    size_t allowed = given < 3 ? 0 : given < 6 ? 1 : given < 10 ? 2 : 3;
+    if (far <= allowed && (!s->name || far < s->far)) {
+        s->name = name;
+        s->length = length;
+        s->far = far;
+    }
+}
+
+static void weigh_names(similar *s, const char *code, const char *word)
+{
+    for (const char *at = code; (at = next_name(at, word));)
+        weigh_name(s, at, name_length(at));
+}
+
+/* "Did you mean `KeyError`? ", or nothing. */
+static const char *ask_meant(mishap_call *call, const similar *s)
+{
+    return s->name ? mishap_call_print(call, "Did you mean `%.*s`? ", (int)s->length, s->name) : "";
+}
+
 /* -- suggestions ------------------------------------------------------------------------------- */
 
 /* "f.py": the name of a file, instead of its content. */
@@ -85,17 +181,24 @@ static const char *about_function(mishap_call *call, const char *code, const cha
     const char *names = list_names(call, code, "def ");
     if (!names)
         return "The code must define the function with `def` at the beginning of a line.";
-    return mishap_call_print(call, "The code has these functions: %s.%s", names,
+    similar meant = { .word = name };
+    weigh_names(&meant, code, "def ");
+    return mishap_call_print(call, "%sThe code has these functions: %s.%s", ask_meant(call, &meant),
+                             names,
                              strchr(name, '.') ? " Methods of a class cannot be named." : "");
 }
 
 static const char *about_exception(mishap_call *call, const char *code)
 {
     const char *classes = list_names(call, code, "class ");
+    similar meant = { .word = mishap_string(call, "exception_type") };
+    weigh_names(&meant, code, "class ");
+    for (size_t i = 0; i < sizeof exceptions / sizeof *exceptions; i++)
+        weigh_name(&meant, exceptions[i], strlen(exceptions[i]));
     return mishap_call_print(call,
-                             "Name an exception of Python, such as ValueError, or a class of the "
+                             "%sName an exception of Python, such as ValueError, or a class of the "
                              "code%s%s. Upper and lower case matter.",
-                             classes ? ": " : "", classes ? classes : "");
+                             ask_meant(call, &meant), classes ? ": " : "", classes ? classes : "");
 }
 
 static const char *about_argument(mishap_call *call)

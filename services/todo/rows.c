@@ -127,7 +127,8 @@ mishap *todo_answer_found(mishap_call *call, mishap_query *query, const todo_kin
     mishap *failure = read_row(&row, call, query, kind->columns);
     if (failure)
         return failure;
-    return row.found ? mishap_ok(call, NULL) : mishap_not_found("%s", kind->missing);
+    return row.found ? mishap_ok(call, NULL)
+                     : mishap_suggest(mishap_not_found("%s", kind->missing), kind->find);
 }
 
 mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_kind *kind)
@@ -139,7 +140,7 @@ mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_k
     if (failure)
         return failure;
     if (!id)
-        return mishap_not_found("%s", kind->missing);
+        return mishap_suggest(mishap_not_found("%s", kind->missing), kind->find);
     todo_changed(call, kind, id);
     return mishap_no_content(call);
 }

@@ -35,6 +35,7 @@ typedef struct todo_kind {
     const char *path;    /* "/users/", before the id */
     const char *address; /* "todo://users", of the list, for agents */
     const char *missing; /* "User not found" */
+    const char *find;    /* how to find one that is there, for the caller */
 } todo_kind;
 
 /* Run a query to its end and answer with its one row: as created, as found, or, for a deleted one,

@@ -11,7 +11,8 @@
       .help = "The largest number of entries to list" }
 #define AFTER                                                                                      \
     { "after", MISHAP_STRING, .pattern = "^(0|[1-9][0-9]{0,17})$",                                 \
-      .help = "List entries after this id: the value of `next` in the previous page" }
+      .looks = "an id such as 17",                                                                \
+      .help = "List what comes after this id, the `next` of the page before" }
 #define NEXT                                                                                       \
     { "next", MISHAP_STRING, .help = "The value for `after` of the next page; absent on the last page" }
 #define CREATED_AT                                                                                 \
@@ -127,18 +128,22 @@ static const mishap_param drill[] = {
 
 const mishap_operation todo_operations[] = {
     { "users.create", "Create a user", new_user, todo_users_create, .route = "POST /users",
-      .tool = "create_user", .raises = MISHAP_RAISES(ALREADY_EXISTS), .danger = MISHAP_MUTATING,
+      .tool = "create_user",
+      .tool_example = "{\"name\":\"Ada\",\"age\":36,\"email\":\"ada@example.com\"}",
+      .raises = MISHAP_RAISES(ALREADY_EXISTS), .danger = MISHAP_MUTATING,
       .description = "The e-mail address of each user must be unique.",
       .examples = EXAMPLES({ "users create --name Ada --email ada@example.com", "Create a user" },
                            { "users create --name Ada --age 36 --email ada@example.com",
                              "Create a user with an age" }),
       .answers = a_user, .status = 201, ON_STORE },
     { "users.get", "Show a user", user_id, todo_users_get, .route = "GET /users/:id",
-      .tool = "get_user", .resource = "todo://users/{id}", .raises = MISHAP_RAISES(NOT_FOUND),
+      .tool = "get_user", .tool_example = "{\"id\":\"1\"}", .resource = "todo://users/{id}",
+      .raises = MISHAP_RAISES(NOT_FOUND),
       .examples = EXAMPLES({ "users get 1", "Show the user with the id 1" }), .answers = a_user,
       .status = 200, ON_STORE },
     { "users.list", "List users", page_of_users, todo_users_list, .route = "GET /users",
-      .tool = "list_users", .resource = "todo://users",
+      .tool = "list_users", .tool_example = "{\"limit\":100,\"after\":\"17\"}",
+      .resource = "todo://users",
       .description = "Users are listed in the order of their creation, one page at a time. If "
                      "there are more users, `next` is the value for `after` of the next page.",
       .examples = EXAMPLES(
@@ -146,29 +151,33 @@ const mishap_operation todo_operations[] = {
           { "users list --limit 100 --after 17", "List 100 users after the user with the id 17" }),
       .answers = some_users, .status = 200, ON_STORE },
     { "users.update", "Change a user", user_change, todo_users_update, .route = "PATCH /users/:id",
-      .tool = "update_user", .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS),
-      .danger = MISHAP_MUTATING, .description = "Fields that are not given keep their values.",
+      .tool = "update_user", .tool_example = "{\"id\":\"1\",\"age\":37}",
+      .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS), .danger = MISHAP_MUTATING,
+      .description = "Fields that are not given keep their values.",
       .examples = EXAMPLES({ "users update 1 --age 37", "Change the age of a user" }),
       .answers = a_user, .status = 200, ON_STORE },
     { "users.delete", "Delete a user", user_id, todo_users_delete, .route = "DELETE /users/:id",
-      .tool = "delete_user", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_DESTRUCTIVE,
+      .tool = "delete_user", .tool_example = "{\"id\":\"1\"}", .raises = MISHAP_RAISES(NOT_FOUND),
+      .danger = MISHAP_DESTRUCTIVE,
       .description = "The todos of the user are not deleted; they then belong to no user.",
       .examples = EXAMPLES({ "users delete 1", "Delete the user with the id 1" }), .status = 204,
       ON_STORE },
 
     { "todos.create", "Create a todo", new_todo, todo_todos_create, .route = "POST /todos",
-      .tool = "create_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
+      .tool = "create_todo", .tool_example = "{\"title\":\"Buy milk\",\"user_id\":\"1\"}",
+      .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
       .description = "If a user id is given, that user must exist.",
       .examples = EXAMPLES({ "todos create --title 'Buy milk'", "Create a todo" },
                            { "todos create --title 'Buy milk' --user-id 1",
                              "Create a todo of the user with the id 1" }),
       .answers = a_todo, .status = 201, ON_STORE },
     { "todos.get", "Show a todo", todo_id, todo_todos_get, .route = "GET /todos/:id",
-      .tool = "get_todo", .resource = "todo://todos/{id}", .raises = MISHAP_RAISES(NOT_FOUND),
+      .tool = "get_todo", .tool_example = "{\"id\":\"1\"}", .resource = "todo://todos/{id}",
+      .raises = MISHAP_RAISES(NOT_FOUND),
       .examples = EXAMPLES({ "todos get 1", "Show the todo with the id 1" }), .answers = a_todo,
       .status = 200, ON_STORE },
     { "todos.list", "List todos", page_of_todos, todo_todos_list, .route = "GET /todos",
-      .tool = "list_todos", .resource = "todo://todos",
+      .tool = "list_todos", .tool_example = "{\"done\":false}", .resource = "todo://todos",
       .description = "Todos are listed in the order of their creation, one page at a time. If "
                      "there are more todos, `next` is the value for `after` of the next page.",
       .examples = EXAMPLES(
@@ -176,13 +185,15 @@ const mishap_operation todo_operations[] = {
           { "todos list --user-id 1", "List the todos of a user" }),
       .answers = some_todos, .status = 200, ON_STORE },
     { "todos.update", "Change a todo", todo_change, todo_todos_update, .route = "PATCH /todos/:id",
-      .tool = "update_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
+      .tool = "update_todo", .tool_example = "{\"id\":\"1\",\"done\":true}",
+      .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
       .description = "Fields that are not given keep their values. The error NOT_FOUND is also "
                      "raised if the new user does not exist.",
       .examples = EXAMPLES({ "todos update 1 --done", "Mark a todo as done" }), .answers = a_todo,
       .status = 200, ON_STORE },
     { "todos.delete", "Delete a todo", todo_id, todo_todos_delete, .route = "DELETE /todos/:id",
-      .tool = "delete_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_DESTRUCTIVE,
+      .tool = "delete_todo", .tool_example = "{\"id\":\"1\"}", .raises = MISHAP_RAISES(NOT_FOUND),
+      .danger = MISHAP_DESTRUCTIVE,
       .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
       ON_STORE },
 

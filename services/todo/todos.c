@@ -6,13 +6,15 @@ static const todo_column columns[] = {
     { "id", TODO_ID },      { "title", TODO_TEXT },      { "done", TODO_FLAG },
     { "user_id", TODO_ID }, { "created_at", TODO_TEXT }, { 0 },
 };
-static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found" };
+static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found",
+                                "List the todos to see which ids exist." };
 
 /* The store's failure in words of the API. */
 static mishap *no_user(mishap *failure)
 {
     mishap_free(failure);
-    return mishap_not_found("User not found");
+    return mishap_suggest(mishap_not_found("User not found"),
+                          "List the users to see which ids exist, or leave `user_id` out.");
 }
 
 mishap *todo_todos_create(mishap_call *call)

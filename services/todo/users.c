@@ -7,15 +7,17 @@ static const todo_column columns[] = {
     { "id", TODO_ID },      { "name", TODO_TEXT },       { "age", TODO_NUMBER },
     { "email", TODO_TEXT }, { "created_at", TODO_TEXT }, { 0 },
 };
-static const todo_kind user = { columns, "/users/", "todo://users", "User not found" };
+static const todo_kind user = { columns, "/users/", "todo://users", "User not found",
+                                "List the users to see which ids exist." };
 
 /* The store's failure in words of the API. */
 static mishap *email_taken(const mishap_call *call, mishap *failure)
 {
     mishap_free(failure);
     mishap_text email = { mishap_string(call, "email"), mishap_string_length(call, "email") };
-    return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
-                       "email", email);
+    mishap *m = mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists.");
+    return mishap_suggest(mishap_tell(m, "email", email),
+                          "Give another `email`, or update the user that has this one.");
 }
 
 mishap *todo_users_create(mishap_call *call)

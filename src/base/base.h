@@ -20,6 +20,7 @@
 #include "base/pack.h"
 #include "base/printable.h"
 #include "base/route.h"
+#include "base/scope.h"
 #include "base/sort.h"
 #include "base/system.h"
 #include "base/url.h"

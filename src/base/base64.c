@@ -73,3 +73,18 @@ bool mishap_base64_read(mishap_buffer *buffer, mishap_text text)
     }
     return !buffer->failed;
 }
+
+bool mishap_base64_measure(mishap_text text, size_t *size)
+{
+    size_t padding = 0;
+    unsigned char out[3];
+    if (text.length % 4)
+        return false;
+    if (text.length && text.data[text.length - 1] == '=')
+        padding = text.data[text.length - 2] == '=' ? 2 : 1;
+    for (size_t i = 0; i + 4 < text.length; i++)
+        if (value_of(text.data[i]) < 0)
+            return false;
+    *size = text.length / 4 * 3 - padding;
+    return !text.length || read_group(text.data + text.length - 4, padding, out);
+}

@@ -11,4 +11,7 @@ void mishap_base64_put(mishap_buffer *buffer, mishap_text bytes);
  * left over must be zero: so each sequence of bytes has one spelling. */
 bool mishap_base64_read(mishap_buffer *buffer, mishap_text text);
 
+/* True if it is base64 as above; *size is the number of bytes that it stands for. */
+bool mishap_base64_measure(mishap_text text, size_t *size);
+
 #endif

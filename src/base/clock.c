@@ -3,9 +3,13 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/rehearsal.h"
+
 int64_t mishap_clock_now_ms(void)
 {
     struct timespec now;
+    if (mishap_rehearsal_page && atomic_load(&mishap_rehearsal_page->time_is_set))
+        return atomic_load(&mishap_rehearsal_page->now_ms);
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
@@ -26,10 +30,9 @@ int64_t mishap_clock_process_ns(int process)
     return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }
 
-/* The calendar day that is so many days after 1970-01-01, by counting eras of 400 years from a 1st
- * of March. The C library could do it too, but reads the time zone of the machine before it does.
- */
-static void civil(int64_t days, int *year, int *month, int *day)
+/* By counting eras of 400 years from a 1st of March. The C library could do it too, but reads the
+ * time zone of the machine before it does. */
+void mishap_clock_date(int64_t days, int *year, int *month, int *day)
 {
     days += 719468; /* from 0000-03-01 */
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
@@ -48,7 +51,7 @@ void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds)
     int64_t days = milliseconds / DAY - (milliseconds % DAY < 0), rest = milliseconds - days * DAY;
     int year, month, day;
     char printed[64];
-    civil(days, &year, &month, &day);
+    mishap_clock_date(days, &year, &month, &day);
     int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year,
                           month, day, (int)(rest / 3600000), (int)(rest / 60000 % 60),
                           (int)(rest / 1000 % 60), (int)(rest % 1000));

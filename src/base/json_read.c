@@ -346,8 +346,25 @@ static bool suspect(const mishap_json_visitor *visitor, yyjson_val *value, yyjso
            visitor->suspect(mishap_json_text(value), key ? mishap_json_text(key) : no_name);
 }
 
-/* True if this object has no flaw itself: each key has a bit of its own, and no string is
- * suspect. */
+/* True unless this key is surely none of those before it in a small object. */
+static bool may_repeat(yyjson_val *object, yyjson_val *key, size_t at)
+{
+    enum { FEW = 16 };
+    size_t index, count;
+    yyjson_val *before, *value;
+    if (at >= FEW)
+        return true;
+    MISHAP_JSON_MEMBERS (object, index, count, before, value) {
+        if (index == at)
+            return false;
+        if (mishap_text_equal(mishap_json_text(before), mishap_json_text(key)))
+            return true;
+    }
+    return false;
+}
+
+/* True if this object has no flaw itself: each key has a bit of its own or is compared, and no
+ * string is suspect. */
 static bool sound_object(const mishap_json_visitor *visitor, yyjson_val *object)
 {
     size_t index, count;
@@ -355,7 +372,7 @@ static bool sound_object(const mishap_json_visitor *visitor, yyjson_val *object)
     uint64_t seen = 0;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         uint64_t bit = key_bit(key);
-        if (seen & bit || suspect(visitor, value, key))
+        if ((seen & bit && may_repeat(object, key, index)) || suspect(visitor, value, key))
             return false;
         seen |= bit;
     }

@@ -148,6 +148,14 @@ void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value)
     }
 }
 
+void mishap_json_plain(mishap_buffer *buffer, const mishap_value *value)
+{
+    if (value->kind == MISHAP_KIND_TEXT)
+        mishap_buffer_put_text(buffer, value->text);
+    else
+        mishap_json_bare(buffer, value);
+}
+
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
 {
     size_t index, count;

@@ -56,6 +56,9 @@ void mishap_json_value(mishap_buffer *buffer, const mishap_value *value);
 /* A value inside of a sentence, outside of any document: never a comma before it. */
 void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value);
 
+/* A value as a person reads it: text as it is, the rest as JSON has it. */
+void mishap_json_plain(mishap_buffer *buffer, const mishap_value *value);
+
 /* A value that was read, in compact form: numbers beyond 64 bits keep their digits. */
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value);
 

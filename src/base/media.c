@@ -166,19 +166,37 @@ mishap_http_fit mishap_http_media_fit(const mishap_http_media *range, mishap_tex
                                                        : MISHAP_HTTP_FITS_NOT;
 }
 
-bool mishap_http_accepts(mishap_text accept, mishap_text type)
+/* How an Accept field fits a media type, by the range that matches most closely. */
+struct weight {
+    mishap_http_fit fit;
+    int quality; /* in thousandths */
+};
+
+/* False: the field is not valid. */
+static bool weigh(mishap_text accept, mishap_text type, struct weight *weight)
 {
     mishap_http_media range;
-    mishap_http_fit best = MISHAP_HTTP_FITS_NOT;
-    int quality = 0;
-    if (!accept.data)
-        return true;
+    *weight = (struct weight){ MISHAP_HTTP_FITS_NOT, 0 };
     while (mishap_http_media_next(&accept, &range)) {
         mishap_http_fit fit = mishap_http_media_fit(&range, type);
-        if (fit > best || (fit && fit == best && range.quality > quality)) {
-            best = fit;
-            quality = range.quality;
-        }
+        if (fit > weight->fit || (fit && fit == weight->fit && range.quality > weight->quality))
+            *weight = (struct weight){ fit, range.quality };
     }
-    return accept.data && quality > 0;
+    return accept.data;
+}
+
+bool mishap_http_accepts(mishap_text accept, mishap_text type)
+{
+    struct weight weight;
+    return !accept.data || (weigh(accept, type, &weight) && weight.quality > 0);
+}
+
+bool mishap_http_prefers(mishap_text accept, mishap_text type, mishap_text other)
+{
+    struct weight wanted, rest;
+    if (!weigh(accept, type, &wanted) || wanted.fit != MISHAP_HTTP_FITS_NAME)
+        return false;
+    weigh(accept, other, &rest);
+    return wanted.quality > rest.quality ||
+           (wanted.quality && wanted.quality == rest.quality && rest.fit != MISHAP_HTTP_FITS_NAME);
 }

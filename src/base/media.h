@@ -35,6 +35,10 @@ mishap_http_fit mishap_http_media_fit(const mishap_http_media *range, mishap_tex
  * everything is accepted, with an invalid one nothing. */
 bool mishap_http_accepts(mishap_text accept, mishap_text type);
 
+/* True if a field names `type` and prefers it to `other`: a higher quality, or the same one where
+ * `other` is only accepted by a star. */
+bool mishap_http_prefers(mishap_text accept, mishap_text type, mishap_text other);
+
 /* True if they differ only in the case of letters. */
 bool mishap_http_same_letters(mishap_text a, mishap_text b);
 

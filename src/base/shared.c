@@ -10,7 +10,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
                "what processes share is changed by instructions, without a lock");
 _Static_assert(sizeof(size_t) == 8 && CHAR_BIT == 8, "a processor of 64 bits");
 
-enum { MOST = 16 };
+enum { MOST = 32 };
 
 /* The state of a process with one thread. */
 static struct region {

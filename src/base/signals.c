@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 /* SIGXFSZ and SIGPIPE are not among them: they are caught, and become errors of write(). */
 const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS] = {
@@ -62,4 +63,15 @@ bool mishap_signal_process(int process, int number)
 bool mishap_signal_group(int process, int number)
 {
     return process > 1 && kill(-process, number) == 0;
+}
+
+void mishap_signal_die_of(int number)
+{
+    sigset_t set;
+    setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
 }

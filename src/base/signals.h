@@ -44,4 +44,8 @@ void mishap_signals_survive(void);
 bool mishap_signal_process(int process, int number);
 bool mishap_signal_group(int process, int number);
 
+/* End this process by a signal, as another process was ended: without a core file, also if it is
+ * caught or blocked. Returns only if the signal ends no process. */
+void mishap_signal_die_of(int number);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,11 +19,46 @@ void mishap_system_error(int error, char *words, size_t size)
              name ? name : "?");
 }
 
+/* The owner of the folder above a path, if root runs this and the owner is another user. */
+static bool find_owner_above(const char *path, struct stat *above)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    if (geteuid() != 0)
+        return false;
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    return stat(folder, above) == 0 && above->st_uid != 0;
+}
+
+void mishap_system_give_to_owner(int file, const char *path)
+{
+    struct stat above, status;
+    int error = errno;
+    if (find_owner_above(path, &above) && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_uid == 0 && status.st_nlink == 1 && fchown(file, above.st_uid, above.st_gid) != 0)
+        errno = 0; /* then it stays root's */
+    errno = error;
+}
+
+bool mishap_system_make_one(const char *path)
+{
+    struct stat above;
+    if (mkdir(path, 0700) != 0)
+        return false;
+    if (find_owner_above(path, &above) && lchown(path, above.st_uid, above.st_gid) != 0)
+        errno = 0; /* then it stays root's */
+    return true;
+}
+
 void mishap_system_make_above(char *path)
 {
     for (char *slash = path; *slash && (slash = strchr(slash + 1, '/'));) {
         *slash = '\0';
-        mkdir(path, 0700);
+        mishap_system_make_one(path);
         *slash = '/';
     }
 }
@@ -30,7 +66,7 @@ void mishap_system_make_above(char *path)
 bool mishap_system_make_folder(char *path)
 {
     mishap_system_make_above(path);
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
+    return mishap_system_make_one(path) || errno == EEXIST;
 }
 
 bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size)
@@ -71,6 +107,18 @@ bool mishap_system_write(const char *path, const char *text)
     close(file);
     errno = error;
     return written == length;
+}
+
+int mishap_system_memory(const char *name, size_t size, int seals)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 || (ftruncate(file, (off_t)size) == 0 &&
+                     fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) == 0))
+        return file;
+    int error = errno;
+    close(file);
+    errno = error;
+    return -1;
 }
 
 const char *mishap_system_stat_field(const char *text, int field)

@@ -14,6 +14,17 @@ void mishap_system_error(int error, char *words, size_t size);
 void mishap_system_make_above(char *path);
 bool mishap_system_make_folder(char *path);
 
+/* A folder alone. False: it is there, or it cannot be made, and errno says which. */
+bool mishap_system_make_one(const char *path);
+
+/*
+ * A new file that root has made in the folder of another user is given to that user, whose programs
+ * could not use it otherwise: `sudo NAME incidents` makes files that the server of the user needs.
+ * Folders that the functions above make are, too. Does nothing for other users, for a file that has
+ * more than one name, and for one of another owner.
+ */
+void mishap_system_give_to_owner(int file, const char *path);
+
 /*
  * The user's own folder for one kind of files, as desktops lay them out: what the variable says
  * (XDG_DATA_HOME) if that is an absolute path, for anything else is to be ignored; else the folder
@@ -31,6 +42,10 @@ bool mishap_system_read_about(int process, const char *name, char *text, size_t 
 /* Write a text to a file that is there, such as those of /proc and of control groups, with one
  * write(): the system takes such a text as a whole. False: errno says why. */
 bool mishap_system_write(const char *path, const char *text);
+
+/* A file in memory that can neither shrink nor grow, closed by exec(); `seals` (fcntl(2)) forbid
+ * more. -1: errno says why. */
+int mishap_system_memory(const char *name, size_t size, int seals);
 
 /* Where a field of the text of /proc/PID/stat begins, the third or a later one, counted from 1. The
  * second is a name in brackets, which may have anything in it. NULL: there is none. */

@@ -7,7 +7,7 @@ bool mishap_url_valid(mishap_text url)
 {
     size_t scheme = 0;
     for (size_t i = 0; i < url.length; i++)
-        if ((unsigned char)url.data[i] <= ' ' || strchr("<>\"{}|\\^`\x7f", url.data[i]))
+        if (!mishap_url_character((unsigned char)url.data[i]))
             return false;
     while (scheme < url.length &&
            (((url.data[scheme] | 32) >= 'a' && (url.data[scheme] | 32) <= 'z') ||
@@ -63,4 +63,18 @@ bool mishap_url_spells(mishap_text text, mishap_text plain)
         at += *at == '%' ? 3 : 1;
     }
     return at == end;
+}
+
+void mishap_url_put_escaped(mishap_buffer *buffer, mishap_text text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        char escape[3] = { '%', hex[c >> 4], hex[c & 15] };
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            c == '-' || c == '_' || c == '.')
+            mishap_buffer_put_char(buffer, (char)c);
+        else
+            mishap_buffer_put(buffer, escape, sizeof escape);
+    }
 }

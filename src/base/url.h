@@ -1,8 +1,28 @@
-/* URLs: check the syntax and decode percent-encoding. */
+/* URLs: check the syntax, and write and read percent-encoding. */
 #ifndef MISHAP_BASE_URL_H
 #define MISHAP_BASE_URL_H
 
 #include "mishap/text.h"
+
+/* Whether a URL can have this character; those above ASCII are left to the reader. */
+static inline bool mishap_url_character(unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '<':
+    case '>':
+    case '\\':
+    case '^':
+    case '`':
+    case '{':
+    case '|':
+    case '}':
+    case 127:
+        return false;
+    default:
+        return c > ' ';
+    }
+}
 
 /* An absolute URL: a scheme, a colon, something behind it, and no character that a URL cannot have.
  */
@@ -18,6 +38,9 @@ int mishap_url_escape(const char *at, const char *end);
  * bytes: neither UTF-8 nor free of NUL.
  */
 bool mishap_url_unescape(mishap_buffer *buffer, mishap_text text, bool form);
+
+/* Add a text, in which only letters, digits, `-`, `_` and `.` stand for themselves. */
+void mishap_url_put_escaped(mishap_buffer *buffer, mishap_text text);
 
 /* True if a text, once its escapes are replaced, is `plain`. No memory is needed. */
 bool mishap_url_spells(mishap_text text, mishap_text plain);

@@ -8,12 +8,16 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "call/test.h"
 #include "incident/incident.h"
 #include "operation/caller.h"
 #include "operation/secret.h"
 #include "operation/settings.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
+
+/* Failures are recorded: the program has asked for that (mishap_setup.log). */
+static atomic_bool recording;
 
 /* The programs whose declarations were found sound last. Most processes have one; a service that
  * has others run its code has a few. */
@@ -36,6 +40,7 @@ static mishap *check_declarations(const mishap_app *app)
 mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup)
 {
     const char *config = setup ? setup->config : NULL;
+    atomic_store(&recording, setup && setup->log);
     mishap_service_use(setup);
     mishap *failure = check_declarations(app);
     if (!failure)
@@ -124,6 +129,24 @@ static mishap *take_answer(mishap_call *call, mishap_answered **out)
     return NULL;
 }
 
+mishap *mishap_answered_make(const mishap_app *app, mishap_text text, const char *media_type,
+                             int status, mishap_answered **out)
+{
+    static const mishap_operation elsewhere = { .name = "elsewhere" };
+    mishap_call *call;
+    MISHAP_TRY(mishap_call_begin(app, &elsewhere, mishap_text_of("{}"), &call));
+    bool json = media_type && strncmp(media_type, "application/json", 16) == 0;
+    call->answer_kind = !text.length ? MISHAP_ANSWER_NOTHING
+                        : json       ? MISHAP_ANSWER_JSON
+                                     : MISHAP_ANSWER_BYTES;
+    call->answer_type = mishap_arena_copy(&call->arena, mishap_text_of(media_type)).data;
+    mishap_buffer_put_text(&call->answer, text);
+    mishap *failure = take_answer(call, out);
+    if (!failure)
+        (*out)->status = status;
+    return failure;
+}
+
 /* -- the call ---------------------------------------------------------------------------------- */
 
 static mishap *no_such(const mishap_app *app, const char *name)
@@ -144,11 +167,11 @@ static mishap *no_such(const mishap_app *app, const char *name)
 static mishap *find_operation(const mishap_app *app, const char *name,
                               const mishap_operation **found)
 {
-    mishap *failure = check_declarations(app);
-    if (failure)
-        return failure;
-    *found = mishap_operation_find(app, mishap_text_of(name));
-    return !*found || (*found)->resident ? no_such(app, name) : NULL;
+    const mishap_operation *operation = mishap_operation_find(app, mishap_text_of(name));
+    if (!operation || operation->resident)
+        return no_such(app, name);
+    *found = operation;
+    return NULL;
 }
 
 /* A value is one line, as it is in a request. */
@@ -167,12 +190,23 @@ static void limit_within(mishap_call *call, int64_t left_ms)
         mishap_call_limit(call, left_ms < 1 ? 1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
 }
 
-static mishap *run_call(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
-{
+/* A call from its arguments to its record. */
+struct invoked {
+    const mishap_app *app;
+    const mishap_operation *operation; /* NULL: there is none of this name */
+    mishap_text arguments;
+    const mishap_invocation *how;
+    mishap_call *call; /* NULL: the arguments were refused, or the answer has it now */
     char id[MISHAP_ID_LENGTH + 1];
-    mishap_id_make(id);
+    int64_t started_ns;
+};
+
+static mishap *run_call(struct invoked *invoked, mishap_answered **out)
+{
+    mishap_call *call = invoked->call;
+    const mishap_invocation *how = invoked->how;
     call->boundary = MISHAP_BY_C;
-    call->request_id = (mishap_text){ id, MISHAP_ID_LENGTH };
+    call->request_id = (mishap_text){ invoked->id, MISHAP_ID_LENGTH };
     call->to_operator = mishap_incident_line;
     call->caller = how->caller;
     call->caller_is_free = mishap_caller_may_name(call->operation);
@@ -181,6 +215,7 @@ static mishap *run_call(mishap_call *call, const mishap_invocation *how, mishap_
     call->process = how->process;
     call->cancelled_by = (const atomic_uchar *)how->cancel;
     call->within = how->within;
+    call->timeout_ms = how->timeout_ms;
     mishap_call_limit(call, how->timeout_ms);
     if (how->within)
         limit_within(call, mishap_call_time_left(how->within));
@@ -195,30 +230,105 @@ static mishap *run_call(mishap_call *call, const mishap_invocation *how, mishap_
     call->within = NULL;
     call->cancelled_by = NULL;
     call->body = (mishap_text){ NULL, 0 };
-    if (!failure)
+    if (!failure) {
+        invoked->call = NULL;
         return take_answer(call, out);
+    }
     mishap_hide_failure(failure, call->operation->params, mishap_call_secrets(call));
-    mishap_call_end(call);
+    mishap_leaks_read_variable(call->app->name);
+    mishap_hide_failure_leaks(failure, &(mishap_sent){ .call = call, .text = invoked->how->body });
     return failure;
+}
+
+/* -- the record -------------------------------------------------------------------------------- */
+
+static void put_more(const void *context, mishap_incident_more *more)
+{
+    const struct invoked *invoked = context;
+    if (invoked->call) {
+        mishap_call_put_arguments(invoked->call, &more->arguments);
+        mishap_call_put_words(invoked->call, &more->lines);
+    } else if (invoked->operation) {
+        mishap_operation_put_arguments(invoked->operation, invoked->arguments, &more->arguments);
+    }
+}
+
+/* A failure within another call is no incident: the other call may go on without it, and has its
+ * own record if it fails. */
+static void record_failure(struct invoked *invoked, mishap *failure)
+{
+    const mishap_operation *operation = invoked->operation;
+    if (!atomic_load(&recording) || invoked->how->within ||
+        mishap_operation_judged(operation, failure))
+        return;
+    bool kept = mishap_incident_record(&(mishap_incident_entry){
+        .program = invoked->app->name,
+        .version = invoked->app->version,
+        .id = invoked->id,
+        .failure = failure,
+        .operation = operation ? operation->name : NULL,
+        .service = operation && operation->service ? operation->service->name : NULL,
+        .caller = invoked->how->caller,
+        .started_ns = invoked->started_ns,
+        .boundary = MISHAP_INCIDENT_C,
+        .secrets = invoked->call ? mishap_call_secrets(invoked->call) : NULL,
+        .more = put_more,
+        .context = invoked,
+    });
+    if (kept && !mishap_told(failure)->incident.length)
+        mishap_incident(failure, invoked->id);
 }
 
 mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
                       const mishap_invocation *how, mishap_answered **out)
 {
-    const mishap_operation *found = NULL;
+    static const mishap_invocation plain;
+    struct invoked invoked = { .app = app,
+                               .arguments = mishap_text_of(arguments ? arguments : "{}"),
+                               .how = how ? how : &plain,
+                               .started_ns = mishap_clock_monotonic_ns() };
     mishap_answered *unwanted = NULL;
-    mishap_call *call;
     out = out ? out : &unwanted;
     *out = NULL;
-    mishap *failure = find_operation(app, operation, &found);
+    mishap *failure = check_declarations(app);
+    if (failure) /* its name may be anything, too: it has no log */
+        return failure;
+    mishap_id_make(invoked.id);
+    failure = find_operation(app, operation, &invoked.operation);
     if (!failure)
-        failure = mishap_call_begin_closed(app, found, mishap_text_of(arguments ? arguments : "{}"),
-                                           &call);
+        failure = mishap_call_begin_closed(app, invoked.operation, invoked.arguments,
+                                           &invoked.call);
     if (!failure)
-        failure = run_call(call, how ? how : &(mishap_invocation){ 0 }, out);
-    mishap_service_amend(found, failure);
+        failure = run_call(&invoked, out);
+    mishap_service_amend(invoked.operation, failure);
+    if (failure)
+        record_failure(&invoked, failure);
+    if (invoked.call)
+        mishap_call_end(invoked.call);
     mishap_answered_free(unwanted);
     return failure;
+}
+
+bool mishap_pairs_put(mishap_buffer *json, const mishap_pair *pairs)
+{
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    mishap_json_open(json, '{');
+    for (; pairs && pairs->name; pairs++) {
+        mishap_value value = pairs->value;
+        if (value.kind == MISHAP_KIND_NONE)
+            continue;
+        if (value.kind == MISHAP_KIND_TEXT) {
+            value.text = mishap_utf8_clean(&arena, value.text);
+            json->failed |= !value.text.data;
+        }
+        mishap_json_key(json, mishap_text_of(pairs->name));
+        mishap_json_value(json, &value);
+    }
+    mishap_json_close(json, '}');
+    mishap_buffer_put_char(json, '\0');
+    mishap_arena_release(&arena);
+    return !json->failed;
 }
 
 mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
@@ -226,27 +336,11 @@ mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
                            const mishap_pair *pairs)
 {
     mishap_buffer json = { 0 };
-    mishap_arena arena;
-    mishap_arena_init(&arena, NULL, 0);
     if (out)
         *out = NULL;
-    mishap_json_open(&json, '{');
-    for (; pairs && pairs->name; pairs++) {
-        mishap_value value = pairs->value;
-        if (value.kind == MISHAP_KIND_NONE)
-            continue;
-        if (value.kind == MISHAP_KIND_TEXT) {
-            value.text = mishap_utf8_clean(&arena, value.text);
-            json.failed |= !value.text.data;
-        }
-        mishap_json_key(&json, mishap_text_of(pairs->name));
-        mishap_json_value(&json, &value);
-    }
-    mishap_json_close(&json, '}');
-    mishap_buffer_put_char(&json, '\0');
-    mishap_arena_release(&arena);
-    mishap *failure = json.failed ? mishap_out_of_memory()
-                                  : mishap_invoke(app, operation, json.data, how, out);
+    mishap *failure = mishap_pairs_put(&json, pairs)
+                          ? mishap_invoke(app, operation, json.data, how, out)
+                          : mishap_out_of_memory();
     mishap_buffer_release(&json);
     return failure;
 }

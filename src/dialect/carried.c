@@ -28,11 +28,22 @@ bool mishap_is_fields(yyjson_val *value)
     return yyjson_is_arr(value);
 }
 
-static bool is_known(yyjson_val *key, yyjson_val *value, const mishap_known *known, size_t count)
+/* The code that was read needs no second search in the catalog. */
+static bool has_form(const mishap *m, yyjson_val *value, const mishap_known *known)
 {
-    for (size_t i = 0; i < count; i++)
-        if (mishap_text_equal(known[i].key, mishap_json_text(key)))
-            return known[i].form(value);
+    return (known->form == mishap_is_code && yyjson_is_str(value) &&
+            mishap_text_equal(mishap_json_text(value), mishap_told(m)->code->name)) ||
+           known->form(value);
+}
+
+static bool is_known(const mishap *m, yyjson_val *key, yyjson_val *value, const mishap_known *known,
+                     size_t count)
+{
+    mishap_text name = mishap_json_text(key);
+    for (size_t i = 0; i < count && name.length; i++)
+        if (known[i].key.length == name.length && known[i].key.data[0] == name.data[0] &&
+            mishap_text_equal(known[i].key, name))
+            return has_form(m, value, &known[i]);
     return false;
 }
 
@@ -41,14 +52,16 @@ void mishap_read_others(mishap *m, yyjson_val *object, const mishap_known *known
     size_t index, members, others = 0;
     yyjson_val *key, *value, *context = yyjson_obj_get(object, "context");
     MISHAP_JSON_MEMBERS (object, index, members, key, value) {
-        others += !is_known(key, value, known, count);
+        others += !is_known(m, key, value, known, count);
     }
+    if (!others)
+        return;
     if (others == 1 && yyjson_is_obj(context)) {
         mishap_read_context(m, context);
         return;
     }
     MISHAP_JSON_MEMBERS (object, index, members, key, value) {
-        if (!is_known(key, value, known, count))
+        if (!is_known(m, key, value, known, count))
             mishap_read_member(m, mishap_json_text(key), value);
     }
 }

@@ -1,4 +1,5 @@
 #include "dialect/check.h"
+#include "dialect/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 static const mishap_rule rules[] = {
 #define MISHAP_RULE_ROW(id, name, severity, strict, sentence) { name, severity, sentence, strict },
-    MISHAP_RULES(MISHAP_RULE_ROW)
+    MISHAP_DIALECT_RULES(MISHAP_RULE_ROW)
 #undef MISHAP_RULE_ROW
         { 0 },
 };
@@ -325,12 +326,22 @@ static const struct known_error {
     { MISHAP_TEXT("pattern_mismatch"), false, true },
 };
 
+static const struct known_error *known_error_of(mishap_text name)
+{
+    for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors; i++)
+        if (mishap_text_equal(known_errors[i].name, name))
+            return &known_errors[i];
+    return NULL;
+}
+
+bool mishap_is_known_field_error(mishap_text name)
+{
+    return known_error_of(name);
+}
+
 static void check_known_error(mishap_check *check, mishap_text name, bool expected, bool bounds)
 {
-    const struct known_error *known = NULL;
-    for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors && !known; i++)
-        if (mishap_text_equal(known_errors[i].name, name))
-            known = &known_errors[i];
+    const struct known_error *known = known_error_of(name);
     if (!known)
         mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR,
                          "`%.*s` is not one of the five field errors.", (int)name.length,
@@ -374,9 +385,11 @@ static void check_field(mishap_check *check, yyjson_val *field)
     check_members(check, field, MISHAP_SHAPE_COUNT(field_shape));
 }
 
+/* An error of the program's own may have a sentence. */
 static void check_bare_field(mishap_check *check, yyjson_val *field)
 {
-    check_members(check, field, BARE);
+    bool known = known_error_of(mishap_json_text(yyjson_obj_get(field, "error")));
+    check_members(check, field, known ? BARE : MISHAP_SHAPE_COUNT(field_shape));
 }
 
 void mishap_check_fields(mishap_check *check, yyjson_val *value)

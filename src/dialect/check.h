@@ -101,7 +101,8 @@ void mishap_check_url(mishap_check *check,
 void mishap_check_not_negative(mishap_check *check, yyjson_val *value);
 void mishap_check_fields(mishap_check *check,
                          yyjson_val *value); /* the field errors of the HTTP API */
-void mishap_check_bare_fields(mishap_check *check, yyjson_val *value); /* without a message */
+/* The five errors of the HTTP API have no message; errors of a program may have one. */
+void mishap_check_bare_fields(mishap_check *check, yyjson_val *value);
 
 /* retry advice may stand only where `retryable` is true. */
 void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *retryable,

@@ -7,15 +7,6 @@ static bool is_missing(const mishap_field *field)
     return mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("field_required"));
 }
 
-/* Names alone do not say much: of what is missing `expected` is a type, of what is not known it is
- * another name. */
-static bool needs_words(const mishap_field *field)
-{
-    return field->expected.kind != MISHAP_KIND_NONE &&
-           (is_missing(field) ||
-            mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("unknown_field")));
-}
-
 static void put_message(mishap_buffer *b, const mishap_field *field)
 {
     char storage[256];
@@ -44,7 +35,7 @@ static void put_fields(mishap_buffer *b, const mishap_public *told, bool bare)
         MISHAP_JSON_VALUE_MEMBER(b, "min", field->min);
         MISHAP_JSON_VALUE_MEMBER(b, "max", field->max);
         MISHAP_JSON_VALUE_MEMBER(b, "actual", field->actual);
-        if (!bare && (field->message.length || needs_words(field)))
+        if (!bare || (field->message.length && !mishap_is_known_field_error(field->error)))
             put_message(b, field);
         mishap_json_close(b, '}');
     }
@@ -130,14 +121,11 @@ void mishap_put_canonical(mishap_buffer *b, const mishap_public *told, unsigned 
     MISHAP_JSON_TEXT_MEMBER(b, "incident", told->incident);
 }
 
-/* A value inside a sentence: text as it is, the rest as JSON has it. */
+/* A value inside a sentence, behind these words. */
 static void put_plain(mishap_buffer *b, const char *before, const mishap_value *value)
 {
     mishap_buffer_put_text(b, mishap_text_of(before));
-    if (value->kind == MISHAP_KIND_TEXT)
-        mishap_buffer_put_text(b, value->text);
-    else
-        mishap_json_bare(b, value);
+    mishap_json_plain(b, value);
 }
 
 /* Choices are texts: a list of anything else is shown as it is. */
@@ -230,6 +218,39 @@ static void put_missing(mishap_buffer *b, const mishap_field *field)
     MISHAP_PUT(b, ".");
 }
 
+static bool is_text(const mishap_value *value, const char *word)
+{
+    return value->kind == MISHAP_KIND_TEXT && mishap_text_equal(value->text, mishap_text_of(word));
+}
+
+/* True of one word, such as "string", and of "string or integer"; not of "valid JSON". */
+static bool names_type(const mishap_value *value)
+{
+    mishap_text text = value->kind == MISHAP_KIND_TEXT ? value->text : (mishap_text){ 0 };
+    return text.length && (!memchr(text.data, ' ', text.length) ||
+                           memmem(text.data, text.length, " or ", sizeof " or " - 1));
+}
+
+/* "an integer", "a string", "null" */
+static void put_type(mishap_buffer *b, const char *before, const mishap_value *type)
+{
+    bool vowel = is_text(type, "integer") || is_text(type, "array") || is_text(type, "object");
+    mishap_buffer_put_text(b, mishap_text_of(before));
+    put_plain(b, is_text(type, "null") ? "" : vowel ? "an " : "a ", type);
+}
+
+/* "id must be a string, not an integer." */
+static void put_types(mishap_buffer *b, const mishap_field *field)
+{
+    if (is_text(&field->expected, "boolean"))
+        MISHAP_PUT(b, " must be true or false");
+    else
+        put_type(b, " must be ", &field->expected);
+    if (field->actual.kind != MISHAP_KIND_NONE)
+        put_type(b, ", not ", &field->actual);
+    MISHAP_PUT(b, ".");
+}
+
 void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
 {
     if (field->message.length) {
@@ -243,6 +264,11 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
     }
     if (put_phrase(b, field))
         return;
+    if (mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_type")) &&
+        names_type(&field->expected)) {
+        put_types(b, field);
+        return;
+    }
     if (field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE) {
         put_bounds(b, field);
     } else if (put_choices(b, &field->expected)) {
@@ -437,11 +463,15 @@ void mishap_read_fields(mishap *m, yyjson_val *array)
     }
 }
 
-void mishap_read_part(mishap *m, mishap_part part, yyjson_val *object, const char *key)
+static void read_part_at(mishap *m, mishap_part part, yyjson_val *value)
 {
-    yyjson_val *value = yyjson_obj_get(object, key);
     if (yyjson_is_str(value))
         mishap_restore_part(m, part, mishap_json_text(value));
+}
+
+void mishap_read_part(mishap *m, mishap_part part, yyjson_val *object, const char *key)
+{
+    read_part_at(m, part, yyjson_obj_get(object, key));
 }
 
 void mishap_read_category(mishap *m, yyjson_val *value)
@@ -461,15 +491,38 @@ void mishap_read_retry(mishap *m, yyjson_val *retryable, yyjson_val *retry_after
         mishap_retryable(m, yyjson_get_bool(retryable));
 }
 
+/* The members that mishap_read_kind() reads. */
+enum { CATEGORY, RETRYABLE, RETRY_AFTER_MS, CAUSE, SUGGESTION, DOCS_URL, INCIDENT, KIND_MEMBERS };
+
+/* All of them in one pass: seven searches would take longer than all else that reads a document. */
+static void find_kind(yyjson_val *object, yyjson_val *found[KIND_MEMBERS])
+{
+    static const mishap_text names[KIND_MEMBERS] = {
+        MISHAP_TEXT("category"), MISHAP_TEXT("retryable"),  MISHAP_TEXT("retry_after_ms"),
+        MISHAP_TEXT("cause"),    MISHAP_TEXT("suggestion"), MISHAP_TEXT("docs_url"),
+        MISHAP_TEXT("incident"),
+    };
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
+        mishap_text name = mishap_json_text(key);
+        for (size_t i = 0; i < KIND_MEMBERS && name.length; i++)
+            if (names[i].length == name.length && names[i].data[0] == name.data[0] && !found[i] &&
+                mishap_text_equal(names[i], name))
+                found[i] = value;
+    }
+}
+
 void mishap_read_kind(mishap *m, yyjson_val *object)
 {
-    mishap_read_category(m, yyjson_obj_get(object, "category"));
-    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
-                      yyjson_obj_get(object, "retry_after_ms"));
-    mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
-    mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
-    mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");
-    mishap_read_part(m, MISHAP_PART_INCIDENT, object, "incident");
+    yyjson_val *found[KIND_MEMBERS] = { NULL };
+    find_kind(object, found);
+    mishap_read_category(m, found[CATEGORY]);
+    mishap_read_retry(m, found[RETRYABLE], found[RETRY_AFTER_MS]);
+    read_part_at(m, MISHAP_PART_CAUSE, found[CAUSE]);
+    read_part_at(m, MISHAP_PART_SUGGESTION, found[SUGGESTION]);
+    read_part_at(m, MISHAP_PART_DOCS_URL, found[DOCS_URL]);
+    read_part_at(m, MISHAP_PART_INCIDENT, found[INCIDENT]);
 }
 
 static void read_subject(mishap *m, yyjson_val *object)

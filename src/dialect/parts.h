@@ -12,8 +12,10 @@
 /* The fields as an array of {field, error, expected?, min?, max?, actual?, message?}. */
 void mishap_put_fields(mishap_buffer *buffer, const mishap_public *told);
 
-/* The same as seed 003 has them: without sentences, and without the type of what is missing. */
+/* The same as seed 003 has them: its five errors without sentences and without the type of what is
+ * missing; an error of a program with the sentence that the program gave it. */
 void mishap_put_bare_fields(mishap_buffer *buffer, const mishap_public *told);
+bool mishap_is_known_field_error(mishap_text name); /* one of the five */
 
 /* The context as members of the object that is open. */
 void mishap_put_context_members(mishap_buffer *buffer, const mishap_public *told);

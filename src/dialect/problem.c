@@ -9,6 +9,7 @@
  * form, but for the field errors: they are `errors`, as in the RFC's own example. Nothing is lost
  * on the way.
  */
+#include "base/url.h"
 #include "dialect/carried.h"
 #include "mishap/code.h"
 
@@ -20,18 +21,16 @@ static const mishap_text uuid_scheme = MISHAP_TEXT("urn:uuid:");
 /* A URI reference, as far as its characters go. */
 static bool is_reference(mishap_text uri)
 {
-    for (size_t i = 0; i < uri.length; i++) {
-        unsigned char c = (unsigned char)uri.data[i];
-        if (c <= ' ' || c == 127 || strchr("<>\"{}|\\^`", c))
+    for (size_t i = 0; i < uri.length; i++)
+        if (!mishap_url_character((unsigned char)uri.data[i]))
             return false;
-    }
     return uri.length > 0;
 }
 
 /* An address that can be a type: about:blank is the type of what has none. */
 static bool names_type(mishap_text uri)
 {
-    return mishap_url_valid(uri) && !mishap_text_equal(uri, blank_type);
+    return !mishap_text_equal(uri, blank_type) && mishap_url_valid(uri);
 }
 
 static bool is_uuid(mishap_text text)
@@ -167,6 +166,9 @@ static bool is_section(mishap_text name)
 static mishap *restore(yyjson_val *root)
 {
     yyjson_val *code = yyjson_obj_get(root, "code"), *type = yyjson_obj_get(root, "type");
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_json_text(code));
+    if (row)
+        return mishap_restore_code(row);
     int status = status_of(yyjson_obj_get(root, "status"));
     const mishap_code *otherwise = mishap_code_by_status(status);
     if (!otherwise)
@@ -192,7 +194,8 @@ static bool is_anything(yyjson_val *value)
 
 static bool is_type(yyjson_val *value)
 {
-    return !mishap_json_text(value).length || mishap_url_valid(mishap_json_text(value));
+    mishap_text uri = mishap_json_text(value);
+    return !uri.length || mishap_text_equal(uri, blank_type) || mishap_url_valid(uri);
 }
 
 static bool is_instance(yyjson_val *value)

@@ -7,7 +7,7 @@
 
 /* clang-format off: one row a line */
 /*  id, name, severity, only when strict, what it asks for */
-#define MISHAP_RULES(RULE)                                                                         \
+#define MISHAP_DIALECT_RULES(RULE)                                                                 \
     RULE(NOT_JSON, "not-json", MISHAP_FATAL, false, "The document is JSON.")                       \
     RULE(NOT_TEXT, "not-text", MISHAP_FATAL, false, "The document is UTF-8 text, and not empty.")  \
     RULE(DUPLICATE_KEY, "duplicate-key", MISHAP_ERROR, false, "No object has a duplicate key.")    \
@@ -75,7 +75,7 @@
 
 typedef enum mishap_rule_id {
 #define MISHAP_RULE_ID(id, name, severity, strict, sentence) MISHAP_RULE_##id,
-    MISHAP_RULES(MISHAP_RULE_ID)
+    MISHAP_DIALECT_RULES(MISHAP_RULE_ID)
 #undef MISHAP_RULE_ID
 } mishap_rule_id;
 

@@ -46,11 +46,11 @@ typedef struct mishap_secret {
 } mishap_secret;
 
 /* A number by its decimal digits, wherever its point stands: 1000, 1e3 and 1000.00 are one. */
-typedef struct mishap_decimal {
+typedef struct mishap_secret_number {
     const char *first, *end; /* from its first digit that is not 0 to behind the last such; a point
                                 may stand between */
     long magnitude;          /* the power of ten of the first digit */
-} mishap_decimal;
+} mishap_secret_number;
 
 /*
  * Values that are known to be secret, such as those of a call's secret parameters. They are the
@@ -60,9 +60,10 @@ typedef struct mishap_decimal {
 typedef struct mishap_secrets {
     size_t count, number_count;
     mishap_secret *texts;
-    mishap_decimal *numbers;
+    mishap_secret_number *numbers;
     uint64_t begins[4]; /* a bit for each byte that a text begins with */
     bool unknown;       /* there was no memory to learn them: nothing is shown */
+    bool any_case;      /* A and a are the same; set it before mishap_secrets_sort() */
 } mishap_secrets;
 
 /*

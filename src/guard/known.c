@@ -51,10 +51,10 @@ static long read_power(const char *at, const char *end)
 }
 
 /* The digits of a number as number_length() found it; zero has none. */
-static mishap_decimal read_decimal(mishap_text spelled)
+static mishap_secret_number read_decimal(mishap_text spelled)
 {
     const char *at = spelled.data, *end = at + spelled.length, *point = NULL;
-    mishap_decimal number = { NULL, NULL, 0 };
+    mishap_secret_number number = { NULL, NULL, 0 };
     const char *stop = at;
     while (stop < end && (*stop | 32) != 'e')
         stop++;
@@ -77,7 +77,7 @@ static mishap_decimal read_decimal(mishap_text spelled)
     return number;
 }
 
-static bool is_same(const mishap_decimal *a, const mishap_decimal *b)
+static bool is_same(const mishap_secret_number *a, const mishap_secret_number *b)
 {
     const char *one = a->first, *other = b->first;
     if (a->magnitude != b->magnitude || !one || !other)
@@ -92,7 +92,7 @@ static bool is_same(const mishap_decimal *a, const mishap_decimal *b)
 }
 
 /* A number of one or two digits stands in too many texts. */
-static bool is_long_enough(const mishap_decimal *number)
+static bool is_long_enough(const mishap_secret_number *number)
 {
     if (!number->first)
         return false;
@@ -104,7 +104,7 @@ static bool is_long_enough(const mishap_decimal *number)
 
 static bool has_number(const mishap_secrets *secrets, mishap_text spelled)
 {
-    mishap_decimal number = read_decimal(spelled);
+    mishap_secret_number number = read_decimal(spelled);
     for (size_t i = 0; number.first && i < secrets->number_count; i++)
         if (is_same(&secrets->numbers[i], &number))
             return true;
@@ -136,7 +136,7 @@ void mishap_secrets_add_text(mishap_secrets *secrets, mishap_text text)
 
 void mishap_secrets_add_number(mishap_secrets *secrets, mishap_text spelled)
 {
-    mishap_decimal number = read_decimal(without_sign(spelled));
+    mishap_secret_number number = read_decimal(without_sign(spelled));
     if (!is_long_enough(&number))
         return;
     if (secrets->numbers)
@@ -144,36 +144,70 @@ void mishap_secrets_add_number(mishap_secrets *secrets, mishap_text spelled)
     secrets->number_count++;
 }
 
-static int compare(mishap_text a, mishap_text b)
+static char other_case(char c)
 {
-    int order = memcmp(a.data, b.data, a.length < b.length ? a.length : b.length);
+    return (c | 32) >= 'a' && (c | 32) <= 'z' ? (char)(c ^ 32) : c;
+}
+
+static int compare_bytes(const char *a, const char *b, size_t length, bool any_case)
+{
+    if (!any_case)
+        return memcmp(a, b, length);
+    for (size_t i = 0; i < length; i++) {
+        char one = a[i] >= 'A' && a[i] <= 'Z' ? other_case(a[i]) : a[i];
+        char other = b[i] >= 'A' && b[i] <= 'Z' ? other_case(b[i]) : b[i];
+        if (one != other)
+            return (unsigned char)one < (unsigned char)other ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare(mishap_text a, mishap_text b, bool any_case)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    int order = compare_bytes(a.data, b.data, shorter, any_case);
     return order ? order : a.length < b.length ? -1 : a.length > b.length;
 }
 
 static int by_text(const void *a, const void *b)
 {
-    return compare(((const mishap_secret *)a)->text, ((const mishap_secret *)b)->text);
+    return compare(((const mishap_secret *)a)->text, ((const mishap_secret *)b)->text, false);
 }
 
-static bool begins_with(mishap_text text, mishap_text start)
+static int by_letters(const void *a, const void *b)
 {
-    return start.length <= text.length && memcmp(text.data, start.data, start.length) == 0;
+    return compare(((const mishap_secret *)a)->text, ((const mishap_secret *)b)->text, true);
+}
+
+static bool begins_with(mishap_text text, mishap_text start, bool any_case)
+{
+    return start.length <= text.length &&
+           compare_bytes(text.data, start.data, start.length, any_case) == 0;
+}
+
+static void note_beginning(mishap_secrets *secrets, char c)
+{
+    unsigned char first = (unsigned char)c;
+    secrets->begins[first / 64] |= UINT64_C(1) << (first % 64);
 }
 
 void mishap_secrets_sort(mishap_secrets *secrets)
 {
     size_t kept = 0;
-    mishap_sort(secrets->texts, secrets->count, sizeof *secrets->texts, by_text);
+    bool any_case = secrets->any_case;
+    mishap_sort(secrets->texts, secrets->count, sizeof *secrets->texts,
+                any_case ? by_letters : by_text);
     for (size_t i = 0; i < secrets->count; i++) {
         mishap_text text = secrets->texts[i].text;
-        if (kept && mishap_text_equal(secrets->texts[kept - 1].text, text))
+        if (kept && compare(secrets->texts[kept - 1].text, text, any_case) == 0)
             continue;
         const mishap_secret *shorter = kept ? &secrets->texts[kept - 1] : NULL;
-        while (shorter && !begins_with(text, shorter->text))
+        while (shorter && !begins_with(text, shorter->text, any_case))
             shorter = shorter->shorter;
         secrets->texts[kept++] = (mishap_secret){ text, shorter };
-        unsigned char first = (unsigned char)text.data[0];
-        secrets->begins[first / 64] |= UINT64_C(1) << (first % 64);
+        note_beginning(secrets, text.data[0]);
+        if (any_case)
+            note_beginning(secrets, other_case(text.data[0]));
     }
     secrets->count = kept;
 }
@@ -199,14 +233,14 @@ static size_t text_at(const mishap_secrets *secrets, mishap_text text, size_t at
     size_t low = 0, high = secrets->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(secrets->texts[middle].text, rest) <= 0)
+        if (compare(secrets->texts[middle].text, rest, secrets->any_case) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
     for (const mishap_secret *secret = low ? &secrets->texts[low - 1] : NULL; secret;
          secret = secret->shorter)
-        if (begins_with(rest, secret->text) &&
+        if (begins_with(rest, secret->text, secrets->any_case) &&
             (secret->text.length >= ANYWHERE || is_word(text, at, secret->text.length)))
             return secret->text.length;
     return 0;

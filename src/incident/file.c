@@ -57,6 +57,13 @@ static bool follow(char path[MISHAP_LOG_PATH], bool *magic)
     return false;
 }
 
+static void give_new_to_owner(int file, const char *path)
+{
+    struct stat status;
+    if (geteuid() == 0 && fstat(file, &status) == 0 && status.st_size == 0)
+        mishap_system_give_to_owner(file, path);
+}
+
 int mishap_log_open(const char *path, mode_t mode)
 {
     char at[MISHAP_LOG_PATH];
@@ -67,6 +74,8 @@ int mishap_log_open(const char *path, mode_t mode)
     for (int links = 0; links < MOST_LINKS; links++) {
         bool magic = false;
         int file = open(at, AS_LOG | O_NOFOLLOW, mode);
+        if (file >= 0)
+            give_new_to_owner(file, at);
         if (file >= 0 || errno != ELOOP || !follow(at, &magic))
             return file;
         if (magic)
@@ -100,8 +109,11 @@ bool mishap_log_file_open(mishap_log_file *log, char *path)
     if (same && still_there(log, path))
         return true;
     mishap_log_file_close(log);
-    mishap_system_make_above(path);
     log->file = mishap_log_open(path, log->mode);
+    if (log->file < 0 && errno == ENOENT) {
+        mishap_system_make_above(path);
+        log->file = mishap_log_open(path, log->mode);
+    }
     if (log->file < 0)
         return false;
     log->torn = false;

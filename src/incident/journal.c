@@ -2,7 +2,7 @@
  * The log file of a program, and stderr beside it.
  *
  * Ownership: in a command the open file belongs to the process. A lock guards it between threads;
- * between processes O_APPEND and a single write keep entries whole. In a server entries are handed
+ * between processes O_APPEND and a single write keep lines whole. In a server records are handed
  * over to the process that writes the log (logs.h).
  */
 #include <errno.h>
@@ -11,12 +11,19 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "incident/compact.h"
 #include "incident/file.h"
-#include "incident/incident.h"
+#include "incident/fit.h"
+#include "incident/group.h"
 #include "incident/logs.h"
+#include "incident/record.h"
+#include "incident/redact.h"
 #include "mishap/inside.h"
 
-enum { ROOM = 4096 }; /* enough for most entries, and for the start of any if there is no memory */
+enum {
+    ROOM = 4096, /* enough for most records, and for the start of any text without memory */
+    MOST_TEXT = MISHAP_RING_RECORD - MISHAP_INCIDENT_LINE - 64, /* of a record for people */
+};
 
 /* -- where it is ------------------------------------------------------------------------------- */
 
@@ -38,7 +45,8 @@ bool mishap_incident_log_is_off(const char *program)
     return given && !*given;
 }
 
-/* -- entries ----------------------------------------------------------------------------------- */
+/* -- for people ---------------------------------------------------------------------------------
+ */
 
 /* Indent each line further than the first line of an entry, so that no text can look like an
  * entry. */
@@ -69,18 +77,20 @@ static void put_head(mishap_buffer *b, const mishap_incident_entry *entry)
     mishap_clock_put_timestamp(b, mishap_clock_now_ms());
     put_word(b, NULL, entry->id);
     put_word(b, NULL, entry->program);
-    if (entry->operation)
-        put_word(b, entry->secrets, entry->operation);
+    if (entry->shown || entry->operation)
+        put_word(b, entry->secrets, entry->shown ? entry->shown : entry->operation);
     MISHAP_PUT(b, "\n");
 }
 
 /* The log is read on a terminal, and it may quote text of a caller. */
 static void put_clean(mishap_buffer *b, const mishap_incident_entry *entry, mishap_buffer *account)
 {
-    mishap_buffer hidden = { 0 };
+    mishap_buffer hidden = { 0 }, without = { 0 };
     mishap_secrets_put_hidden(&hidden, entry->secrets, mishap_buffer_text(account));
-    put_indented(b, mishap_buffer_text(&hidden));
-    b->failed = b->failed || account->failed || hidden.failed;
+    mishap_redact_put_handles(&without, mishap_buffer_text(&hidden));
+    put_indented(b, mishap_buffer_text(&without));
+    b->failed = b->failed || account->failed || hidden.failed || without.failed;
+    mishap_buffer_release(&without);
     mishap_buffer_release(&hidden);
     mishap_buffer_reset(account);
 }
@@ -93,14 +103,15 @@ static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry, bool
     mishap_buffer account;
     mishap_buffer_init(&account, storage, sizeof storage);
     put_head(b, entry);
-    for (const mishap *m = entry->failure; m; m = m->cause) {
+    for (const mishap *m = entry->failure, *next; m; m = next) {
+        next = m->cause ? m->cause : m == entry->removed ? NULL : entry->removed;
         mishap_account_put_one(&account, m);
         if (!hand_over)
             mishap_trace_put(&account, &m->trace);
         put_clean(b, entry, &account);
         if (hand_over)
             mishap_trace_put_marked(b, &m->trace);
-        if (m->cause)
+        if (next)
             MISHAP_PUT(&account, "caused by ");
     }
     mishap_buffer_release(&account);
@@ -111,19 +122,6 @@ static void cut_line(mishap_buffer *text)
 {
     while (text->length && text->data[text->length - 1] != '\n')
         text->length--;
-}
-
-/* Instead of a whole account: the id of an entry that is like this one. */
-static void put_short_entry(mishap_buffer *b, const mishap_incident_entry *entry, const char *like)
-{
-    put_head(b, entry);
-    MISHAP_PUT(b, "  ");
-    mishap_buffer_put_text(b, mishap_told(entry->failure)->code->name);
-    MISHAP_PUT(b, ": one of many");
-    if (like[0])
-        MISHAP_PUT(b, "; written in full: ");
-    mishap_buffer_put_text(b, mishap_text_of(like));
-    MISHAP_PUT(b, "\n");
 }
 
 /* -- when it cannot be written ----------------------------------------------------------------- */
@@ -156,14 +154,7 @@ void mishap_incident_announce(const char *program, const char *path, int error)
     mishap_buffer_release(&line);
 }
 
-bool mishap_incident_is_one(const mishap *failure)
-{
-    mishap_category category = mishap_told(failure)->category;
-    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION ||
-           (category != MISHAP_VALIDATION && (failure->cause || failure->noted));
-}
-
-/* -- writing ----------------------------------------------------------------------------------- */
+/* -- in a command ------------------------------------------------------------------------------ */
 
 static struct {
     pthread_mutex_t lock;
@@ -188,95 +179,6 @@ static bool write_to_log(const char *program, mishap_text text, mishap_buffer *w
     return written;
 }
 
-/* Write the entry to the log or, if that fails, to stderr with the reason as its last line: nothing
- * is lost. An entry that does not concern the operator is dropped then. */
-static bool write_by_self(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
-{
-    mishap_buffer why = { 0 };
-    bool written = write_to_log(entry->program, mishap_buffer_text(text), &why);
-    if (!written && (*to_stderr || mishap_incident_is_one(entry->failure))) {
-        MISHAP_PUT(text, "  ");
-        mishap_buffer_put_text(text, mishap_buffer_text(&why));
-        MISHAP_PUT(text, "\n");
-        *to_stderr = true;
-    }
-    mishap_buffer_release(&why);
-    return written;
-}
-
-/* In a server another process writes the entry, also to stderr if that is asked for. If it cannot,
- * it says so there. */
-static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
-{
-    bool serious = entry->to_stderr || mishap_incident_is_one(entry->failure);
-    if (text->length >= MISHAP_LOG_RECORD) {
-        char rest[100];
-        size_t whole = text->length;
-        text->length = MISHAP_LOG_RECORD - sizeof rest;
-        cut_line(text);
-        int length = snprintf(rest, sizeof rest, "  %zu more bytes were left out\n",
-                              whole - text->length);
-        mishap_buffer_put(text, rest, (size_t)length);
-    }
-    size_t length = text->length;
-    if (*to_stderr)
-        mishap_buffer_put_char(text, MISHAP_LOG_TO_STDERR);
-    bool added = mishap_log_add(MISHAP_LOG_INCIDENTS, mishap_buffer_text(text), serious);
-    text->length = length;
-    if (!added)
-        mishap_log_lose(MISHAP_LOG_INCIDENTS, 1);
-    *to_stderr = *to_stderr && !added;
-    return added;
-}
-
-static bool keep_entry(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
-{
-    return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? hand_over(entry, text, to_stderr)
-                                                    : write_by_self(entry, text, to_stderr);
-}
-
-static mishap_limit limit_of(const mishap_incident_entry *entry, char like[MISHAP_ID_LENGTH + 1])
-{
-    mishap_limits *limits = mishap_logs_limits();
-    const mishap_public *told = mishap_told(entry->failure);
-    bool fault = told->category == MISHAP_SYSTEM || told->category == MISHAP_EXECUTION;
-    return limits ? mishap_limits_ask(limits,
-                                      &(mishap_limit_kind){ .caller = entry->caller,
-                                                            .operation = entry->operation,
-                                                            .code = told->code->name,
-                                                            .fault = fault },
-                                      entry->id, mishap_clock_monotonic_ns(), like)
-                  : MISHAP_LIMIT_WHOLE;
-}
-
-void mishap_incident_line(const char *program, const char *operation, const char *id,
-                          mishap_text words, bool to_stderr)
-{
-    char storage[ROOM];
-    mishap_buffer text, why = { 0 };
-    int error = errno;
-    mishap_buffer_init(&text, storage, sizeof storage);
-    mishap_clock_put_timestamp(&text, mishap_clock_now_ms());
-    put_word(&text, NULL, id);
-    put_word(&text, NULL, program);
-    put_word(&text, NULL, operation);
-    MISHAP_PUT(&text, "\n");
-    put_indented(&text, words);
-    MISHAP_PUT(&text, "\n");
-    if (mishap_log_is_kept(MISHAP_LOG_INCIDENTS)) {
-        if (!mishap_log_add(MISHAP_LOG_INCIDENTS, mishap_buffer_text(&text), true))
-            mishap_log_lose(MISHAP_LOG_INCIDENTS, 1);
-    } else if (!mishap_incident_log_is_off(program) &&
-               !write_to_log(program, mishap_buffer_text(&text), &why)) {
-        to_stderr = true;
-    }
-    if (to_stderr)
-        mishap_log_error(mishap_buffer_text(&text));
-    mishap_buffer_release(&why);
-    mishap_buffer_release(&text);
-    errno = error;
-}
-
 /* Stacks without names get the names that can be looked up quickly. */
 static void write_to_stderr(const mishap_buffer *text)
 {
@@ -288,33 +190,241 @@ static void write_to_stderr(const mishap_buffer *text)
     mishap_buffer_release(&named);
 }
 
-bool mishap_incident_record(const mishap_incident_entry *entry)
+/* The record in memory of the caller; without memory for all of it, the least. */
+static void put_record(mishap_buffer *json, char storage[ROOM], const mishap_incident_entry *entry,
+                       const mishap_record_facts *facts)
 {
-    char storage[ROOM], like[MISHAP_ID_LENGTH + 1];
+    mishap_buffer_init(json, storage, ROOM);
+    mishap_record_put(json, entry, facts);
+    if (!json->failed)
+        return;
+    mishap_buffer_release(json);
+    mishap_buffer_init(json, storage, ROOM);
+    mishap_record_put_least(json, entry, facts);
+}
+
+static bool is_serious(const mishap_incident_entry *entry)
+{
+    return (entry->removed && mishap_incident_is_one(entry->removed)) ||
+           mishap_incident_is_one(entry->failure);
+}
+
+/* The text for people on stderr, with the reason as its last line if the log has refused it. */
+static void tell_person(const mishap_incident_entry *entry, mishap_text json, mishap_text why)
+{
+    char storage[ROOM];
     mishap_buffer text;
-    int error = errno;
-    bool kept = false, to_stderr = entry->to_stderr;
-    bool to_log = mishap_told(entry->failure)->category != MISHAP_VALIDATION &&
-                  !mishap_incident_log_is_off(entry->program);
-    if (!to_log && !to_stderr)
-        return false;
-    mishap_limit limit = limit_of(entry, like);
-    if (limit == MISHAP_LIMIT_COUNT)
-        return false;
     mishap_buffer_init(&text, storage, sizeof storage);
-    if (limit == MISHAP_LIMIT_WHOLE)
-        put_entry(&text, entry,
-                  mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ||
-                      mishap_log_is_kept(MISHAP_LOG_ERRORS));
+    if (mishap_log_is_json())
+        mishap_buffer_put_text(&text, json);
     else
-        put_short_entry(&text, entry, like);
+        put_entry(&text, entry, mishap_log_is_kept(MISHAP_LOG_ERRORS));
     if (text.failed)
         cut_line(&text);
+    if (why.length) {
+        MISHAP_PUT(&text, "  ");
+        mishap_buffer_put_text(&text, why);
+        MISHAP_PUT(&text, "\n");
+    }
+    write_to_stderr(&text);
+    mishap_buffer_release(&text);
+}
+
+/* Looking up names takes milliseconds: that is for what concerns the operator. The stack of a call
+ * that was refused for its arguments says nothing. */
+static mishap_record_stack stack_in_command(const mishap *failure)
+{
+    if (mishap_log_is_kept(MISHAP_LOG_ERRORS))
+        return MISHAP_RECORD_EXPORTED;
+    return mishap_incident_is_one(failure)                       ? MISHAP_RECORD_IN_DETAIL
+           : mishap_told(failure)->category == MISHAP_VALIDATION ? MISHAP_RECORD_NO_STACK
+                                                                 : MISHAP_RECORD_EXPORTED;
+}
+
+/* Write the record to the log or, if that fails and it concerns the operator, to stderr: nothing is
+ * lost. */
+static bool record_by_self(const mishap_incident_entry *entry, const mishap_record_facts *facts,
+                           bool to_log)
+{
+    char storage[ROOM];
+    mishap_buffer json, why = { 0 };
+    bool written = false, serious = is_serious(entry);
+    mishap_buffer_init(&json, storage, sizeof storage);
+    if (to_log || mishap_log_is_json())
+        put_record(&json, storage, entry, facts);
+    mishap_buffer_put_char(&json, '\n');
     if (to_log)
-        kept = keep_entry(entry, &text, &to_stderr);
-    if (to_stderr)
+        written = write_to_log(entry->program, mishap_buffer_text(&json), &why);
+    if (entry->to_stderr || (to_log && !written && serious))
+        tell_person(entry, mishap_buffer_text(&json), mishap_buffer_text(&why));
+    mishap_buffer_release(&why);
+    mishap_buffer_release(&json);
+    return written;
+}
+
+/* -- in a server ------------------------------------------------------------------------------- */
+
+static bool lose_one(void)
+{
+    mishap_log_lose(MISHAP_LOG_INCIDENTS, 1);
+    return false;
+}
+
+/* If it is too long, cut it to whole lines. */
+static void cut_text(mishap_buffer *text)
+{
+    char rest[100];
+    size_t whole = text->length;
+    if (text->length < MOST_TEXT)
+        return;
+    text->length = MOST_TEXT - sizeof rest;
+    cut_line(text);
+    int length = snprintf(rest, sizeof rest, "  %zu more bytes were left out\n",
+                          whole - text->length);
+    mishap_buffer_put(text, rest, (size_t)length);
+}
+
+static bool hand_over(mishap_ring *ring, uint32_t kind, mishap_text json, mishap_text text,
+                      bool serious, bool to_stderr)
+{
+    mishap_ring_whole head = { .json_length = (uint32_t)json.length,
+                               .text_length = (uint32_t)text.length,
+                               .serious = serious,
+                               .to_stderr = to_stderr };
+    char *to = mishap_ring_reserve(ring, kind, sizeof head + json.length + text.length);
+    if (!to)
+        return lose_one();
+    memcpy(to, &head, sizeof head);
+    memcpy(to + sizeof head, json.data, json.length);
+    if (text.length)
+        memcpy(to + sizeof head + json.length, text.data, text.length);
+    mishap_ring_publish(ring);
+    if (mishap_ring_wake(ring, true))
+        mishap_log_add(MISHAP_LOG_INCIDENTS, (mishap_text){ "", 0 });
+    return true;
+}
+
+/* The process that writes looks up names, also for stderr. */
+static bool record_whole(mishap_ring *ring, const mishap_incident_entry *entry,
+                         const mishap_record_facts *facts, const mishap_limit_kind *kind)
+{
+    char storage[ROOM], room[ROOM];
+    mishap_buffer json, text;
+    bool serious = is_serious(entry), kept = false;
+    mishap_buffer_init(&text, room, sizeof room);
+    put_record(&json, storage, entry, facts);
+    if ((serious || entry->to_stderr) && !mishap_log_is_json())
+        put_entry(&text, entry, true);
+    if (text.failed)
+        cut_line(&text);
+    cut_text(&text);
+    mishap_limits_spend(mishap_logs_limits(), kind, json.length, mishap_clock_monotonic_ns());
+    if (json.failed)
+        lose_one();
+    else
+        kept = hand_over(ring, MISHAP_RING_WHOLE, mishap_buffer_text(&json),
+                         mishap_buffer_text(&text), serious, entry->to_stderr);
+    if (!kept && entry->to_stderr)
         write_to_stderr(&text);
     mishap_buffer_release(&text);
+    mishap_buffer_release(&json);
+    return kept;
+}
+
+/* Code of the caller that fails is no fault of the server. */
+static bool is_fault(const mishap_public *told)
+{
+    return told->category == MISHAP_SYSTEM ||
+           (told->category == MISHAP_EXECUTION && told->code->http_status >= 500);
+}
+
+static bool record_in_server(mishap_ring *ring, const mishap_incident_entry *entry)
+{
+    unsigned char id[16], like[16];
+    int64_t now = mishap_clock_monotonic_ns();
+    const mishap_public *told = mishap_told(entry->failure);
+    const mishap_record_facts facts = {
+        .group = mishap_incident_group(entry->operation, entry->failure),
+        .duration_ns = entry->started_ns ? now - entry->started_ns : -1,
+        .role = mishap_logs_role(),
+        .stack = MISHAP_RECORD_MARKED,
+    };
+    const mishap_limit_kind kind = {
+        .caller = entry->caller,
+        .group = facts.group,
+        .fault = is_fault(told) || (entry->removed && is_fault(mishap_told(entry->removed)))
+    };
+    bool brief = entry->brief && !kind.fault;
+    if (brief)
+        memset(like, 0, sizeof like);
+    if (!mishap_record_read_id(entry->id, id) ||
+        (!brief && mishap_limits_ask(mishap_logs_limits(), &kind, id, now, like)))
+        return record_whole(ring, entry, &facts, &kind);
+    if (!mishap_compact_put(ring, entry, facts.group, id, like, facts.duration_ns))
+        return lose_one();
+    if (mishap_ring_wake(ring, false))
+        mishap_log_add(MISHAP_LOG_INCIDENTS, (mishap_text){ "", 0 });
+    return true;
+}
+
+/* -- either ------------------------------------------------------------------------------------ */
+
+bool mishap_incident_record(const mishap_incident_entry *entry)
+{
+    mishap_ring *ring = mishap_logs_ring();
+    bool kept = false, off = !ring && mishap_incident_log_is_off(entry->program);
+    int error = errno;
+    if (ring) {
+        kept = record_in_server(ring, entry);
+    } else if (!off || entry->to_stderr) {
+        const mishap_record_facts facts = {
+            .group = mishap_incident_group(entry->operation, entry->failure),
+            .duration_ns = entry->started_ns ? mishap_clock_monotonic_ns() - entry->started_ns : -1,
+            .role = mishap_logs_role(),
+            .stack = stack_in_command(entry->failure),
+        };
+        kept = record_by_self(entry, &facts, !off);
+    }
     errno = error;
     return kept;
+}
+
+/* The same as text for people. */
+static void put_line_text(mishap_buffer *text, const char *program, const char *operation,
+                          const char *id, mishap_text words)
+{
+    mishap_clock_put_timestamp(text, mishap_clock_now_ms());
+    put_word(text, NULL, id);
+    put_word(text, NULL, program);
+    put_word(text, NULL, operation);
+    MISHAP_PUT(text, "\n");
+    put_indented(text, words);
+    MISHAP_PUT(text, "\n");
+}
+
+void mishap_incident_line(const char *program, const char *operation, const char *id,
+                          mishap_text words, bool to_stderr)
+{
+    char storage[ROOM], room[ROOM];
+    mishap_buffer json, text, why = { 0 };
+    mishap_ring *ring = mishap_logs_ring();
+    int error = errno;
+    mishap_buffer_init(&json, storage, sizeof storage);
+    mishap_buffer_init(&text, room, sizeof room);
+    mishap_record_put_line(&json, program, operation, id, words);
+    put_line_text(&text, program, operation, id, words);
+    if (ring) {
+        hand_over(ring, MISHAP_RING_LINE, mishap_buffer_text(&json), mishap_buffer_text(&text),
+                  true, to_stderr);
+        to_stderr = false;
+    } else if (!mishap_incident_log_is_off(program)) {
+        MISHAP_PUT(&json, "\n");
+        to_stderr = !write_to_log(program, mishap_buffer_text(&json), &why) || to_stderr;
+    }
+    if (to_stderr)
+        mishap_log_error(mishap_buffer_text(mishap_log_is_json() ? &json : &text));
+    mishap_buffer_release(&why);
+    mishap_buffer_release(&text);
+    mishap_buffer_release(&json);
+    errno = error;
 }

@@ -2,49 +2,51 @@
  * Buckets of tokens, one word each: the generic cell rate algorithm, as in server/rate.c. The word
  * is the moment up to which tokens are used; it may lie `burst` tokens ahead of now.
  *
- * A kind has a slot in a table of fixed size. A slot that has all its tokens and nothing to report
- * is free for another kind. If none is free, kinds share the last slot: then these callers are
- * limited together, and so is the growth of the log.
+ * A kind has a slot in a table of fixed size. A slot that has all its tokens is free for another
+ * kind. If none is free, kinds share the last slot: then these callers are limited together, and so
+ * is the growth of the log.
  */
 #include "incident/limit.h"
 
+#include <arpa/inet.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "base/hash.h"
 #include "base/shared.h"
 
-enum {
-    SLOTS = 2048,
-    PROBES = 8,
-    WORD = 80,              /* of a stored name, with its NUL */
-    ENTRY = 3 * WORD + 300, /* bytes of the report about a slot, at most */
-};
+enum { SLOTS = 4096, PROBES = 8 };
 #define SECOND INT64_C(1000000000)
-#define TELL   (10 * SECOND)
 #define ODD    (3600 * SECOND) /* a word that lies so far ahead is invalid */
 
 static const struct rate {
     int64_t each, burst; /* nanoseconds for a token; tokens */
-} of_kind = { 6 * SECOND, 10 }, of_caller = { SECOND, 60 }, of_fault = { SECOND, 100 },
-  of_lines = { SECOND / 50, 2000 };
+} of_kind = { 6 * SECOND, 10 }, of_caller = { SECOND, 60 }, of_fault = { SECOND, 100 };
 
-/* The texts are for people. A process that cannot take `taken` at once leaves them unchanged, so a
- * process that dies while it holds `taken` does no harm. */
+/* Bytes are counted by the kilobyte. */
+static const struct rate of_caller_bytes = { SECOND / 64, 4 << 10 },
+                         of_class_bytes = { SECOND / 512, 32 << 10 };
+
+/* A process that cannot take `taken` at once leaves `like` unchanged, so a process that dies while
+ * it holds `taken` does no harm. */
 struct slot {
-    _Atomic uint64_t key;          /* 0: free */
-    _Atomic uint64_t whole, lines; /* the time up to which tokens are used */
-    _Atomic uint64_t since_ns;     /* when the first of the counted entries came */
-    _Atomic uint32_t counted;
+    _Atomic uint64_t key;   /* 0: free */
+    _Atomic uint64_t whole; /* the time up to which tokens are used */
     atomic_flag taken;
-    char like[MISHAP_ID_LENGTH + 1]; /* the id of the last whole entry */
-    char caller[WORD], operation[WORD], code[WORD];
+    unsigned char like[16]; /* the id of the last whole record */
+};
+
+/* See limit.h. A caller that is an address has no name. */
+enum { CLASSES = 4 };
+
+struct class
+{
+    _Atomic uint64_t bytes;
+    struct slot slots[SLOTS + 1];
 };
 
 struct mishap_limits {
     uint64_t secret[2];
-    _Atomic uint32_t counted; /* entries of all slots that were not reported yet */
-    struct slot slots[SLOTS + 1];
+    struct class classes[CLASSES];
 };
 
 mishap_limits *mishap_limits_make(void)
@@ -83,175 +85,141 @@ static bool take_turn(_Atomic uint64_t *word, const struct rate *rate, uint64_t 
     return true;
 }
 
+/* A record is written before its size is known: tokens may be used that are not there yet. */
+static void use_tokens(_Atomic uint64_t *word, const struct rate *rate, size_t tokens, uint64_t now)
+{
+    uint64_t used = atomic_load_explicit(word, memory_order_relaxed), next;
+    do
+        next = now + (uint64_t)ahead_of(used, now, rate) + tokens * (uint64_t)rate->each;
+    while (!atomic_compare_exchange_weak_explicit(word, &used, next, memory_order_relaxed,
+                                                  memory_order_relaxed));
+}
+
+static bool has_tokens(_Atomic uint64_t *word, const struct rate *rate, uint64_t now)
+{
+    uint64_t used = atomic_load_explicit(word, memory_order_relaxed);
+    return ahead_of(used, now, rate) < rate->each * rate->burst;
+}
+
 /* -- slots ------------------------------------------------------------------------------------- */
 
-/* True if it has all its tokens, and nothing to report. */
+/* True if it has all its tokens. */
 static bool is_idle(struct slot *slot, uint64_t now)
 {
-    return !atomic_load(&slot->counted) && (int64_t)(atomic_load(&slot->whole) - now) <= 0 &&
-           (int64_t)(atomic_load(&slot->lines) - now) <= 0;
+    int64_t ahead = (int64_t)(atomic_load(&slot->whole) - now);
+    return ahead <= 0 || ahead > of_fault.each * of_fault.burst + ODD;
 }
 
-static void keep_word(char to[WORD], mishap_text text)
+static void remember_id(struct slot *slot, const unsigned char id[16])
 {
-    size_t length = mishap_utf8_cut(text, WORD - 1);
-    if (length)
-        memcpy(to, text.data, length);
-    to[length] = '\0';
-}
-
-static void name(struct slot *slot, const mishap_limit_kind *kind)
-{
-    if (atomic_flag_test_and_set(&slot->taken))
+    if (atomic_flag_test_and_set_explicit(&slot->taken, memory_order_acquire))
         return;
-    slot->like[0] = '\0';
-    keep_word(slot->caller, mishap_text_of(kind->caller ? kind->caller : ""));
-    keep_word(slot->operation, mishap_text_of(kind->operation ? kind->operation : ""));
-    keep_word(slot->code, kind->code);
-    atomic_flag_clear(&slot->taken);
+    memcpy(slot->like, id, sizeof slot->like);
+    atomic_flag_clear_explicit(&slot->taken, memory_order_release);
 }
 
-static struct slot *find_slot(mishap_limits *limits, uint64_t key, const mishap_limit_kind *kind,
-                              uint64_t now)
+static void recall_id(struct slot *slot, unsigned char like[16])
 {
+    if (atomic_flag_test_and_set_explicit(&slot->taken, memory_order_acquire))
+        return;
+    memcpy(like, slot->like, sizeof slot->like);
+    atomic_flag_clear_explicit(&slot->taken, memory_order_release);
+}
+
+static struct slot *find_slot(struct class *class, uint64_t key, uint64_t now)
+{
+    static const unsigned char none[16];
     for (size_t i = 0; i < PROBES; i++) {
-        struct slot *slot = &limits->slots[(key + i) % SLOTS];
-        if (atomic_load(&slot->key) == key)
+        struct slot *slot = &class->slots[(key + i) % SLOTS];
+        if (atomic_load_explicit(&slot->key, memory_order_relaxed) == key)
             return slot;
     }
     for (size_t i = 0; i < PROBES; i++) {
-        struct slot *slot = &limits->slots[(key + i) % SLOTS];
+        struct slot *slot = &class->slots[(key + i) % SLOTS];
         uint64_t had = atomic_load(&slot->key);
         if ((had && !is_idle(slot, now)) || !atomic_compare_exchange_strong(&slot->key, &had, key))
             continue;
-        name(slot, kind);
+        remember_id(slot, none);
         return slot;
     }
-    return &limits->slots[SLOTS];
+    return &class->slots[SLOTS];
 }
 
-/* The texts one behind the other, each with its NUL, so that different kinds have different
- * bytes. */
-static uint64_t key_of(const mishap_limits *limits, const mishap_limit_kind *kind, bool of_all)
+static bool is_address(const char *caller)
 {
-    char room[4 * WORD], caller[WORD], operation[WORD], code[WORD];
+    struct in6_addr any;
+    return !caller || inet_pton(AF_INET, caller, &any) == 1 ||
+           inet_pton(AF_INET6, caller, &any) == 1;
+}
+
+static struct class *class_of(mishap_limits *limits, const mishap_limit_kind *kind)
+{
+    return &limits->classes[2 * kind->fault + is_address(kind->caller)];
+}
+
+/* A caller with an IPv6 address is its network. */
+static uint64_t number_of_caller(const mishap_limits *limits, const char *caller)
+{
     unsigned char network[8];
-    mishap_text from = mishap_text_of(kind->caller ? kind->caller : "");
-    keep_word(caller, from);
-    if (from.length && mishap_hash_network(from, network))
-        snprintf(caller, sizeof caller, "%02x%02x%02x%02x%02x%02x%02x%02x/64", network[0],
-                 network[1], network[2], network[3], network[4], network[5], network[6],
-                 network[7]);
-    keep_word(operation, mishap_text_of(of_all || !kind->operation ? "" : kind->operation));
-    keep_word(code, of_all ? (mishap_text){ NULL, 0 } : kind->code);
-    int length = snprintf(room, sizeof room, "%s%c%s%c%s%c%c", caller, 0, operation, 0, code, 0,
-                          kind->fault ? 'f' : 'c');
-    uint64_t key = mishap_hash(limits->secret, (mishap_text){ room, (size_t)length });
+    mishap_text text = mishap_text_of(caller ? caller : "");
+    if (text.length && mishap_hash_network(text, network))
+        text = (mishap_text){ (const char *)network, sizeof network };
+    return mishap_hash(limits->secret, text);
+}
+
+/* The number of a caller is secret, and so is the place of its kinds. */
+static uint64_t key_of(uint64_t caller, uint64_t group)
+{
+    uint64_t key = caller ^ (group * 0x9e3779b97f4a7c15);
+    key ^= key >> 29;
     return key ? key : 1;
 }
 
-static void remember(struct slot *slot, const char *id)
+/* In the place of a group: the slots of a caller for all its kinds, and for their bytes. */
+#define ALL_KINDS UINT64_MAX
+#define ALL_BYTES (UINT64_MAX - 1)
+
+/* The slots of the caller are searched only when that of the kind has given a token: otherwise that
+ * slot would look free, and might be taken for the caller. */
+static bool take_turns(struct class *class, uint64_t caller, struct slot *slot, bool fault,
+                       uint64_t now)
 {
-    if (atomic_flag_test_and_set(&slot->taken))
-        return;
-    snprintf(slot->like, sizeof slot->like, "%s", id);
-    atomic_flag_clear(&slot->taken);
+    if (!has_tokens(&class->bytes, &of_class_bytes, now) ||
+        !take_turn(&slot->whole, fault ? &of_fault : &of_kind, now))
+        return false;
+    if (fault)
+        return true;
+    return take_turn(&find_slot(class, key_of(caller, ALL_KINDS), now)->whole, &of_caller, now) &&
+           has_tokens(&find_slot(class, key_of(caller, ALL_BYTES), now)->whole, &of_caller_bytes,
+                      now);
 }
 
-static void recall_id(struct slot *slot, char like[MISHAP_ID_LENGTH + 1])
+bool mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *kind,
+                       const unsigned char id[16], int64_t now_ns, unsigned char like[16])
 {
-    if (atomic_flag_test_and_set(&slot->taken))
-        return;
-    memcpy(like, slot->like, sizeof slot->like);
-    atomic_flag_clear(&slot->taken);
+    struct class *class = class_of(limits, kind);
+    uint64_t now = (uint64_t)now_ns, caller = number_of_caller(limits, kind->caller);
+    struct slot *slot = find_slot(class, key_of(caller, kind->group), now);
+    memset(like, 0, 16);
+    bool whole = take_turns(class, caller, slot, kind->fault, now);
+    if (slot != &class->slots[SLOTS]) {
+        if (whole)
+            remember_id(slot, id);
+        else
+            recall_id(slot, like);
+    }
+    return whole;
 }
 
-static struct slot *find_caller(mishap_limits *limits, const mishap_limit_kind *kind, uint64_t now)
+void mishap_limits_spend(mishap_limits *limits, const mishap_limit_kind *kind, size_t bytes,
+                         int64_t now_ns)
 {
-    const mishap_limit_kind all = { .caller = kind->caller, .fault = kind->fault };
-    return find_slot(limits, key_of(limits, kind, true), &all, now);
-}
-
-/* The slot of the caller is searched only when that of the kind has given a token, or has none:
- * otherwise that slot would look free, and might be taken for the caller. */
-mishap_limit mishap_limits_ask(mishap_limits *limits, const mishap_limit_kind *kind, const char *id,
-                               int64_t now_ns, char like[MISHAP_ID_LENGTH + 1])
-{
+    struct class *class = class_of(limits, kind);
+    size_t tokens = (bytes + 1023) / 1024;
     uint64_t now = (uint64_t)now_ns;
-    struct slot *slot = find_slot(limits, key_of(limits, kind, false), kind, now);
-    like[0] = '\0';
-    if (take_turn(&slot->whole, kind->fault ? &of_fault : &of_kind, now) &&
-        (kind->fault || take_turn(&find_caller(limits, kind, now)->whole, &of_caller, now))) {
-        if (slot != &limits->slots[SLOTS])
-            remember(slot, id);
-        return MISHAP_LIMIT_WHOLE;
-    }
-    if (kind->fault && take_turn(&find_caller(limits, kind, now)->lines, &of_lines, now)) {
-        recall_id(slot, like);
-        return MISHAP_LIMIT_LINE;
-    }
-    if (!atomic_load(&slot->counted))
-        /* Stored before it counts, for the process that reports. */
-        atomic_store(&slot->since_ns, now);
-    atomic_fetch_add(&slot->counted, 1);
-    atomic_fetch_add(&limits->counted, 1);
-    return MISHAP_LIMIT_COUNT;
-}
-
-/* -- telling ----------------------------------------------------------------------------------- */
-
-static void tell_suppressed(struct slot *slot, const char *program, uint32_t count, int64_t for_ns,
-                            mishap_buffer *out)
-{
-    struct slot said = { .like = "" };
-    if (!atomic_flag_test_and_set(&slot->taken)) {
-        memcpy(said.like, slot->like, sizeof said.like);
-        memcpy(said.caller, slot->caller, sizeof said.caller);
-        memcpy(said.operation, slot->operation, sizeof said.operation);
-        memcpy(said.code, slot->code, sizeof said.code);
-        atomic_flag_clear(&slot->taken);
-    }
-    mishap_clock_put_timestamp(out, mishap_clock_now_ms());
-    MISHAP_PUT(out, " - ");
-    mishap_buffer_put_text(out, mishap_text_of(program));
-    if (said.operation[0])
-        MISHAP_PUT(out, " ");
-    mishap_put_printable_line(out, mishap_text_of(said.operation));
-    MISHAP_PUT(out, "\n  ");
-    mishap_put_printable_line(out, mishap_text_of(said.code[0] ? said.code : "any code"));
-    MISHAP_PUT(out, ": ");
-    mishap_buffer_put_uint(out, count);
-    MISHAP_PUT(out, " more like this from ");
-    mishap_put_printable_line(out, mishap_text_of(said.caller[0] ? said.caller : "callers"));
-    MISHAP_PUT(out, " in the last ");
-    mishap_buffer_put_int(out, (for_ns + SECOND - 1) / SECOND);
-    MISHAP_PUT(out, " s");
-    if (said.like[0]) {
-        MISHAP_PUT(out, "; written in full: ");
-        mishap_put_printable_line(out, mishap_text_of(said.like));
-    }
-    MISHAP_PUT(out, "\n");
-}
-
-void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_ns, bool all,
-                        mishap_buffer *out)
-{
-    for (size_t i = 0; i <= SLOTS && atomic_load(&limits->counted); i++) {
-        struct slot *slot = &limits->slots[i];
-        /* `counted` is loaded before `since_ns`, since a loop that counts stores them in the
-         * opposite order. Otherwise `since_ns` might be that of an earlier count, or 0. */
-        if (!atomic_load(&slot->counted))
-            continue;
-        int64_t passed = now_ns - (int64_t)atomic_load(&slot->since_ns);
-        if (!all && passed < TELL)
-            continue;
-        if (!mishap_buffer_reserve(out, ENTRY)) {
-            out->failed = false; /* the complete part is written; the rest follows the next time */
-            return;
-        }
-        uint32_t count = atomic_exchange(&slot->counted, 0);
-        atomic_fetch_sub(&limits->counted, count);
-        if (count)
-            tell_suppressed(slot, program, count, passed > 0 ? passed : 1, out);
-    }
+    use_tokens(&class->bytes, &of_class_bytes, tokens, now);
+    if (kind->fault)
+        return;
+    uint64_t key = key_of(number_of_caller(limits, kind->caller), ALL_BYTES);
+    use_tokens(&find_slot(class, key, now)->whole, &of_caller_bytes, tokens, now);
 }

@@ -17,15 +17,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/life.h"
 #include "base/shared.h"
 #include "base/signals.h"
 #include "incident/incident.h"
+#include "incident/readers.h"
 
 enum {
     QUEUE = 1 << 20, /* bytes, if the system allows that */
     READY_MS = 2000, /* time for a log to be opened, before anything else is written to stderr */
     END_MS = 1000,   /* at the end: time to write what was handed over … */
-    KILLED_MS = 100, /* … and time for a killed process to be gone */
+    END_MOST_MS = 10000,         /* … if it waits for a processor … */
+    KILLED_MS = 100,             /* … and time for a killed process to be gone */
     AGAIN_NS = 500000000,        /* pause after a bad start */
     SOUND_START_NS = 1000000000, /* a process that ran for so long had a good start */
     PATIENCE_MS = 100,           /* of a command, if the pipe at stderr is full … */
@@ -36,10 +39,14 @@ enum {
 /* The state of a process with one thread; -1: not open. */
 static struct {
     bool begun;
+    bool json_errors; /* records go to standard error as JSON, too */
+    const char *role; /* of this process; NULL: a command */
     mishap_logs_plan plan;
-    mishap_log_counts *counts; /* shared */
-    mishap_limits *limits;     /* shared */
-    int real_error;            /* the original standard error */
+    mishap_log_counts *counts;    /* shared */
+    mishap_limits *limits;        /* shared */
+    mishap_ring *ring;            /* shared */
+    mishap_incident_counts *told; /* shared */
+    int real_error;               /* the original standard error */
     struct log {
         pid_t pid; /* 0: none runs */
         bool open; /* the first process could open its file */
@@ -60,7 +67,8 @@ static void start_writer(mishap_log_kind which, int ready)
         mishap_log_writer_run((mishap_log_writer){ .log = which,
                                                    .plan = &all.plan,
                                                    .counts = &all.counts[which],
-                                                   .limits = all.limits,
+                                                   .ring = all.ring,
+                                                   .told = all.told,
                                                    .parent = parent,
                                                    .in = log->in,
                                                    .real_error = all.real_error,
@@ -140,9 +148,13 @@ mishap *mishap_logs_begin(const mishap_logs_plan *plan)
     mishap *failure = NULL;
     all.plan = *plan;
     all.begun = true;
+    all.json_errors = plan->json_errors;
+    all.role = "supervisor";
+    all.ring = mishap_ring_make(plan->processes);
     all.counts = mishap_shared_map(MISHAP_LOGS * sizeof *all.counts);
     all.limits = mishap_limits_make();
-    if (!all.counts || !all.limits)
+    all.told = mishap_shared_map(sizeof *all.told);
+    if (!all.counts || !all.limits || !all.told || !all.ring)
         failure = mishap_out_of_memory();
     if (!failure)
         failure = open_errors();
@@ -200,10 +212,13 @@ void mishap_logs_reopen(void)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
+/* On a busy machine a process can wait for a processor for longer than its time. */
 static bool has_ended(struct log *log, int wait_ms)
 {
     int status;
-    for (int i = 0; i < wait_ms && log->pid; i++) {
+    for (int i = 0;
+         log->pid && (i < wait_ms || (i < END_MOST_MS && mishap_life_state(log->pid) == 'R'));
+         i++) {
         pid_t pid = waitpid(log->pid, &status, WNOHANG);
         if (pid == log->pid || (pid < 0 && errno == ECHILD))
             log->pid = 0;
@@ -252,9 +267,14 @@ void mishap_logs_end(void)
     }
     close_file(&all.real_error);
     mishap_limits_free(all.limits);
+    mishap_ring_free(all.ring);
     mishap_shared_unmap(all.counts, MISHAP_LOGS * sizeof *all.counts);
+    mishap_shared_unmap(all.told, sizeof *all.told);
+    all.told = NULL;
     all.limits = NULL;
+    all.ring = NULL;
     all.counts = NULL;
+    all.role = NULL;
     all.begun = false;
 }
 
@@ -265,11 +285,15 @@ void mishap_logs_forget(void)
     all.real_error = -1;
     all.counts = NULL;
     all.limits = NULL;
+    all.told = NULL;
+    all.ring = NULL;
+    all.role = "worker";
     all.begun = false;
 }
 
 void mishap_logs_leave(void)
 {
+    all.role = "loop";
     for (size_t i = 0; i < MISHAP_LOGS; i++) {
         close_file(&all.logs[i].in);
         all.logs[i].pid = 0;
@@ -283,6 +307,31 @@ void mishap_logs_leave(void)
 mishap_limits *mishap_logs_limits(void)
 {
     return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? all.limits : NULL;
+}
+
+mishap_ring *mishap_logs_ring(void)
+{
+    return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? all.ring : NULL;
+}
+
+const char *mishap_logs_role(void)
+{
+    return all.role ? all.role : "command";
+}
+
+bool mishap_log_is_json(void)
+{
+    return all.json_errors;
+}
+
+void mishap_log_be_json(bool json)
+{
+    all.json_errors = json;
+}
+
+mishap_incident_counts *mishap_incident_counts_shared(void)
+{
+    return all.told;
 }
 
 bool mishap_log_is_kept(mishap_log_kind log)
@@ -299,7 +348,11 @@ bool mishap_log_is_open(mishap_log_kind log)
  * none. */
 void mishap_log_lose(mishap_log_kind log, size_t count)
 {
-    if (!all.counts || !count || atomic_fetch_add(&all.counts[log].lost, count))
+    if (!all.counts || !count)
+        return;
+    if (log == MISHAP_LOG_INCIDENTS && all.told)
+        atomic_fetch_add(&all.told->lost, count);
+    if (atomic_fetch_add(&all.counts[log].lost, count))
         return;
     if (log != MISHAP_LOG_ERRORS)
         mishap_log_say("%s: the %s log is not written fast enough; what is lost is counted\n",
@@ -316,9 +369,10 @@ static struct iovec piece_of(mishap_text text)
     return (struct iovec){ start.base, text.length };
 }
 
-bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious)
+/* A packet of no bytes would look like the end of the queue, so each has one in front. */
+bool mishap_log_add(mishap_log_kind log, mishap_text record)
 {
-    char mark = serious ? '!' : '.';
+    char mark = '.';
     struct iovec pieces[] = { { &mark, 1 }, piece_of(record) };
     struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
     ssize_t count;

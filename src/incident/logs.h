@@ -7,9 +7,11 @@
  * the queue are lost and counted, and the log says how many as soon as it can be written.
  *
  * Standard error is a pipe to its process from the moment that the logs begin: descriptor 2 never
- * blocks in the supervisor and in loops, also for code that knows nothing of this. The other two
- * are sockets whose packets are records. Their reading ends stay open in the process that began the
- * logs, so what was handed over outlives both the process that did so and the one that writes.
+ * blocks in the supervisor and in loops, also for code that knows nothing of this. Incidents are
+ * handed over in shared memory (ring.h), and a packet on a socket wakes the process that writes.
+ * Lines of the access log are packets themselves. The reading ends stay open in the process that
+ * began the logs, so what was handed over outlives both the process that did so and the one that
+ * writes.
  *
  * A program that does not serve, a command, has none of these processes and writes itself.
  */
@@ -19,6 +21,8 @@
 #include <stdatomic.h>
 
 #include "incident/limit.h"
+#include "incident/readers.h"
+#include "incident/ring.h"
 #include "mishap/mishap.h"
 
 typedef enum mishap_log_kind {
@@ -33,6 +37,8 @@ typedef struct mishap_logs_plan {
     const char *program;
     uint64_t incident_bytes; /* the size at which the log of incidents is rotated; 0: never */
     const char *access;      /* the file of the access log; NULL: there is none, or it is stderr */
+    bool json_errors;        /* records go to standard error as JSON, too */
+    size_t processes;        /* that record at once, beside a few */
 } mishap_logs_plan;
 
 /* -- in the process that starts everything ----------------------------------------------------- */
@@ -70,15 +76,19 @@ bool mishap_log_is_open(mishap_log_kind log);
 /* The longest record. */
 enum { MISHAP_LOG_RECORD = 128 << 10 };
 
-/* The last byte of an incident that is also written to standard error. */
-enum { MISHAP_LOG_TO_STDERR = '\x02' };
+/* Hand a record of the access log over: whole lines, at most MISHAP_LOG_RECORD bytes. An empty one
+ * wakes the process that writes. False: there is no room for it now, and it is not counted. */
+bool mishap_log_add(mishap_log_kind log, mishap_text record);
 
-/*
- * Hand a record over: whole lines, at most MISHAP_LOG_RECORD bytes. `serious`: if it cannot be
- * written it goes to standard error. False: there is no room for it now, and it is not counted.
- * Stacks in incidents may be marked (mishap/trace.h): the process that writes looks up names.
- */
-bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious);
+/* The memory through which incidents are handed over; NULL: this process writes them itself. */
+mishap_ring *mishap_logs_ring(void);
+
+/* True if records go to standard error as JSON. A command says so with mishap_log_be_json(). */
+bool mishap_log_is_json(void);
+void mishap_log_be_json(bool json);
+
+/* What this process is, for a record: loop, worker, command or supervisor. */
+const char *mishap_logs_role(void);
 
 /* Count records that could not be handed over. */
 void mishap_log_lose(mishap_log_kind log, size_t count);
@@ -88,7 +98,7 @@ void mishap_log_lose(mishap_log_kind log, size_t count);
 void mishap_log_error(mishap_text lines);
 void mishap_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The limits of entries of each kind; NULL: none. */
+/* The limits of whole records of each kind; NULL: none. */
 mishap_limits *mishap_logs_limits(void);
 
 /* -- writer.c ---------------------------------------------------------------------------------- */
@@ -103,7 +113,8 @@ typedef struct mishap_log_writer {
     mishap_log_kind log;
     const mishap_logs_plan *plan;
     mishap_log_counts *counts;
-    mishap_limits *limits;
+    mishap_ring *ring;
+    mishap_incident_counts *told;
     int parent;     /* the parent of the writing process */
     int in;         /* the reading end */
     int real_error; /* the original standard error */

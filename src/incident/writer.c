@@ -2,7 +2,8 @@
  * The process that writes one log.
  *
  * Only this process waits for a pipe or a file system. It writes all records that are there
- * together, and then sleeps for a moment: until then, further records do not wake it.
+ * together, and then sleeps for a moment: until then, further records do not wake it. Incidents
+ * stay in shared memory until they are written (ring.h), so this process may be killed at any time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +21,19 @@
 #include <unistd.h>
 
 #include "base/signals.h"
+#include "incident/drain.h"
 #include "incident/file.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
-#include "mishap/trace.h"
+#include "incident/record.h"
+#include "incident/sync.h"
 
 enum {
     BATCH = 256 << 10,
-    NAMED = 32 << 10, /* enough for an entry with names, without more memory */
     REST_NS = 2000000,
     LOOK_MS = 1000,       /* interval of the checks for counts to be reported */
+    GATHER_MS = 250,      /* how long compact records are gathered */
+    IDLE_TURNS = 8,       /* after so many without a record, the next one wakes this process */
     SLOW_MS = 1000,       /* if stderr takes nothing for so long, lines are dropped … */
     SLOW_AT_END_MS = 300, /* … when the program ends */
     ORPHAN_S = 5,         /* how long it goes on for loops whose supervisor is gone */
@@ -223,136 +227,62 @@ static bool write_out(mishap_text text)
     return written;
 }
 
-/* An entry that the log cannot take goes to stderr, with the reason as its last line: nothing is
- * lost. Lines of the access log are only counted. */
-static void tell_instead(mishap_text text, bool serious)
-{
-    char storage[1024];
-    mishap_buffer why;
-    int error = errno;
-    if (w.by.log == MISHAP_LOG_ACCESS)
-        count_lost(text);
-    if (w.by.log == MISHAP_LOG_ACCESS || !serious)
-        return;
-    mishap_buffer_init(&why, storage, sizeof storage);
-    MISHAP_PUT(&why, "  ");
-    mishap_incident_put_why(&why, w.path, error);
-    MISHAP_PUT(&why, "\n");
-    mishap_log_error(text);
-    mishap_log_error(mishap_buffer_text(&why));
-    mishap_buffer_release(&why);
-}
-
-static void write_batch(bool serious)
+/* Lines that cannot be written are counted. */
+static void write_batch(void)
 {
     mishap_text text = { w.batch, w.length };
     if (text.length && !write_out(text))
-        tell_instead(text, serious);
+        count_lost(text);
     w.length = 0;
     atomic_store(&w.by.counts->in_hand, 0);
 }
 
-/* Write an incident whose stacks have no names yet, or that goes to stderr, too. It is written by
- * itself, after those before it, and counts as in hand until then. */
-static void write_named(mishap_text record, bool serious)
-{
-    static char storage[NAMED];
-    mishap_buffer named;
-    bool to_stderr = record.data[record.length - 1] == MISHAP_LOG_TO_STDERR;
-    record.length -= to_stderr;
-    mishap_buffer_init(&named, storage, sizeof storage);
-    mishap_trace_unmark(&named, record, true);
-    mishap_text text = mishap_buffer_text(&named);
-    bool written = write_out(text);
-    if (!written)
-        tell_instead(text, serious);
-    if (to_stderr && (written || !serious))
-        mishap_log_error(text);
-    mishap_buffer_release(&named);
-    atomic_store(&w.by.counts->in_hand, 0);
-}
-
-static bool is_to_be_named(mishap_text record)
-{
-    return w.by.log == MISHAP_LOG_INCIDENTS && record.length &&
-           (record.data[record.length - 1] == MISHAP_LOG_TO_STDERR ||
-            mishap_trace_is_marked(record));
-}
-
-/* Take all records that are there. Serious ones and others are written separately. False: there is
- * none, and none will follow. */
+/* Take all records of the access log that are there. For incidents a packet only wakes this
+ * process. False: there is none, and none will follow. */
 static bool take_records(void)
 {
-    bool serious = false;
     for (;;) {
         char mark = 0;
         if (sizeof w.batch - w.length < MISHAP_LOG_RECORD)
-            write_batch(serious);
-        char *at = w.batch + w.length;
-        struct iovec pieces[] = { { &mark, 1 }, { at, MISHAP_LOG_RECORD } };
+            write_batch();
+        struct iovec pieces[] = { { &mark, 1 }, { w.batch + w.length, MISHAP_LOG_RECORD } };
         struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
         ssize_t count = recvmsg(w.by.in, &message, MSG_DONTWAIT);
         if (count <= 0) {
-            write_batch(serious);
+            write_batch();
             return count < 0;
         }
-        atomic_fetch_add(&w.by.counts->in_hand, 1);
-        mishap_text record = { at, (size_t)count - 1 };
-        if (is_to_be_named(record)) {
-            write_batch(serious);
-            atomic_store(&w.by.counts->in_hand, 1);
-            write_named(record, mark == '!');
-            continue;
-        }
-        bool other = w.length && serious != (mark == '!');
-        if (other) { /* write the earlier records first */
-            size_t before = w.length;
-            mishap_text text = { w.batch, before };
-            if (!write_out(text))
-                tell_instead(text, serious);
-            memmove(w.batch, at, (size_t)count - 1);
-            w.length = 0;
-        }
-        serious = mark == '!';
+        if (count > 1)
+            atomic_fetch_add(&w.by.counts->in_hand, 1);
         w.length += (size_t)count - 1;
     }
 }
 
 static void put_lost(mishap_buffer *out, uint64_t lost)
 {
-    bool access = w.by.log == MISHAP_LOG_ACCESS;
-    if (access)
-        MISHAP_PUT(out, "{\"time\":\"");
-    mishap_clock_put_timestamp(out, mishap_clock_now_ms());
-    if (access) {
-        MISHAP_PUT(out, "\",\"lost\":");
-        mishap_buffer_put_uint(out, lost);
-        MISHAP_PUT(out, "}\n");
+    if (w.by.log == MISHAP_LOG_INCIDENTS) {
+        mishap_record_put_lost(out, w.by.plan->program, lost);
+        MISHAP_PUT(out, "\n");
         return;
     }
-    MISHAP_PUT(out, " - ");
-    mishap_buffer_put_text(out, mishap_text_of(w.by.plan->program));
-    MISHAP_PUT(out, " log\n  ");
+    MISHAP_PUT(out, "{\"time\":\"");
+    mishap_clock_put_timestamp(out, mishap_clock_now_ms());
+    MISHAP_PUT(out, "\",\"lost\":");
     mishap_buffer_put_uint(out, lost);
-    MISHAP_PUT(out, " entries were lost: the log was not written fast enough\n");
+    MISHAP_PUT(out, "}\n");
 }
 
-/* Report how many records were lost, and how many entries were only counted. */
-static void tell_counts(bool all)
+/* Report how many records were lost. */
+static void tell_counts(void)
 {
-    char storage[4096];
+    char storage[1024];
     mishap_buffer out;
     uint64_t lost = atomic_exchange(&w.by.counts->lost, 0);
+    if (!lost)
+        return;
     mishap_buffer_init(&out, storage, sizeof storage);
-    if (lost)
-        put_lost(&out, lost);
-    if (w.by.log == MISHAP_LOG_INCIDENTS)
-        mishap_limits_tell(w.by.limits, w.by.plan->program, mishap_clock_monotonic_ns(), all, &out);
-    mishap_text text = mishap_buffer_text(&out);
-    bool written = !text.length || write_out(text);
-    if (!written && w.by.log == MISHAP_LOG_INCIDENTS)
-        tell_instead(text, true);
-    else if (!written)
+    put_lost(&out, lost);
+    if (!write_out(mishap_buffer_text(&out)))
         atomic_fetch_add(&w.by.counts->lost, lost); /* reported the next time */
     mishap_buffer_release(&out);
 }
@@ -389,18 +319,28 @@ static void open_log(void)
     be_ready(w.file.file >= 0);
 }
 
-static void write_log(void)
+/* True if this process has to end: its parent wants that, or no process is left that records. */
+static bool is_over(bool more)
+{
+    return !more || (asked_to_end && getppid() == w.by.parent);
+}
+
+static void tell_counts_if_due(bool now)
+{
+    static int64_t told_ns;
+    int64_t time = mishap_clock_monotonic_ns();
+    if (!now && time - told_ns < LOOK_MS * INT64_C(1000000))
+        return;
+    told_ns = time;
+    tell_counts();
+}
+
+static void write_access_log(void)
 {
     static const struct timespec rest = { .tv_nsec = REST_NS };
-    int64_t told_ns = 0;
     for (;;) {
-        bool more = take_records();
-        bool last = !more || (asked_to_end && getppid() == w.by.parent);
-        int64_t now = mishap_clock_monotonic_ns();
-        if (last || now - told_ns >= LOOK_MS * INT64_C(1000000)) {
-            told_ns = now;
-            tell_counts(last);
-        }
+        bool last = is_over(take_records());
+        tell_counts_if_due(last);
         if (last)
             return;
         if (asked_to_reopen)
@@ -408,6 +348,62 @@ static void write_log(void)
         nanosleep(&rest, NULL);
         wait_for_some(LOOK_MS);
     }
+}
+
+/* -- incidents --------------------------------------------------------------------------------- */
+
+static bool write_incidents_out(mishap_text text)
+{
+    bool written = write_out(text);
+    if (written)
+        mishap_sync_soon(w.file.file);
+    return written;
+}
+
+static void lose_incidents(uint64_t count)
+{
+    atomic_fetch_add(&w.by.counts->lost, count);
+    atomic_fetch_add(&w.by.told->lost, count);
+}
+
+/*
+ * Compact records are gathered for a quarter of a second; whole ones wake this process. When
+ * nothing has come for two seconds, a compact record wakes it, too.
+ */
+static void sleep_after(mishap_drained drained)
+{
+    static const struct timespec rest = { .tv_nsec = REST_NS };
+    static int idle;
+    idle = drained.records ? 0 : idle + 1;
+    if (drained.compact) {
+        ppoll(NULL, 0, &(struct timespec){ .tv_nsec = GATHER_MS * 1000000L }, &waiting);
+        return;
+    }
+    bool deep = idle > IDLE_TURNS;
+    nanosleep(&rest, NULL);
+    mishap_ring_sleep_as(w.by.ring, deep ? MISHAP_RING_SLEEPS : MISHAP_RING_NAPS);
+    wait_for_some(deep ? LOOK_MS : GATHER_MS);
+    mishap_ring_sleep_as(w.by.ring, MISHAP_RING_AWAKE);
+}
+
+static void write_incidents(void)
+{
+    const mishap_drain drain = { .ring = w.by.ring,
+                                 .program = w.by.plan->program,
+                                 .path = w.path,
+                                 .counts = w.by.told,
+                                 .json_errors = w.by.plan->json_errors,
+                                 .write = write_incidents_out,
+                                 .lose = lose_incidents };
+    for (;;) {
+        bool last = is_over(take_records());
+        mishap_drained drained = mishap_drain_run(&drain);
+        tell_counts_if_due(last);
+        if (last)
+            break;
+        sleep_after(drained);
+    }
+    mishap_sync_now(w.file.file);
 }
 
 _Noreturn void mishap_log_writer_run(mishap_log_writer writer)
@@ -424,7 +420,10 @@ _Noreturn void mishap_log_writer_run(mishap_log_writer writer)
         relay();
     } else {
         open_log();
-        write_log();
+        if (w.by.log == MISHAP_LOG_ACCESS)
+            write_access_log();
+        else
+            write_incidents();
     }
     _exit(0);
 }

@@ -87,6 +87,14 @@ static void put_frames(mishap_buffer *b, const mishap_frame *frame)
     }
 }
 
+static void put_stack(mishap_buffer *b, const mishap_frame *frame)
+{
+    if (frame)
+        MISHAP_PUT(b, "  stack:\n");
+    for (; frame; frame = frame->next)
+        put_line(b, "  ", frame->text);
+}
+
 void mishap_account_put_one(mishap_buffer *b, const mishap *m)
 {
     const mishap_public *told = &m->told;
@@ -108,6 +116,7 @@ void mishap_account_put_one(mishap_buffer *b, const mishap *m)
     put_line(b, "condition type ", told->type);
     put_line(b, "output: ", told->output);
     put_frames(b, told->frames);
+    put_stack(b, m->stack);
     if (m->incomplete)
         MISHAP_PUT(b, "  some parts were left out: there was not enough memory\n");
     if (m->trace.count)

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/carry_row.h"
+#include "mishap/code.h"
 #include "mishap/inside.h"
 #include "mishap/restore.h"
 
@@ -55,8 +56,7 @@ static mishap_text text_at(const void *structure, size_t offset)
  * service that only the worker opened. */
 static bool built_in(const mishap_code *code)
 {
-    uintptr_t offset = (uintptr_t)code - (uintptr_t)mishap_code_table.codes;
-    return offset < mishap_code_table.count * sizeof *code;
+    return mishap_catalog_has_row(&mishap_code_table, code);
 }
 
 static void put_code(mishap_buffer *out, const mishap_code *code, bool whole_row)
@@ -272,6 +272,25 @@ static void take_frames(mishap_unpack *in, mishap *m)
     }
 }
 
+static void put_stack(mishap_buffer *out, const mishap *m)
+{
+    mishap_pack_u32(out, (uint32_t)m->stack_count);
+    for (const mishap_frame *frame = m->stack; frame; frame = frame->next)
+        mishap_pack_text(out, frame->text);
+}
+
+static void take_stack(mishap_unpack *in, mishap *m)
+{
+    uint32_t left = mishap_unpack_u32(in);
+    if (left > MISHAP_STACK_MOST)
+        mishap_unpack_fail(in);
+    for (; left && !in->failed; left--) {
+        mishap_text frame = mishap_unpack_text(in);
+        if (!in->failed)
+            mishap_stack_put(m, frame);
+    }
+}
+
 static void put_trace(mishap_buffer *out, const mishap_trace *trace)
 {
     mishap_pack_u8(out, (uint8_t)trace->count);
@@ -318,6 +337,7 @@ static void put_parts(mishap_buffer *out, const mishap *m, unsigned flags)
     put_members(out, m->noted);
     put_fields(out, &m->told);
     put_frames(out, &m->told);
+    put_stack(out, m);
     put_trace(out, &m->trace);
 }
 
@@ -357,6 +377,7 @@ static void take_parts(mishap_unpack *in, mishap *m, unsigned flags)
     take_members(in, m, &m->noted, &m->last_noted);
     take_fields(in, m);
     take_frames(in, m);
+    take_stack(in, m);
     take_trace(in, &m->trace);
 }
 

@@ -81,8 +81,8 @@ static const mishap_code *find_row(const mishap_code *row)
         return found;
     for (const mishap_catalog *table = mishap_catalog_first(); table; table = table->next)
         for (size_t i = 0; i < table->count; i++)
-            if (same_row(&table->codes[i], row))
-                return &table->codes[i];
+            if (same_row(table->codes[i], row))
+                return table->codes[i];
     return NULL;
 }
 

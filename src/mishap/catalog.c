@@ -22,6 +22,17 @@ void mishap_catalog_add(mishap_catalog *catalog)
     }
 }
 
+bool mishap_catalog_place(const mishap_catalog *table, const mishap_code *code, size_t *place)
+{
+    *place = code->row;
+    if (mishap_catalog_has_row(table, code))
+        return true;
+    for (*place = 0; *place < table->count; ++*place) /* a table that was written by hand */
+        if (table->codes[*place] == code)
+            return true;
+    return false;
+}
+
 static mishap_text spelled(const mishap_code *code, mishap_spelling spelling)
 {
     switch (spelling) {
@@ -39,18 +50,28 @@ static mishap_text spelled(const mishap_code *code, mishap_spelling spelling)
     return code->name;
 }
 
+/* Shorter names first, then by their bytes. The first byte tells most of them apart without a call.
+ */
+static int order_of(mishap_text a, mishap_text b)
+{
+    if (a.length != b.length)
+        return a.length < b.length ? -1 : 1;
+    int first = (unsigned char)a.data[0] - (unsigned char)b.data[0];
+    return first ? first : memcmp(a.data, b.data, a.length);
+}
+
 static const mishap_code *find_in(const mishap_catalog *catalog, mishap_spelling spelling,
                                   mishap_text text)
 {
-    const struct mishap_catalog_index *index = &catalog->index[spelling];
+    if ((size_t)spelling >= catalog->spellings)
+        return NULL;
+    const mishap_catalog_index *index = &catalog->index[spelling];
     size_t low = 0, high = index->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const mishap_code *code = &catalog->codes[index->rows[middle]];
+        const mishap_code *code = catalog->codes[index->rows[middle]];
         mishap_text candidate = spelled(code, spelling);
-        int order = candidate.length != text.length
-                        ? (candidate.length < text.length ? -1 : 1)
-                        : memcmp(candidate.data, text.data, text.length);
+        int order = order_of(candidate, text);
         if (order == 0)
             return code;
         if (order < 0)

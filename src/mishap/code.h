@@ -5,6 +5,15 @@
 #include "base/arena.h"
 #include "mishap/catalog.h"
 
+/* Is it a row of this table? For tables that the generator made, whose rows know their places. */
+static inline bool mishap_catalog_has_row(const mishap_catalog *table, const mishap_code *code)
+{
+    return code->row < table->count && table->codes[code->row] == code;
+}
+
+/* The same for any table, and its place there; false if it is none of its rows. */
+bool mishap_catalog_place(const mishap_catalog *table, const mishap_code *code, size_t *place);
+
 /*
  * A row for a name that no table has. The spellings come from the name, the numbers from the
  * category, or from the HTTP status where that is known (not 0). NULL when the arena has no memory.

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "guard/guard.h"
+#include "mishap/bind.h"
 #include "mishap/code.h"
 #include "mishap/inside.h"
 
@@ -93,6 +94,18 @@ static bool names_type(const mishap_value *value)
     return false;
 }
 
+/* The value that was given: neither a secret nor, out of a range, what is no number. */
+static void keep_actual(mishap_field *field)
+{
+    bool null = field->actual.kind == MISHAP_KIND_NULL ||
+                (field->actual.kind == MISHAP_KIND_REAL && !is_number(&field->actual));
+    if (null && mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
+        field->actual = mishap_value_none(); /* what is out of range is a number */
+    if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
+        mishap_guard_secret_name(field->field))
+        field->actual = mishap_value_of_text(mishap_guard_redacted);
+}
+
 /* A place for one, which is not in the list yet; NULL, and a mark, without memory. */
 static mishap_field *take_field(mishap *m)
 {
@@ -127,22 +140,18 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     mishap_field *field = mishap_fixed(m) || !wrong ? NULL : take_field(m);
     if (!field)
         return m;
-    *field = *wrong;
+    /* An older caller has no members behind the message. */
+    *field = (mishap_field){ 0 };
+    memcpy(field, wrong, offsetof(mishap_field, message) + sizeof wrong->message);
     field->field = mishap_blank(wrong->field) ? (mishap_text)MISHAP_TEXT("document")
                                               : mishap_keep(m, wrong->field);
     field->error = keep_error_name(m, wrong->error);
     mishap_keep_value(m, &field->expected);
     mishap_keep_value(m, &field->actual);
-    bool null = field->actual.kind == MISHAP_KIND_NULL ||
-                (field->actual.kind == MISHAP_KIND_REAL && !is_number(&field->actual));
-    if (null && mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
-        field->actual = mishap_value_none(); /* what is out of range is a number */
+    keep_actual(field);
     keep_bounds(m, field);
     field->message = mishap_blank(wrong->message) ? (mishap_text){ NULL, 0 }
                                                   : mishap_keep(m, wrong->message);
-    if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
-        mishap_guard_secret_name(field->field))
-        field->actual = mishap_value_of_text(mishap_guard_redacted);
     append_field(m, field);
     return m;
 }
@@ -156,6 +165,59 @@ mishap *mishap_field_says(mishap *m, const char *format, ...)
     mishap_text words = mishap_keep_printed(m, format, arguments);
     va_end(arguments);
     m->last_field->message = mishap_blank(words) ? (mishap_text){ NULL, 0 } : words;
+    return m;
+}
+
+mishap *mishap_field_put(mishap *m, mishap_text field, mishap_text error, mishap_text message)
+{
+    return mishap_field_add(m,
+                            &(mishap_field){ .field = field, .error = error, .message = message });
+}
+
+/* The field that was added last, if it can be changed. */
+static mishap_field *last_field(const mishap *m)
+{
+    return mishap_fixed(m) ? NULL : m->last_field;
+}
+
+mishap *mishap_field_put_expected(mishap *m, mishap_value expected)
+{
+    mishap_field *field = last_field(m);
+    if (field) {
+        mishap_keep_value(m, &expected);
+        field->expected = expected;
+    }
+    return m;
+}
+
+mishap *mishap_field_put_actual(mishap *m, mishap_value actual)
+{
+    mishap_field *field = last_field(m);
+    if (field) {
+        mishap_keep_value(m, &actual);
+        field->actual = actual;
+        keep_actual(field);
+    }
+    return m;
+}
+
+mishap *mishap_field_put_min(mishap *m, mishap_value min)
+{
+    mishap_field *field = last_field(m);
+    if (field) {
+        field->min = min;
+        keep_bounds(m, field);
+    }
+    return m;
+}
+
+mishap *mishap_field_put_max(mishap *m, mishap_value max)
+{
+    mishap_field *field = last_field(m);
+    if (field) {
+        field->max = max;
+        keep_bounds(m, field);
+    }
     return m;
 }
 

@@ -1,6 +1,6 @@
 /*
  * src/mishap: the value, the catalog, the trace. What one failure is, what is known of its kind,
- * and how it crosses to another process of the program (carry.h).
+ * how leaks are taken out of it (hide.h), and how it crosses to another process (carry.h).
  *
  * This header is the inside of the value. Dialects do not include it: they see mishap_public and
  * nothing else.
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 
 #include "base/arena.h"
+#include "mishap/keys.h"
 #include "mishap/mishap.h"
 #include "mishap/trace.h"
 
@@ -29,12 +30,18 @@ struct mishap {
     mishap_text masked_message; /* what was said under a masked code */
     const mishap_member *noted;
     mishap_member *last_noted;
+    mishap_keys *keys; /* of both lists; NULL: there are few members, or some were taken out. Three
+                          findings must still fit into the block: seed 003's 422 has them */
+    const mishap_frame *stack; /* of another language, from the innermost frame */
+    mishap_frame *last_stack;
+    size_t stack_count;
     mishap *cause;
     mishap_place place;
     mishap_trace trace;
     bool restored;     /* read from a document: its message was public already */
     bool status_known; /* the HTTP status of a derived code came with the document */
     bool incomplete;   /* a part was left out for lack of memory */
+    bool of_worker;    /* it comes from another process of the program, which runs handlers */
     bool constant;     /* the one that stands for "no memory": never changed, never freed */
     int reserve;       /* which block of the reserve it lives in, -1 for the heap */
     mishap_arena arena;
@@ -43,6 +50,12 @@ struct mishap {
 /* A new mishap with this code and nothing else; from the reserve, or the constant one, without
  * memory. */
 mishap *mishap_make(const mishap_code *code);
+
+/* After members were taken out of the lists of a mishap: its keys are looked up anew. */
+static inline void mishap_forget_keys(mishap *m)
+{
+    m->keys = NULL;
+}
 
 /* What mishap_account() writes of this one, without its causes, up to the lines of its stack. */
 void mishap_account_put_one(mishap_buffer *buffer, const mishap *m);
@@ -63,10 +76,21 @@ static inline void mishap_set_message(mishap *m, mishap_text kept)
  */
 void mishap_field_add_sound(mishap *m, const mishap_field *field);
 
+/* Add a frame to the stack of another language; those behind the limit are dropped. */
+enum { MISHAP_STACK_MOST = 256 };
+void mishap_stack_put(mishap *m, mishap_text frame);
+
 /* True if nothing can be added to it: there is none, or it is the constant one. */
 static inline bool mishap_fixed(const mishap *m)
 {
     return !m || m->constant;
+}
+
+/* It was raised by a worker, or tells how one ended. */
+static inline void mishap_set_of_worker(mishap *m)
+{
+    if (!mishap_fixed(m))
+        m->of_worker = true;
 }
 
 /*

@@ -74,15 +74,17 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
         follow(trace, record->caller, (uintptr_t)record);
 }
 
-/* The code of the program itself, as the linker places it: from the one to the other. */
-extern const char __executable_start[], etext[];
+/* The code of the program itself, as the linker places it: from the one to the other. The linker of
+ * a shared library does not place the first. */
+extern const char __executable_start[] __attribute__((weak));
+extern const char etext[] __attribute__((visibility("hidden")));
 
 /* Not at its very beginning: the bytes before the address are read. */
 static bool is_of_program(const void *address)
 {
     enum { LONGEST_CALL = 8 };
-    uintptr_t low = (uintptr_t)__executable_start + LONGEST_CALL;
-    return (uintptr_t)address - low < (uintptr_t)etext - low;
+    uintptr_t start = (uintptr_t)__executable_start, low = start + LONGEST_CALL;
+    return start && (uintptr_t)address - low < (uintptr_t)etext - low;
 }
 
 /* The beginning of the function that contains an address, from the tables for unwinding; NULL: they

@@ -88,4 +88,9 @@ void mishap_trace_put_marked(mishap_buffer *buffer, const mishap_trace *trace);
 bool mishap_trace_is_marked(mishap_text text);
 void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail);
 
+/* The same as strings of JSON with commas between: for an array that is open in the buffer, and for
+ * marked lines in place of its items. */
+void mishap_trace_put_json(mishap_buffer *buffer, const mishap_trace *trace, bool in_detail);
+void mishap_trace_unmark_json(mishap_buffer *buffer, mishap_text text);
+
 #endif

@@ -180,18 +180,37 @@ static void learn(const mishap_trace *trace)
 
 /* -- as text ----------------------------------------------------------------------------------- */
 
-/* The lines of one place, with numbers in front. */
+static void put_one_line(mishap_buffer *buffer, const char *indent, size_t number, mishap_text line)
+{
+    mishap_buffer_put_text(buffer, mishap_text_of(indent));
+    MISHAP_PUT(buffer, "#");
+    mishap_buffer_put_uint(buffer, number);
+    MISHAP_PUT(buffer, " ");
+    mishap_put_printable_line(buffer, line);
+    MISHAP_PUT(buffer, "\n");
+}
+
+/* Names may be any bytes. */
+static void put_json_line(mishap_buffer *buffer, mishap_text line)
+{
+    char storage[2 * LONGEST];
+    mishap_buffer clean;
+    mishap_buffer_init(&clean, storage, sizeof storage);
+    mishap_put_printable_line(&clean, line);
+    mishap_json_string(buffer, mishap_buffer_text(&clean));
+    mishap_buffer_release(&clean);
+}
+
+/* The lines of one place: with numbers in front, or without `indent` as strings of JSON. */
 static void put_lines(mishap_buffer *buffer, const char *indent, size_t *number, mishap_text lines)
 {
     while (lines.length) {
         const char *feed = memchr(lines.data, '\n', lines.length);
         size_t length = feed ? (size_t)(feed - lines.data) : lines.length;
-        mishap_buffer_put_text(buffer, mishap_text_of(indent));
-        MISHAP_PUT(buffer, "#");
-        mishap_buffer_put_uint(buffer, (*number)++);
-        MISHAP_PUT(buffer, " ");
-        mishap_put_printable_line(buffer, (mishap_text){ lines.data, length });
-        MISHAP_PUT(buffer, "\n");
+        if (indent)
+            put_one_line(buffer, indent, (*number)++, (mishap_text){ lines.data, length });
+        else
+            put_json_line(buffer, (mishap_text){ lines.data, length });
         length += feed != NULL;
         lines.data += length;
         lines.length -= length;
@@ -228,6 +247,11 @@ void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
     put_trace(buffer, "    ", trace, true);
 }
 
+void mishap_trace_put_json(mishap_buffer *buffer, const mishap_trace *trace, bool in_detail)
+{
+    put_trace(buffer, NULL, trace, in_detail);
+}
+
 /* -- for another process ----------------------------------------------------------------------- */
 
 void mishap_trace_put_marked(mishap_buffer *buffer, const mishap_trace *trace)
@@ -253,7 +277,7 @@ static uintptr_t hexadecimal(const char *digit)
     return number;
 }
 
-void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail)
+static void unmark_as(mishap_buffer *buffer, mishap_text text, const char *indent, bool in_detail)
 {
     while (text.length) {
         mishap_trace trace = { 0 };
@@ -270,6 +294,16 @@ void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail
             text.data += length;
             text.length -= length;
         }
-        put_trace(buffer, "      ", &trace, in_detail);
+        put_trace(buffer, indent, &trace, in_detail);
     }
+}
+
+void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail)
+{
+    unmark_as(buffer, text, "      ", in_detail);
+}
+
+void mishap_trace_unmark_json(mishap_buffer *buffer, mishap_text text)
+{
+    unmark_as(buffer, text, NULL, true);
 }

@@ -57,7 +57,7 @@ mishap *mishap_make(const mishap_code *code)
     /* The trace is left as it is: its count says how much of it counts. */
     memset(m, 0, offsetof(struct mishap, trace));
     m->trace.count = 0;
-    m->restored = m->constant = m->status_known = false;
+    m->restored = m->constant = m->status_known = m->of_worker = false;
     m->incomplete = from >= 0;
     m->reserve = from;
     m->told.code = code;
@@ -198,39 +198,47 @@ const mishap_member *mishap_public_member(const mishap_public *told, const char 
     return member;
 }
 
+/* One of the two lists of a mishap. */
+typedef struct member_list {
+    const mishap_member **first;
+    mishap_member **last;
+    size_t keys; /* which of m->keys */
+} member_list;
+
 /* A member at the end of a list, or the one of this key that is there already. NULL without memory.
  */
-static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_member **last,
-                                 mishap_text key)
+static mishap_member *member_for(mishap *m, const member_list *list, mishap_text key)
 {
-    /* In a document that was read no key stands twice, and there may be very many. A key with a
-     * password in it is left out there: redacted, it could become the same as another. */
+    /* In a document that was read no key stands twice. A key with a password in it is left out
+     * there: redacted, it could become the same as another. */
     if (m->restored && mishap_guard_has_password(key))
         return NULL;
+    bool failed = false;
     key = mishap_keep(m, key);
-    for (const mishap_member *old = m->restored ? NULL : *first; old; old = old->next)
-        if (mishap_text_equal(old->key, key))
-            return (mishap_member *)(uintptr_t)old;
-    mishap_member *member = mishap_arena_take(&m->arena, sizeof *member);
+    mishap_member *member = m->restored ? NULL
+                                        : mishap_keys_find(&m->keys, list->keys, &m->arena,
+                                                           *list->first, key, &failed);
+    if (member)
+        return member;
+    member = failed ? NULL : mishap_arena_take(&m->arena, sizeof *member);
     if (!member) {
         m->incomplete = true;
         return NULL;
     }
     *member = (mishap_member){ NULL, key, mishap_value_none() };
-    if (*last)
-        (*last)->next = member;
+    if (*list->last)
+        (*list->last)->next = member;
     else
-        *first = member;
-    *last = member;
+        *list->first = member;
+    *list->last = member;
     return member;
 }
 
-static void add_member(mishap *m, const mishap_member **first, mishap_member **last,
-                       mishap_text key, mishap_value value)
+static void add_member(mishap *m, const member_list *list, mishap_text key, mishap_value value)
 {
     if (value.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(key))
         value = mishap_value_of_text(mishap_guard_redacted);
-    mishap_member *member = member_for(m, first, last, key);
+    mishap_member *member = member_for(m, list, key);
     if (member) {
         mishap_keep_value(m, &value);
         member->value = value;
@@ -240,7 +248,8 @@ static void add_member(mishap *m, const mishap_member **first, mishap_member **l
 mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value)
 {
     if (!mishap_fixed(m) && key.data && value.kind != MISHAP_KIND_NONE)
-        add_member(m, &m->told.context, &m->last_told, key, value);
+        add_member(m, &(member_list){ &m->told.context, &m->last_told, MISHAP_KEYS_TOLD }, key,
+                   value);
     return m;
 }
 
@@ -300,7 +309,7 @@ mishap *mishap_frame_add(mishap *m, mishap_text text)
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value)
 {
     if (!mishap_fixed(m) && key.data && value.kind != MISHAP_KIND_NONE)
-        add_member(m, &m->noted, &m->last_noted, key, value);
+        add_member(m, &(member_list){ &m->noted, &m->last_noted, MISHAP_KEYS_NOTED }, key, value);
     return m;
 }
 

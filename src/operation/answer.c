@@ -45,7 +45,7 @@ static const mishap_param *declared_for(mishap_call *call, mishap_text key)
         return NULL;
     const struct mishap_open *open = innermost(call);
     const mishap_param *param = open->declared;
-    if (open->array || !param)
+    if (open->array || open->map || !param)
         return param;
     return mishap_param_find(param, key);
 }
@@ -58,12 +58,13 @@ static void open_container(mishap_call *call, bool array, mishap_text key)
     if (!call->writing.depth)
         declared = array ? NULL : call->operation->answers;
     else if (param)
-        declared = array ? param->items : param->members;
+        declared = array || param->type == MISHAP_MAP ? param->items : param->members;
+    bool map = !array && param && param->type == MISHAP_MAP;
     mishap_json_open(&call->answer, array ? '[' : '{');
     if (call->writing.depth++ == MISHAP_OUTER_LEVELS && !call->writing.deeper)
         call->writing.deeper = mishap_call_take(call,
                                                 MISHAP_JSON_MAX_DEPTH * sizeof(struct mishap_open));
-    *innermost(call) = (struct mishap_open){ array, declared };
+    *innermost(call) = (struct mishap_open){ array, map, declared };
     call->writing.begun = true;
 }
 
@@ -287,6 +288,7 @@ mishap *mishap_answer_text(mishap_call *call, mishap_text text)
     mishap_text clean = mishap_utf8_clean(&call->arena, text);
     if (!clean.data)
         mishap_call_misuse(call, MISHAP_NO_MEMORY, NULL);
+    call->styled = false;
     mishap_buffer_reset(&call->text);
     mishap_buffer_put_text(&call->text, clean);
     if (call->text.failed)

@@ -8,8 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/memory.h"
 #include "operation/call.h"
+#include "operation/file.h"
+#include "operation/type.h"
 
 /* -- from a path to a value -------------------------------------------------------------------- */
 
@@ -27,8 +30,11 @@ static struct found step_to_member(mishap_call *call, struct found at, const cha
                                    const char *name, size_t length)
 {
     struct found to = { NULL, NULL };
-    if (at.param && at.param->type != MISHAP_OBJECT)
+    bool map = at.param && at.param->type == MISHAP_MAP;
+    if (at.param && at.param->type != MISHAP_OBJECT && !map)
         mishap_call_misuse(call, other_type, path);
+    if (map)
+        to.param = at.param->items;
     if (at.param && at.param->members)
         to.param = mishap_param_find(at.param->members, (mishap_text){ name, length });
     if (at.param && at.param->members && !to.param)
@@ -96,12 +102,16 @@ static struct found find_value(const mishap_call *from, const char *path)
 /* -- values ------------------------------------------------------------------------------------ */
 
 enum {
-    STRINGS = 1 << MISHAP_STRING | 1 << MISHAP_ENUM,
     INTEGERS = 1 << MISHAP_INTEGER,
     NUMBERS = 1 << MISHAP_INTEGER | 1 << MISHAP_NUMBER,
     BOOLEANS = 1 << MISHAP_BOOLEAN,
-    CONTAINERS = 1 << MISHAP_ARRAY | 1 << MISHAP_OBJECT,
+    CONTAINERS = 1 << MISHAP_ARRAY | 1 << MISHAP_OBJECT | 1 << MISHAP_MAP,
+    FORMS = 1 << MISHAP_DECIMAL | 1 << MISHAP_MONEY | 1 << MISHAP_TIMESTAMP | 1 << MISHAP_DATE |
+            1 << MISHAP_DURATION | 1 << MISHAP_UUID | 1 << MISHAP_BYTES,
+    DECIMALS = 1 << MISHAP_DECIMAL | 1 << MISHAP_DECIMAL_NUMBER,
 };
+
+enum { STRINGS = 1 << MISHAP_STRING | 1 << MISHAP_ENUM | FORMS };
 
 static struct found find_typed(const mishap_call *call, const char *path, unsigned types)
 {
@@ -114,6 +124,13 @@ static struct found find_typed(const mishap_call *call, const char *path, unsign
 static yyjson_val *value_of(const mishap_call *call, const char *path, unsigned types)
 {
     return find_typed(call, path, types).value;
+}
+
+yyjson_val *mishap_call_file(const mishap_call *call, const char *path, const mishap_param **param)
+{
+    struct found at = find_typed(call, path, 1 << MISHAP_FILE);
+    *param = at.param;
+    return at.value;
 }
 
 bool mishap_given(const mishap_call *call, const char *path)
@@ -162,12 +179,61 @@ bool mishap_boolean(const mishap_call *call, const char *path)
     return yyjson_get_bool(value_of(call, path, BOOLEANS));
 }
 
+/* -- values of types that JSON does not have --------------------------------------------------- */
+
+/* The checks have made sure that these can be read. Where any value is allowed, one that cannot be
+ * read counts as not given. */
+#define GETTER(name, bit)                                                                          \
+    mishap_##name mishap_##name##_of(const mishap_call *call, const char *path)                    \
+    {                                                                                              \
+        mishap_##name read;                                                                        \
+        memset(&read, 0, sizeof read);                                                             \
+        mishap_##name##_read(mishap_json_text(value_of(call, path, 1 << (bit))), &read);           \
+        return read;                                                                               \
+    }
+GETTER(money, MISHAP_MONEY)
+GETTER(timestamp, MISHAP_TIMESTAMP)
+GETTER(date, MISHAP_DATE)
+GETTER(duration, MISHAP_DURATION)
+GETTER(uuid, MISHAP_UUID)
+#undef GETTER
+
+mishap_decimal mishap_decimal_of(const mishap_call *call, const char *path)
+{
+    mishap_decimal read = { 0, 0 };
+    struct found at = find_typed(call, path, DECIMALS);
+    mishap_decimal_of_json(at.value, &read);
+    return mishap_decimal_as_declared(at.param, read);
+}
+
+mishap_text mishap_bytes_of(const mishap_call *call, const char *path)
+{
+    yyjson_val *value = value_of(call, path, 1 << MISHAP_BYTES);
+    size_t length;
+    if (!yyjson_is_str(value) || !mishap_base64_measure(mishap_json_text(value), &length))
+        return (mishap_text){ NULL, 0 };
+    return mishap_call_decode(call, mishap_json_text(value));
+}
+
+int mishap_choice_of(const mishap_call *call, const char *path)
+{
+    struct found at = find_typed(call, path, 1 << MISHAP_ENUM);
+    return at.param ? mishap_param_choice(at.param, at.value) : 0;
+}
+
 /* A value without its undeclared members. */
 static void put_declared(mishap_buffer *json, const mishap_param *param, yyjson_val *value)
 {
     size_t index, count;
     yyjson_val *key, *item;
-    if (yyjson_is_arr(value) && param && param->items) {
+    if (yyjson_is_obj(value) && param && param->type == MISHAP_MAP && param->items) {
+        mishap_json_open(json, '{');
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            mishap_json_key(json, mishap_json_text(key));
+            put_declared(json, param->items, item);
+        }
+        mishap_json_close(json, '}');
+    } else if (yyjson_is_arr(value) && param && param->items) {
         mishap_json_open(json, '[');
         MISHAP_JSON_ITEMS (value, index, count, item)
             put_declared(json, param->items, item);
@@ -263,6 +329,12 @@ static mishap_call_part *make_part(const mishap_call *of, struct found at)
     return part;
 }
 
+const mishap_call *mishap_call_part_of(mishap_call *call, const mishap_param *param,
+                                       yyjson_val *value)
+{
+    return (const mishap_call *)make_part(call, (struct found){ param, value });
+}
+
 const mishap_call *mishap_at(const mishap_call *call, const char *path)
 {
     struct found at = find_value(call, path);
@@ -279,7 +351,7 @@ static void stand_on(mishap_call_part *part, yyjson_val *key_or_item)
 
 static const mishap_param *declared_as(const mishap_param *container, yyjson_val *key)
 {
-    if (!container || container->type == MISHAP_ARRAY)
+    if (!container || container->type != MISHAP_OBJECT)
         return container ? container->items : NULL;
     return container->members ? mishap_param_find(container->members, mishap_json_text(key)) : NULL;
 }

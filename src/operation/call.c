@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/hex.h"
 #include "base/memory.h"
+#include "base/traceparent.h"
 #include "mishap/code.h"
 #include "operation/secret.h"
 
@@ -15,6 +17,10 @@ _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, cons
     mishap_call *ours = mishap_call_whole(call);
     ours->misuse = why;
     ours->misused = mishap_arena_copy(&ours->arena, mishap_text_of(name ? name : "")).data;
+    mishap_trace *trace = mishap_arena_take(&ours->arena, sizeof *trace);
+    if (trace)
+        mishap_trace_take(trace);
+    ours->misused_at = trace;
     if (!ours->way_out) { /* outside of a handler no other code can report it */
         fprintf(stderr, "mishap: `%s`: %s, outside of a handler; the program ends.\n",
                 name ? name : "", why);
@@ -60,6 +66,14 @@ void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void
     }
     *deferred = (mishap_deferred){ function, argument, call->deferred };
     call->deferred = deferred;
+}
+
+mishap_timestamp mishap_now(const mishap_call *call)
+{
+    (void)call;
+    int64_t now_ms = mishap_clock_now_ms(), seconds = now_ms / 1000 - (now_ms % 1000 < 0);
+    return (mishap_timestamp){ .time = { .tv_sec = (time_t)seconds,
+                                         .tv_nsec = (long)(now_ms - seconds * 1000) * 1000000 } };
 }
 
 int64_t mishap_call_time_left(const mishap_call *part)
@@ -111,6 +125,9 @@ void mishap_tell_client(mishap_call *call, mishap_level level, const char *forma
     if (clean.data)
         call->watcher->log(call->watcher, level, clean);
 }
+
+void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
+    __attribute__((alias("mishap_tell_client")));
 
 const mishap_app *mishap_app_of(const mishap_call *call)
 {
@@ -185,6 +202,28 @@ bool mishap_call_is_repeated(const mishap_call *call)
 const char *mishap_operation_name(const mishap_call *call)
 {
     return mishap_call_whole(call)->operation->name;
+}
+
+/* Of a call that came without a trace, its own id is the trace, as in the record of a failure. */
+const char *mishap_call_trace(const mishap_call *part)
+{
+    mishap_call *call = mishap_call_whole(part);
+    mishap_traceparent given;
+    char digits[MISHAP_ID_LENGTH], text[MISHAP_TRACEPARENT_LENGTH + 1], trace[33];
+    mishap_text id = need_id(call);
+    size_t count = 0;
+    for (size_t i = 0; i < id.length && count < 32; i++)
+        if (id.data[i] != '-')
+            digits[count++] = id.data[i];
+    if (count != 32)
+        return NULL;
+    bool known = mishap_traceparent_read(call->traceparent, &given);
+    memcpy(trace, digits, 32);
+    if (known)
+        mishap_hex_write(trace, given.trace, sizeof given.trace);
+    int length = snprintf(text, sizeof text, "00-%.32s-%.16s-%02x", trace, digits + 16,
+                          known ? given.flags : 0);
+    return keep_string(call, (mishap_text){ text, (size_t)length });
 }
 
 const char *mishap_remote(const mishap_call *call)
@@ -270,6 +309,8 @@ void mishap_tell_operator(mishap_call *part, const char *format, ...)
     va_start(arguments, format);
     put_within(&words, call, MOST, true, format, arguments);
     va_end(arguments);
+    if (!words.failed)
+        mishap_call_keep_words(call, mishap_buffer_text(&words));
     if (!words.failed)
         call->to_operator(call->app->name, call->operation->name, mishap_request_id(call),
                           mishap_buffer_text(&words), call->verbose);

@@ -36,7 +36,8 @@ typedef enum mishap_answer_kind {
 /*
  * The receiver of the reports of a running call; any function may be NULL. In a worker it is called
  * on the thread that reports, in a server on that of its loop. `stream` and `piece` return false if
- * the client does not read any more.
+ * the client does not read any more. The media type of a stream may be followed by a line feed and
+ * by the header lines of the program (fields.h).
  */
 typedef struct mishap_watcher {
     void (*progress)(const struct mishap_watcher *watcher, double done, double total,
@@ -80,6 +81,7 @@ struct mishap_call {
     mishap_json_reader reader; /* of the arguments */
     yyjson_val *
         *values; /* one for each parameter, in the order of declaration: given, default, or NULL */
+    unsigned char *presence; /* of each, for MISHAP_TYPED: mishap_presence; NULL: not needed */
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
@@ -87,12 +89,13 @@ struct mishap_call {
         bool begun;
         size_t depth; /* how many objects and arrays are open */
         struct mishap_open {
-            bool array;
+            bool array, map;              /* all its values are declared by one parameter */
             const mishap_param *declared; /* its declared members, or items; NULL: not declared */
             /* Further levels; in the arena, NULL before they are used. */
         } outer[MISHAP_OUTER_LEVELS], *deeper;
     } writing;
     mishap_buffer text;     /* the same as text for readers: mishap_answer_text() */
+    bool styled;            /* … which has styles: operation/styled.h */
     bool content;           /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings; /* JSON strings, with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
@@ -100,11 +103,14 @@ struct mishap_call {
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
     void *service_state;    /* of the operation's service; set before the handler runs */
     bool verbose;           /* the private side of failures is wanted on stderr, too */
-    int timeout_ms;         /* the timeout that was asked for; 0: as declared */
+    size_t columns; /* of the terminal that a command answers on; 0: unknown, or it is none */
+    const char *read_data, *read_log; /* of a command of the operator: whose incidents; or NULL */
+    int timeout_ms;                   /* the timeout that was asked for; 0: as declared */
     atomic_bool cancelled; /* the caller does not wait for the answer any more; set by any thread */
     const atomic_uchar *cancelled_by; /* set by another process: mishap_cancelled_how; or NULL */
     const mishap_call *within;        /* the call whose handler made this one; NULL: none */
     atomic_bool asked;                /* the handler asks whether it was cancelled */
+    atomic_bool follows; /* it has no end of its own: for a command, Ctrl-C is how it ends */
     const struct mishap_watcher *watcher; /* the receiver of its reports; NULL: none */
     const char *caller;                   /* the name of the caller; NULL: it has none */
     bool caller_is_free;                  /* … and whether the caller may name itself */
@@ -125,13 +131,29 @@ struct mishap_call {
     mishap_text headers; /* the header fields that the operation declares, in that order:
                             "+VALUE\n", or "-\n" if it is absent */
     mishap_operator_line *to_operator; /* NULL: such lines are dropped */
+    mishap_buffer said;                /* these lines: JSON strings with commas between */
+    mishap_text traceparent;           /* the trace that it belongs to, as it came; no data: none */
     int status;                        /* the HTTP status that the handler chose; 0: as declared */
     const char *location;              /* the address of what was created; in the arena */
     const char *answer_type;           /* the media type of bytes; in the arena */
-    mishap_text body;                  /* of a request that is not JSON; no data: none */
+    mishap_buffer fields;              /* header lines of the program's own, for HTTP */
+    const char *version;               /* of the answer, for its ETag; in the arena; NULL: none */
+    mishap_text if_match, if_none_match; /* as they came; no data: absent */
+    struct {
+        yyjson_val *value; /* the file that the handler reads; NULL: none */
+        mishap_text rest;  /* … what it has not read yet */
+    } reading;
+    struct mishap_upload *upload; /* the streamed file (upload.h); NULL: it is in the arguments */
+    mishap_text body;             /* of a request that is not JSON; no data: none */
     const char *body_type;
     const char *cursor;     /* where a stream is resumed; NULL: it begins */
     const char *resumed_by; /* the address whose change resumes the stream; NULL: it has ended */
+    struct {
+        bool set;      /* the command ends as another program has, which it stands for */
+        bool aside;    /* … and standard output is that of the program: a failure goes to stderr */
+        int exit_code; /* of the program */
+        int signal;    /* that ended it; 0: none */
+    } relayed;
     bool crashed;           /* the handler crashed, inside containment */
     bool ended;             /* the handler did not return: its locks are still held */
     bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
@@ -144,7 +166,8 @@ struct mishap_call {
     mishap_buffer changes; /* changes that are announced when it is settled, each NUL-terminated */
     const char
         *misuse; /* why the handler was aborted: it asked for an undeclared name, or no memory */
-    const char *misused; /* … the name it asked for */
+    const char *misused;            /* … the name it asked for */
+    const mishap_trace *misused_at; /* … the stack, in the arena; NULL: not known */
     /* Values that a failure must not contain; NULL: not collected yet. */
     const mishap_secrets *secrets;
     mishap_deferred *deferred; /* the newest first; in the arena */
@@ -226,6 +249,27 @@ bool mishap_call_is_unheard(const mishap_call *call);
 typedef mishap_text mishap_header_finder(const void *state, mishap_text name);
 mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state);
 
+/* For the record of its failure: the arguments as a JSON object, without the values of secret
+ * parameters; and the lines for the operator as an array, or nothing. */
+void mishap_call_put_arguments(const mishap_call *call, mishap_buffer *json);
+void mishap_call_put_words(const mishap_call *call, mishap_buffer *json);
+
+/* The arguments of a call that was refused before it began: if they are no JSON object, only their
+ * length. */
+void mishap_operation_put_arguments(const mishap_operation *operation, mishap_text arguments,
+                                    mishap_buffer *json);
+
+/* Is the failure the outcome of an operation that judges (`.judges`)? Then it is no incident.
+ * `operation` may be NULL. */
+static inline bool mishap_operation_judged(const mishap_operation *operation, const mishap *failure)
+{
+    return operation && operation->judges &&
+           mishap_told(failure)->code == MISHAP_CODE_NONCONFORMING;
+}
+
+/* Keep a line for the operator, if there is room. */
+void mishap_call_keep_words(mishap_call *call, mishap_text words);
+
 /* Close what the handler has left open of an answer that it wrote piece by piece. */
 void mishap_answer_finish(mishap_call *call);
 
@@ -234,6 +278,28 @@ void mishap_answer_finish(mishap_call *call);
 _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name);
 
 #define MISHAP_NO_MEMORY "there was not enough memory"
+
+/* A call for reading arguments alone, which were parsed and perhaps refused: it is never run. */
+mishap *mishap_call_view(const mishap_app *app, const mishap_operation *operation,
+                         yyjson_val *arguments, mishap_call **out);
+
+/* Hold an object against the rules of an operation, each parameter for itself and across
+ * parameters. As mishap_params_check(). */
+mishap *mishap_operation_check(const mishap_app *app, const mishap_operation *operation,
+                               yyjson_val *object);
+
+/* The handler of an operation: its address, for stacks. */
+static inline uintptr_t mishap_operation_entry(const mishap_operation *operation)
+{
+    return operation->handler ? (uintptr_t)operation->handler : (uintptr_t)operation->run;
+}
+
+/* A value of the call as a part of it, in the arena. */
+const mishap_call *mishap_call_part_of(mishap_call *call, const mishap_param *param,
+                                       yyjson_val *value);
+
+/* The bytes of a text of base64, in the arena. Without memory the call ends. */
+mishap_text mishap_call_decode(const mishap_call *call, mishap_text base64);
 
 /* The call that a part belongs to; of a call, itself. */
 static inline mishap_call *mishap_call_whole(const mishap_call *call)

@@ -13,6 +13,7 @@
  */
 #include "base/memory.h"
 #include "operation/findings.h"
+#include "operation/rules.h"
 
 /* -- finding the members ----------------------------------------------------------------------- */
 
@@ -21,7 +22,10 @@
  * next parameter is tried first; else a short list is searched and a long one has an index, made
  * when it is first needed. Its table holds only declared names, so no caller can make it slow.
  */
-enum { FEW = 32 };
+enum {
+    FEW = 32,
+    SHOWN_NAME = 64, /* bytes of a name that a caller has chosen */
+};
 
 struct search {
     const mishap_param *params;
@@ -101,7 +105,8 @@ static void check_member(mishap_findings *findings, const mishap_spot *outer,
 }
 
 static void check_object(mishap_findings *findings, const mishap_spot *outer,
-                         const mishap_param *params, yyjson_val *object)
+                         const mishap_param *params, const mishap_relation *rules,
+                         yyjson_val *object)
 {
     yyjson_val *few[FEW], **values = few;
     struct search search = { .params = params };
@@ -121,6 +126,8 @@ static void check_object(mishap_findings *findings, const mishap_spot *outer,
     find_values(&search, object, values);
     for (size_t i = 0; i < search.count && !findings->failure; i++)
         check_member(findings, outer, &params[i], values[i]);
+    if (rules && !findings->failure && !findings->answered)
+        mishap_expect_rules(findings, outer, params, rules, values);
     if (values != few)
         mishap_release(values);
 }
@@ -143,6 +150,27 @@ static void check_items(mishap_findings *findings, const mishap_spot *outer,
     }
 }
 
+/* The values of a map. Its names are not shown if it is secret. */
+static void check_values(mishap_findings *findings, const mishap_spot *outer,
+                         const mishap_param *param, yyjson_val *map)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (map, index, count, key, value) {
+        mishap_spot spot = { outer, mishap_json_text(key), 0, outer->depth + 1,
+                             outer->secret || param->secret };
+        spot.name.length = mishap_utf8_cut(spot.name, SHOWN_NAME);
+        if (outer->secret)
+            spot = (mishap_spot){ outer, { NULL, 0 }, index, spot.depth, true };
+        if (param->required && (yyjson_is_null(value) || is_empty(findings, value)))
+            mishap_miss(findings, &spot, param);
+        else
+            mishap_expect_param(findings, &spot, param, value);
+        if (findings->failure)
+            break;
+    }
+}
+
 static bool limits_range(const mishap_param *param)
 {
     return param->range.min != 0 || param->range.max != 0;
@@ -160,7 +188,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         return;
     }
     bool holds = true;
-    if (param->type == MISHAP_STRING || param->type == MISHAP_ARRAY)
+    if (param->type == MISHAP_STRING || param->type == MISHAP_ARRAY || param->type == MISHAP_MAP)
         holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
     switch (param->type) {
     case MISHAP_STRING:
@@ -184,9 +212,21 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
     case MISHAP_ARRAY:
         if (param->items)
             check_items(findings, spot, param->items, value);
+        if (param->unique && !findings->failure)
+            mishap_expect_unique(findings, spot, value);
         break;
     case MISHAP_OBJECT:
-        check_object(findings, spot, param->members, value);
+        check_object(findings, spot, param->members, param->rules, value);
+        break;
+    case MISHAP_FILE:
+        mishap_expect_file(findings, spot, param->length.min, param->length.max, value);
+        break;
+    case MISHAP_MAP:
+        if (param->items)
+            check_values(findings, spot, param->items, value);
+        break;
+    default:
+        mishap_expect_form(findings, spot, param, value);
         break;
     case MISHAP_BOOLEAN:
         break;
@@ -194,23 +234,29 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
 }
 
 void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
-                           yyjson_val *object)
+                           const mishap_relation *rules, yyjson_val *object)
 {
-    check_object(findings, NULL, params, object);
+    check_object(findings, NULL, params, rules, object);
 }
 
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)
 {
+    return mishap_arguments_check(params, NULL, object);
+}
+
+mishap *mishap_arguments_check(const mishap_param *params, const mishap_relation *rules,
+                               yyjson_val *object)
+{
     mishap_findings findings = { .declared = true };
     if (!yyjson_is_obj(object))
         return mishap_raise(BAD_REQUEST, "The parameters must be a JSON object.");
-    check_object(&findings, NULL, params, object);
+    check_object(&findings, NULL, params, rules, object);
     return mishap_findings_end(&findings);
 }
 
 mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object)
 {
     mishap_findings findings = { .declared = true, .answered = true };
-    check_object(&findings, NULL, answers, object);
+    check_object(&findings, NULL, answers, NULL, object);
     return mishap_findings_end(&findings);
 }

@@ -3,12 +3,14 @@
  * and not by a caller. The first finding is reported, with its operation and parameter.
  */
 #include "operation/declare.h"
+#include "operation/rules.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <strings.h>
 
+#include "mishap/code.h"
 #include "operation/media.h"
 
 enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
@@ -113,8 +115,7 @@ static mishap *check_route_param(const mishap_declared *what, const mishap_route
         return mishap_declared_wrongly(
             what, "has a route with the parameter `%.*s`, which is not declared", (int)name.length,
             name.data);
-    if (!param->required || param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT ||
-        param->secret)
+    if (!param->required || param->type >= MISHAP_ARRAY || param->secret)
         return mishap_declared_wrongly(
             what,
             "has the parameter `%s` in its route, which must be required, a scalar and not secret",
@@ -207,10 +208,9 @@ static mishap *check_route(const mishap_declared *what)
  * documents that cannot be read back, and would be counted under no name. */
 static bool is_added(const mishap_code *code)
 {
-    uintptr_t at = (uintptr_t)code;
+    size_t place;
     const mishap_catalog *table = mishap_catalog_first();
-    while (table &&
-           (at < (uintptr_t)table->codes || at >= (uintptr_t)(table->codes + table->count)))
+    while (table && !mishap_catalog_place(table, code, &place))
         table = table->next;
     return table;
 }
@@ -260,6 +260,31 @@ static bool starts_with_name(const char *command, const char *name)
         if (*command != (*name == '.' ? ' ' : *name))
             return false;
     return *command == '\0' || *command == ' ';
+}
+
+/* What a model is shown must be accepted. */
+static mishap *check_tool_example(const mishap_declared *what)
+{
+    const char *arguments = what->operation->tool_example;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!arguments || what->shape_only)
+        return NULL;
+    bool accepted = mishap_json_read(&reader, mishap_text_of(arguments)) &&
+                    yyjson_is_obj(reader.root);
+    if (accepted) {
+        const mishap_param *params = what->operation->params;
+        const mishap_relation *rules = what->operation->rules;
+        mishap *failure = mishap_params_refuse_unknown(params, rules, reader.root, reader.root,
+                                                       NULL, NULL);
+        if (!failure)
+            failure = mishap_arguments_check(params, rules, reader.root);
+        accepted = !failure;
+        mishap_free(failure);
+    }
+    mishap_json_reader_release(&reader);
+    return accepted ? NULL
+                    : mishap_declared_wrongly(what, "has a tool example that it would refuse: %s",
+                                              arguments);
 }
 
 static mishap *check_examples(const mishap_declared *what)
@@ -403,12 +428,20 @@ static mishap *check_operation(const mishap_declared *what)
             what, "has an `answers_type` that is not a media type such as image/png");
     if ((m = check_takes(what)) || (m = check_headers(what)))
         return m;
+    if (operation->quotes && !operation->local)
+        return mishap_declared_wrongly(what, "quotes other programs, but is not local");
+    if (operation->judges && !operation->local)
+        return mishap_declared_wrongly(what, "judges other programs, but is not local");
+    if (operation->relays && !(operation->local && operation->resident))
+        return mishap_declared_wrongly(what, "relays, but is not both local and resident");
     if (operation->resident && operation->route)
         return mishap_declared_wrongly(what, "is resident and has a route");
-    if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||
-        (m = mishap_agents_declared(what)) || (m = check_raises(what, operation->raises)) ||
-        (m = check_service(what)))
+    if ((m = mishap_params_declared(what, operation->params)) ||
+        (m = mishap_rules_declared(what, operation->params, operation->rules, false)) ||
+        (m = check_route(what)) || (m = mishap_agents_declared(what)) ||
+        (m = check_raises(what, operation->raises)) || (m = check_service(what)))
         return m;
+    MISHAP_TRY(check_tool_example(what));
     return check_examples(what);
 }
 
@@ -455,11 +488,15 @@ static mishap *check_program(const mishap_declared *what)
     return check_raises(what, app->raises);
 }
 
+mishap *mishap_declaration_check_program(const mishap_app *app)
+{
+    return app ? check_program(&(mishap_declared){ .app = app })
+               : mishap_raise(NOT_CONFIGURED, "The program is missing: `app` is NULL.");
+}
+
 static mishap *check_all(const mishap_app *app, bool shape_only)
 {
-    if (!app)
-        return mishap_raise(NOT_CONFIGURED, "The program is missing: `app` is NULL.");
-    mishap *m = check_program(&(mishap_declared){ .app = app });
+    mishap *m = mishap_declaration_check_program(app);
     size_t i = 0;
     for (; !m && app->operations[i].name; i++) {
         mishap_declared what = { .app = app,

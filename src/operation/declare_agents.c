@@ -52,7 +52,7 @@ static mishap *check_variable(const mishap_declared *what, const char *brace)
     if (!param)
         return mishap_declared_wrongly(what, "has an address with {%.*s}, which is not a parameter",
                                        (int)name.length, name.data);
-    if (param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT || param->secret)
+    if (param->type >= MISHAP_ARRAY || param->secret)
         return mishap_declared_wrongly(
             what, "has {%s} in its address, which must be a scalar and not secret", param->name);
     if (has_variable(what->operation->resource, brace, name))
@@ -180,6 +180,10 @@ static bool same_tool(const mishap_operation *a, const mishap_operation *b)
 
 mishap *mishap_agents_declared(const mishap_declared *what)
 {
+    const mishap_operation *operation = what->operation;
+    if (operation->operator_only && (operation->resource || operation->prompt))
+        return mishap_declared_wrongly(what, "is for the operator only, so it can be neither a "
+                                             "resource nor a prompt");
     mishap *m = check_resource(what);
     return m ? m : check_prompt(what);
 }

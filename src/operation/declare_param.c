@@ -9,15 +9,13 @@
 #include "operation/findings.h"
 #include "operation/format.h"
 #include "operation/number.h"
+#include "operation/rules.h"
 #include "operation/secret.h"
+#include "operation/type.h"
+#include "operation/upload.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,
                           const char *outer, size_t depth);
-
-static bool is_number(const mishap_param *param)
-{
-    return param->type == MISHAP_INTEGER || param->type == MISHAP_NUMBER;
-}
 
 /* -- rules ------------------------------------------------------------------------------------- */
 
@@ -25,8 +23,9 @@ static mishap *check_length(const mishap_declared *what, const mishap_param *par
 {
     if (param->length.min == 0 && param->length.max == 0)
         return NULL;
-    if (param->type != MISHAP_STRING && param->type != MISHAP_ARRAY)
-        return mishap_declared_wrongly(what, "has a length, which only a string or an array has");
+    if (!mishap_type_has_length(param->type))
+        return mishap_declared_wrongly(what, "has a length, which only a string, bytes, a file, an "
+                                             "array or a map has");
     if (param->length.max && param->length.min > param->length.max)
         return mishap_declared_wrongly(what, "has a length of at least %zu and at most %zu",
                                        param->length.min, param->length.max);
@@ -43,8 +42,9 @@ static mishap *check_range(const mishap_declared *what, const mishap_param *para
     double min = param->range.min, max = param->range.max;
     if (min == 0 && max == 0)
         return NULL;
-    if (!is_number(param))
-        return mishap_declared_wrongly(what, "has a range, which only an integer or a number has");
+    if (!mishap_type_has_range(param->type))
+        return mishap_declared_wrongly(what, "has a range, which only an integer, a number, a "
+                                             "decimal or money has");
     if (isnan(min) || isnan(max))
         return mishap_declared_wrongly(what, "has a range with a bound that is not a number");
     if (min > max)
@@ -55,6 +55,24 @@ static mishap *check_range(const mishap_declared *what, const mishap_param *para
     if (param->type == MISHAP_INTEGER && !(is_whole(min) && is_whole(max)))
         return mishap_declared_wrongly(what, "is an integer with a bound that is not an integer or "
                                              "is too large; use INFINITY for no limit");
+    mishap_decimal bound;
+    if (param->type >= MISHAP_DECIMAL &&
+        ((isfinite(min) && !mishap_decimal_of_bound(min, &bound)) ||
+         (isfinite(max) && !mishap_decimal_of_bound(max, &bound))))
+        return mishap_declared_wrongly(what, "is a decimal with a bound of more than 15 digits");
+    return NULL;
+}
+
+static mishap *check_scale(const mishap_declared *what, const mishap_param *param)
+{
+    if (param->scale && !mishap_type_is_decimal(param->type))
+        return mishap_declared_wrongly(what, "has a scale, which only a decimal has");
+    if (param->scale < 0 || param->scale >= MISHAP_DECIMAL_DIGITS)
+        return mishap_declared_wrongly(what, "has a scale that is not from 1 to %d",
+                                       MISHAP_DECIMAL_DIGITS - 1);
+    if (param->nullable && param->required)
+        return mishap_declared_wrongly(what, "is required and nullable; a required value is never "
+                                             "null");
     return NULL;
 }
 
@@ -81,7 +99,8 @@ static mishap *check_format(const mishap_declared *what, const mishap_param *par
 
 static mishap *check_choices(const mishap_declared *what, const mishap_param *param)
 {
-    if (param->type != MISHAP_ENUM)
+    bool money = param->type == MISHAP_MONEY;
+    if (param->type != MISHAP_ENUM && !(money && param->choices))
         return param->choices ? mishap_declared_wrongly(what, "has choices, which only an enum has")
                               : NULL;
     if (!param->choices || !param->choices[0])
@@ -95,6 +114,11 @@ static mishap *check_choices(const mishap_declared *what, const mishap_param *pa
             if (strcmp(param->choices[earlier], param->choices[i]) == 0)
                 return mishap_declared_wrongly(what, "has the choice `%s` twice",
                                                param->choices[i]);
+        if (money && mishap_currency_scale(mishap_text_of(param->choices[i])) < 0)
+            return mishap_declared_wrongly(what,
+                                           "has the currency `%s`, which is not a code of "
+                                           "ISO 4217",
+                                           param->choices[i]);
     }
     return NULL;
 }
@@ -141,7 +165,8 @@ static mishap *check_initial(const mishap_declared *what, const mishap_param *pa
         m = mishap_out_of_memory();
     else
         m = mishap_declared_wrongly(what, "has a default that is not JSON: %s%s", reader.problem,
-                                    param->type == MISHAP_STRING || param->type == MISHAP_ENUM
+                                    param->type == MISHAP_STRING || param->type == MISHAP_ENUM ||
+                                            mishap_type_is_form(param->type)
                                         ? "; a string has quotes of its own, \"\\\"text\\\"\""
                                         : "");
     mishap_json_reader_release(&reader);
@@ -176,21 +201,56 @@ static mishap *check_command_line(const mishap_declared *what, const mishap_para
     if (param->positional && mishap_param_has_secret(param))
         return mishap_declared_wrongly(
             what, "is secret and positional; a secret must not be given on a command line");
+    if (param->rest &&
+        (inner || param->positional || param->type != MISHAP_ARRAY ||
+         mishap_param_has_secret(param) || (param->items && param->items->type != MISHAP_STRING)))
+        return mishap_declared_wrongly(what, "takes the words behind `--`, so it must be an array "
+                                             "of strings that is neither positional nor secret");
     const char *flaw = param->placeholder ? mishap_line_flaw(param->placeholder) : NULL;
     return flaw ? mishap_declared_wrongly(what, "has a placeholder that is %s", flaw) : NULL;
+}
+
+/* -- files that are streamed ------------------------------------------------------------------- */
+
+static mishap *check_streamed(const mishap_declared *what, const mishap_param *param, size_t depth)
+{
+    const mishap_operation *operation = what->operation;
+    if (!param->streamed)
+        return NULL;
+    if (param->type != MISHAP_FILE || depth || !operation)
+        return mishap_declared_wrongly(what, "is streamed, which only a file of an operation is");
+    const mishap_param *first = mishap_streamed_param(operation);
+    if (first != param)
+        return mishap_declared_wrongly(what, "is streamed, but only one file of a request is%s%s",
+                                       first ? ": " : "", first ? first->name : "");
+    if (!param->length.max || param->length.min)
+        return mishap_declared_wrongly(what,
+                                       "is streamed, so it needs a largest length, and cannot "
+                                       "have a least one");
+    if (param->secret || param->initial)
+        return mishap_declared_wrongly(what, "is streamed, so it is neither secret nor has a "
+                                             "default");
+    if (operation->quick || operation->takes || (operation->service && operation->service->worker))
+        return mishap_declared_wrongly(what, "is streamed, but its operation is quick, takes other "
+                                             "bodies, or is run by a foreign program");
+    return NULL;
 }
 
 /* -- one parameter, and lists of them ---------------------------------------------------------- */
 
 static mishap *check_inside(const mishap_declared *what, const mishap_param *param, size_t depth)
 {
-    if (param->items && param->type != MISHAP_ARRAY)
-        return mishap_declared_wrongly(what, "has items, which only an array has");
+    if (param->items && param->type != MISHAP_ARRAY && param->type != MISHAP_MAP)
+        return mishap_declared_wrongly(what, "has items, which only an array or a map has");
     if (param->members && param->type != MISHAP_OBJECT)
         return mishap_declared_wrongly(what, "has members, which only an object has");
     if (param->members && !param->members->name)
         return mishap_declared_wrongly(
             what, "is an object with an empty list of members; NULL allows any");
+    if (param->rules && !param->members)
+        return mishap_declared_wrongly(what, "has rules, which only an object with members has");
+    if (param->unique && param->type != MISHAP_ARRAY)
+        return mishap_declared_wrongly(what, "is unique, which only an array is");
     if (depth == MISHAP_DEEPEST_PARAM && (param->items || param->members))
         return mishap_declared_wrongly(what, "is nested more than %d deep, or contains itself",
                                        MISHAP_DEEPEST_PARAM);
@@ -205,7 +265,7 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
     if (flaw)
         return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
-    if (param->looks && !param->pattern && !param->format)
+    if (param->looks && !param->pattern && !param->format && !mishap_type_is_form(param->type))
         return mishap_declared_wrongly(what, "has `looks`, but no pattern");
     if (param->looks && (flaw = mishap_line_flaw(param->looks)))
         return mishap_declared_wrongly(what, "has a `looks` that is %s", flaw);
@@ -213,11 +273,14 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         return mishap_declared_wrongly(
             what, "is nested in another parameter, where a default is not supported");
     if ((m = check_length(what, param)) || (m = check_range(what, param)) ||
-        (m = check_pattern(what, param)) || (m = check_format(what, param)) ||
-        (m = check_choices(what, param)) || (m = check_inside(what, param, depth)) ||
-        (m = check_command_line(what, param, depth > 0)))
+        (m = check_scale(what, param)) || (m = check_pattern(what, param)) ||
+        (m = check_format(what, param)) || (m = check_choices(what, param)) ||
+        (m = check_inside(what, param, depth)) ||
+        (m = check_command_line(what, param, depth > 0)) ||
+        (m = check_streamed(what, param, depth)))
         return m;
-    if (param->members && (m = check_list(what, param->members, what->param, depth + 1)))
+    if (param->members && ((m = check_list(what, param->members, what->param, depth + 1)) ||
+                           (m = mishap_rules_declared(what, param->members, param->rules, true))))
         return m;
     if (param->items) {
         char path[256];
@@ -284,6 +347,9 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
         return mishap_declared_wrongly(
             what, "is positional after the array `%s`, which takes all following arguments",
             earlier->name);
+    if (param->rest && earlier->rest)
+        return mishap_declared_wrongly(what, "takes the words behind `--`, which `%s` also takes",
+                                       earlier->name);
     if (param->positional && param->required && earlier->positional && !earlier->required)
         return mishap_declared_wrongly(
             what, "is positional and required, but comes after `%s`, which is optional",

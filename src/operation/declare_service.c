@@ -10,12 +10,6 @@ enum { LONGEST_NAME = 100 };
 /* Flags of two words that every command has, or every command with a body. */
 static const char *const common[] = { "timeout_ms", "body_type", NULL };
 
-static void name_flag(const mishap_service *service, const mishap_param *setting, char *name,
-                      size_t size)
-{
-    snprintf(name, size, "%s_%s", service->name, setting->name);
-}
-
 /* Check what only settings must not have, since it would be misleading. */
 static mishap *check_setting(const mishap_declared *what, const mishap_param *setting)
 {
@@ -52,7 +46,7 @@ static mishap *check_against(const mishap_declared *what, const char *flag,
 {
     char other[2 * LONGEST_NAME + 2];
     for (const mishap_param *setting = earlier->settings; setting && setting->name; setting++) {
-        name_flag(earlier, setting, other, sizeof other);
+        mishap_setting_join(earlier, setting, other, sizeof other);
         if (mishap_same_flag(other, flag))
             return mishap_declared_wrongly(
                 what, "would have the same flag as the setting `%s` of the service `%s`",
@@ -70,7 +64,7 @@ static mishap *check_settings(const mishap_app *app, const mishap_service *const
     for (const mishap_param *setting = service->settings; !m && setting->name; setting++) {
         char flag[2 * LONGEST_NAME + 2];
         mishap_declared what = { .app = app, .param = setting->name, .service = service };
-        name_flag(service, setting, flag, sizeof flag);
+        mishap_setting_join(service, setting, flag, sizeof flag);
         m = check_setting(&what, setting);
         if (!m)
             m = check_flag(&what, flag);

@@ -4,10 +4,15 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
+#include "base/rehearsal.h"
 #include "mishap/inside.h"
+#include "mishap/typed.h"
 #include "operation/call.h"
 #include "operation/contain.h"
+#include "operation/rules.h"
 #include "operation/running.h"
+#include "operation/upload.h"
 
 enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 
@@ -19,13 +24,20 @@ static mishap *resolve(mishap_call *call)
     const mishap_param *params = call->operation->params;
     size_t count = mishap_param_count(params);
     call->values = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->values);
-    if (!call->values)
+    if (call->operation->fills)
+        call->presence = mishap_arena_take(&call->arena, count + 1);
+    if (!call->values || (call->operation->fills && !call->presence))
         return mishap_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         yyjson_val *given = yyjson_obj_get(call->reader.root, params[i].name);
-        call->values[i] = yyjson_is_null(given) ? NULL : given;
+        bool null = yyjson_is_null(given), kept = null && params[i].nullable;
+        call->values[i] = null ? NULL : given;
         call->param_count = i + 1;
-        if (!call->values[i] && params[i].initial) {
+        if (call->presence)
+            call->presence[i] = null ? MISHAP_IS_NULL : given ? MISHAP_GIVEN : MISHAP_ABSENT;
+        if (!call->values[i] && params[i].initial && !kept) {
+            if (call->presence)
+                call->presence[i] = MISHAP_DEFAULT;
             call->values[i] = mishap_json_read_into(&call->arena,
                                                     mishap_text_of(params[i].initial));
             if (!call->values[i])
@@ -72,7 +84,7 @@ static mishap_call *make_call(const mishap_app *app, const mishap_operation *ope
 static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
 {
     if (!failure)
-        failure = mishap_params_check(call->operation->params, call->reader.root);
+        failure = mishap_operation_check(call->app, call->operation, call->reader.root);
     if (!failure)
         failure = resolve(call);
     if (failure) {
@@ -93,8 +105,8 @@ static mishap *begin_call(const mishap_app *app, const mishap_operation *operati
         return mishap_out_of_memory();
     mishap *failure = mishap_object_read(&call->reader, arguments, operation->params);
     if (!failure && closed)
-        failure = mishap_params_refuse_unknown(operation->params, call->reader.root,
-                                               call->reader.root, NULL, NULL);
+        failure = mishap_params_refuse_unknown(operation->params, operation->rules,
+                                               call->reader.root, call->reader.root, NULL, NULL);
     return admit(call, failure, out);
 }
 
@@ -119,6 +131,26 @@ mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *op
         return mishap_out_of_memory();
     call->reader.root = arguments;
     return admit(call, NULL, out);
+}
+
+mishap *mishap_call_view(const mishap_app *app, const mishap_operation *operation,
+                         yyjson_val *arguments, mishap_call **out)
+{
+    *out = make_call(app, operation, 0);
+    if (!*out)
+        return mishap_out_of_memory();
+    (*out)->reader.root = arguments;
+    mishap *failure = resolve(*out);
+    if (failure)
+        mishap_call_end(*out);
+    return failure;
+}
+
+mishap *mishap_operation_check(const mishap_app *app, const mishap_operation *operation,
+                               yyjson_val *object)
+{
+    mishap *failure = mishap_arguments_check(operation->params, operation->rules, object);
+    return operation->rules ? mishap_rules_call(app, operation, object, failure) : failure;
 }
 
 mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operation,
@@ -146,7 +178,9 @@ void mishap_call_end(mishap_call *call)
     mishap_buffer_release(&call->answer);
     mishap_buffer_release(&call->warnings);
     mishap_buffer_release(&call->text);
+    mishap_buffer_release(&call->fields);
     mishap_buffer_release(&call->changes);
+    mishap_buffer_release(&call->said);
     mishap_arena_release(&call->arena);
     mishap_release(call);
 }
@@ -166,9 +200,14 @@ static bool may_raise(const mishap_app *app, const mishap_operation *operation,
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i] == code)
             return true;
+    if (operation->relays)
+        return true;
     if (operation->service && /* its service could not be opened */
         (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED))
         return true;
+    if ((code == MISHAP_CODE_CONTENT_TOO_LARGE || code == MISHAP_CODE_REQUEST_TIMEOUT) &&
+        mishap_streamed_param(operation))
+        return true; /* its file did not arrive */
     return mishap_operation_declares(app, operation, code);
 }
 
@@ -261,6 +300,8 @@ static mishap *check_answer(mishap_call *call, bool failed)
         mishap_answer_finish(call);
     if (call->answer.failed)
         return mishap_out_of_memory();
+    if (call->operation->relays)
+        return NULL;
     if (!failed && answers_nothing(call))
         return report_misfit(call, "the handler has answered nothing", NULL);
     if (call->answer_kind != MISHAP_ANSWER_JSON)
@@ -333,6 +374,18 @@ static mishap *report_thread_end(const mishap_running *running)
     return m;
 }
 
+/* A parameter that is not declared is often misspelled. */
+static mishap *note_near(mishap *m, const mishap_call *call)
+{
+    size_t length = strcspn(call->misused, ".[");
+    mishap_guess guess = { .word = { call->misused, length } };
+    if (mishap_param_find(call->operation->params, guess.word))
+        return m;
+    for (const mishap_param *p = call->operation->params; p && p->name; p++)
+        mishap_guess_weigh(&guess, mishap_text_of(p->name));
+    return guess.name.data ? mishap_note(m, "did_you_mean", guess.name) : m;
+}
+
 mishap *mishap_running_contain(mishap_running *running, void (*run)(void *state))
 {
     sigjmp_buf way_out;
@@ -350,8 +403,10 @@ mishap *mishap_running_contain(mishap_running *running, void (*run)(void *state)
     if (crash.thread_ended)
         return report_thread_end(running);
     mishap *ended = report_end(call, call->misuse);
+    if (call->misused_at && !ended->constant)
+        ended->trace = *call->misused_at; /* the stack of the handler, not of this function */
     bool by_name = call->misused && *call->misused; /* without memory there is no name */
-    return by_name ? mishap_note(ended, "parameter", call->misused) : ended;
+    return by_name ? note_near(mishap_note(ended, "parameter", call->misused), call) : ended;
 }
 
 static void run_handler(void *state)
@@ -431,8 +486,11 @@ mishap *mishap_call_run(mishap_call *call)
 {
     mishap_running running = { .call = call,
                                .what = "handler",
-                               .entry = (uintptr_t)call->operation->run };
+                               .entry = mishap_operation_entry(call->operation) };
+    bool handled = mishap_rehearsal_handle(!call->operation->resident);
     mishap *ended = run_all(&running);
+    mishap_rehearsal_handle(handled);
+    mishap_rehearsal_returned();
     mishap *failure = conclude(call, ended, running.outcome);
     return call->settlement ? mishap_settlement_finish(&running, failure) : failure;
 }

@@ -7,6 +7,7 @@
 #include "guard/guard.h"
 #include "mishap/inside.h"
 #include "mishap/restore.h"
+#include "operation/file.h"
 #include "operation/format.h"
 #include "operation/number.h"
 
@@ -219,16 +220,6 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
 
 /* -- type -------------------------------------------------------------------------------------- */
 
-const char *mishap_param_type_name(mishap_type_of_param type)
-{
-    static const char *const names[] = {
-        [MISHAP_STRING] = "string",   [MISHAP_INTEGER] = "integer", [MISHAP_NUMBER] = "number",
-        [MISHAP_BOOLEAN] = "boolean", [MISHAP_ENUM] = "string",     [MISHAP_ARRAY] = "array",
-        [MISHAP_OBJECT] = "object",
-    };
-    return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
-}
-
 static const char *type_name(yyjson_val *value)
 {
     switch (yyjson_get_type(value)) {
@@ -253,19 +244,68 @@ static bool has_type(mishap_type_of_param type, yyjson_val *value)
     switch (type) {
     case MISHAP_STRING:
     case MISHAP_ENUM:
+    case MISHAP_FILE:
+    case MISHAP_DECIMAL:
+    case MISHAP_MONEY:
+    case MISHAP_TIMESTAMP:
+    case MISHAP_DATE:
+    case MISHAP_DURATION:
+    case MISHAP_UUID:
+    case MISHAP_BYTES:
         return yyjson_is_str(value);
     case MISHAP_INTEGER:
         return mishap_number_is_integer(value);
     case MISHAP_NUMBER:
+    case MISHAP_DECIMAL_NUMBER:
         return yyjson_is_num(value) || yyjson_is_raw(value);
     case MISHAP_BOOLEAN:
         return yyjson_is_bool(value);
     case MISHAP_ARRAY:
         return yyjson_is_arr(value);
     case MISHAP_OBJECT:
+    case MISHAP_MAP:
         return yyjson_is_obj(value);
     }
     return false;
+}
+
+static bool is_number(mishap_text text)
+{
+    char *end, copy[32];
+    if (!text.length || text.length >= sizeof copy)
+        return false;
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    (void)strtod(copy, &end);
+    return end == copy + text.length && strchr("-0123456789", copy[0]);
+}
+
+/* What to say if only the quotes are wrong; NULL: something else is. */
+static const char *quotes_hint(mishap_type_of_param type, yyjson_val *value)
+{
+    mishap_text text = mishap_json_text(value);
+    if ((type == MISHAP_STRING || type == MISHAP_DECIMAL) && yyjson_is_num(value))
+        return " must be a string, not a number: put it in quotes";
+    if (type == MISHAP_INTEGER && yyjson_is_str(value) && is_number(text))
+        return " must be an integer, not a string: write it without quotes";
+    if ((type == MISHAP_NUMBER || type == MISHAP_DECIMAL_NUMBER) && yyjson_is_str(value) &&
+        is_number(text))
+        return " must be a number, not a string: write it without quotes";
+    if (type == MISHAP_BOOLEAN && (mishap_text_equal(text, (mishap_text)MISHAP_TEXT("true")) ||
+                                   mishap_text_equal(text, (mishap_text)MISHAP_TEXT("false"))))
+        return " must be true or false, not a string: write it without quotes";
+    return NULL;
+}
+
+static void put_hint(mishap_buffer *sentence, const void *what)
+{
+    mishap_buffer_put_text(sentence, mishap_text_of(what));
+}
+
+void mishap_find_saying(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                        const char *words, yyjson_val *value)
+{
+    add_saying(findings, spot, wrong, put_hint, words, value);
 }
 
 bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
@@ -273,13 +313,14 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
 {
     if (has_type(type, value))
         return true;
-    const char *expected = mishap_param_type_name(type);
-    if (expected)
-        add_finding(findings, spot,
-                    &(mishap_field){ .error = MISHAP_TEXT("invalid_type"),
-                                     .expected = mishap_value_of_string(expected),
-                                     .actual = mishap_value_of_string(type_name(value)) },
-                    true);
+    const char *expected = mishap_param_type_name(type), *hint = quotes_hint(type, value);
+    mishap_field wrong = { .error = MISHAP_TEXT("invalid_type"),
+                           .expected = mishap_value_of_string(expected),
+                           .actual = mishap_value_of_string(type_name(value)) };
+    if (expected && hint)
+        add_saying(findings, spot, &wrong, put_hint, hint, NULL);
+    else if (expected)
+        add_finding(findings, spot, &wrong, true);
     else if (!findings->failure)
         findings->failure = mishap_raise(INTERNAL_ERROR, "No parameter type has the number %d.",
                                          (int)type);
@@ -289,9 +330,8 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
 /* -- length ------------------------------------------------------------------------------------ */
 
 /* For characters, each dialect has its own words. */
-static void put_items(mishap_buffer *sentence, const void *what)
+static void put_count(mishap_buffer *sentence, const mishap_field *wrong, const char *unit)
 {
-    const mishap_field *wrong = what;
     bool low = wrong->min.kind != MISHAP_KIND_NONE, high = wrong->max.kind != MISHAP_KIND_NONE;
     bool exact = low && high && wrong->min.natural == wrong->max.natural;
     MISHAP_PUT(sentence, " must have");
@@ -304,18 +344,34 @@ static void put_items(mishap_buffer *sentence, const void *what)
         mishap_buffer_put_uint(sentence, wrong->max.natural);
     }
     bool one = high ? wrong->max.natural == 1 : low && wrong->min.natural == 1;
-    mishap_buffer_put_text(sentence, mishap_text_of(one ? " item" : " items"));
+    mishap_buffer_put_text(sentence, mishap_text_of(unit));
+    mishap_buffer_put_text(sentence, mishap_text_of(one ? "" : "s"));
     if (wrong->actual.kind != MISHAP_KIND_NONE) {
         MISHAP_PUT(sentence, ", not ");
         mishap_buffer_put_uint(sentence, wrong->actual.natural);
     }
 }
 
+static void put_items(mishap_buffer *sentence, const void *what)
+{
+    put_count(sentence, what, " item");
+}
+
+static void put_members(mishap_buffer *sentence, const void *what)
+{
+    put_count(sentence, what, " member");
+}
+
+static void put_bytes(mishap_buffer *sentence, const void *what)
+{
+    put_count(sentence, what, " byte");
+}
+
 bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, size_t min,
                           size_t max, yyjson_val *value)
 {
     bool limited = max != 0 && max != SIZE_MAX;
-    size_t length = yyjson_is_arr(value) ? yyjson_arr_size(value)
+    size_t length = yyjson_is_ctn(value) ? yyjson_get_len(value)
                                          : mishap_utf8_count(mishap_json_text(value));
     if (length >= min && (!limited || length <= max))
         return true;
@@ -327,8 +383,9 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
         wrong.max = mishap_value_of_uint(max);
     if (spot->secret)
         wrong.actual = mishap_value_none();
-    if (yyjson_is_arr(value) && (min <= max || !limited))
-        add_saying(findings, spot, &wrong, put_items, &wrong, NULL);
+    if (yyjson_is_ctn(value) && (min <= max || !limited))
+        add_saying(findings, spot, &wrong, yyjson_is_arr(value) ? put_items : put_members, &wrong,
+                   NULL);
     else
         add_finding(findings, spot, &wrong, min <= max || !limited);
     return false;
@@ -447,6 +504,32 @@ bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, co
     if (!known || known->holds(mishap_json_text(value)))
         return true;
     mismatch(findings, spot, looks ? looks : known->looks, false, value);
+    return false;
+}
+
+/* The text of a file may be long, and is not shown. */
+bool mishap_expect_file(mishap_findings *findings, const mishap_spot *spot, size_t min, size_t max,
+                        yyjson_val *value)
+{
+    mishap_file_parts file;
+    bool limited = max != 0 && max != SIZE_MAX;
+    if (!mishap_file_split(mishap_json_text(value), &file)) {
+        add_saying(findings, spot,
+                   &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                                    .expected = mishap_value_of_string("base64") },
+                   put_looks, "a file as base64 text", NULL);
+        return false;
+    }
+    if (file.size >= min && (!limited || file.size <= max))
+        return true;
+    mishap_field wrong = { .error = MISHAP_TEXT("invalid_length"),
+                           .actual = spot->secret ? mishap_value_none()
+                                                  : mishap_value_of_uint(file.size) };
+    if (min)
+        wrong.min = mishap_value_of_uint(min);
+    if (limited)
+        wrong.max = mishap_value_of_uint(max);
+    add_saying(findings, spot, &wrong, put_bytes, &wrong, NULL);
     return false;
 }
 

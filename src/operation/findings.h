@@ -60,6 +60,7 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
  *               What is expected is told in the words of `looks`, where there are some: "must
  *               look like" them, or "must be" them if they begin with an article
  *     format    one that format.h knows: pattern_mismatch that expects its words
+ *     file      base64 text, or a data URL with it: pattern_mismatch; its bytes have a length
  *     choice    one of a list: pattern_mismatch that expects ["one","of","them"]
  *
  * What is told in words has a sentence of its own, which also shows the value, if that is short and
@@ -76,12 +77,24 @@ bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, c
                            const char *looks, bool wrong, yyjson_val *value);
 bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, const char *format,
                           const char *looks, yyjson_val *value);
+bool mishap_expect_file(mishap_findings *findings, const mishap_spot *spot, size_t min, size_t max,
+                        yyjson_val *value);
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
                           const char *const *choices, yyjson_val *value);
 
-/* Check the members of an object against a declaration. */
+/* The rules of a type of mishap_type_is_form() or of a decimal number; the value is a string, or a
+ * number. */
+bool mishap_expect_form(mishap_findings *findings, const mishap_spot *spot,
+                        const mishap_param *param, yyjson_val *value);
+
+/* A finding with a sentence: the place, these words, and the value if it is a string that may be
+ * shown. The message of `wrong` is set here. */
+void mishap_find_saying(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                        const char *words, yyjson_val *value);
+
+/* Check the members of an object against a declaration, with the rules across them, or NULL. */
 void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
-                           yyjson_val *object);
+                           const mishap_relation *rules, yyjson_val *object);
 
 /* Check one value against all rules of a parameter but `required`; the spot is that of the
  * value. */

@@ -13,6 +13,9 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/moment.h"
+#include "operation/type.h"
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 /* The rest of the text. */
@@ -43,24 +46,6 @@ static bool take_character(struct reading *r, char c)
     return true;
 }
 
-static bool take_either(struct reading *r, char c)
-{
-    return take_character(r, c) || take_character(r, (char)(c | 32));
-}
-
-/* Exactly so many digits, as a number within bounds. */
-static bool take_number(struct reading *r, int digits, int min, int max, int *number)
-{
-    int value = 0;
-    for (int i = 0; i < digits; i++) {
-        if (r->at == r->end || !is_digit(*r->at))
-            return false;
-        value = value * 10 + (*r->at++ - '0');
-    }
-    *number = value;
-    return value >= min && value <= max;
-}
-
 static bool take_digits(struct reading *r)
 {
     const char *start = r->at;
@@ -71,42 +56,6 @@ static bool take_digits(struct reading *r)
 
 /* -- dates and times --------------------------------------------------------------------------- */
 
-static int days_of(int year, int month)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
-}
-
-static bool take_date(struct reading *r)
-{
-    int year, month, day;
-    return take_number(r, 4, 0, 9999, &year) && take_character(r, '-') &&
-           take_number(r, 2, 1, 12, &month) && take_character(r, '-') &&
-           take_number(r, 2, 1, days_of(year, month), &day);
-}
-
-/* Second 60, a leap second, exists only at the end of a day in UTC. */
-static bool take_time(struct reading *r)
-{
-    int hour, minute, second, zone_hour = 0, zone_minute = 0, sign = 1;
-    if (!take_number(r, 2, 0, 23, &hour) || !take_character(r, ':') ||
-        !take_number(r, 2, 0, 59, &minute) || !take_character(r, ':') ||
-        !take_number(r, 2, 0, 60, &second))
-        return false;
-    if (take_character(r, '.') && !take_digits(r))
-        return false;
-    if (!take_either(r, 'Z')) {
-        sign = take_character(r, '-') ? -1 : take_character(r, '+') ? 1 : 0;
-        if (!sign || !take_number(r, 2, 0, 23, &zone_hour) || !take_character(r, ':') ||
-            !take_number(r, 2, 0, 59, &zone_minute))
-            return false;
-    }
-    int utc = (hour * 60 + minute - sign * (zone_hour * 60 + zone_minute) + 2 * 24 * 60) %
-              (24 * 60);
-    return second < 60 || utc == 24 * 60 - 1;
-}
-
 static struct reading begin_reading(mishap_text text)
 {
     return (struct reading){ text.data, text.data + text.length };
@@ -114,20 +63,14 @@ static struct reading begin_reading(mishap_text text)
 
 static bool is_date(mishap_text text)
 {
-    struct reading r = begin_reading(text);
-    return take_date(&r) && r.at == r.end;
-}
-
-static bool is_time(mishap_text text)
-{
-    struct reading r = begin_reading(text);
-    return take_time(&r) && r.at == r.end;
+    mishap_date date;
+    return mishap_date_read(text, &date);
 }
 
 static bool is_date_time(mishap_text text)
 {
-    struct reading r = begin_reading(text);
-    return take_date(&r) && take_either(&r, 'T') && take_time(&r) && r.at == r.end;
+    mishap_timestamp time;
+    return mishap_timestamp_read(text, &time);
 }
 
 /* Some of the units, in their order and without a gap: P1Y2M10DT2H30M, P3W. */
@@ -242,14 +185,8 @@ static bool is_email(mishap_text text)
 
 static bool is_uuid(mishap_text text)
 {
-    if (text.length != 36)
-        return false;
-    for (size_t i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? text.data[i] != '-' : !is_hex(text.data[i]))
-            return false;
-    }
-    return true;
+    mishap_uuid uuid;
+    return mishap_uuid_read(text, &uuid);
 }
 
 /* [2001:db8::1], or an address of a version that is still to come: [v1.x]. */
@@ -326,7 +263,7 @@ static bool is_uri(mishap_text text)
 
 static const mishap_format formats[] = {
     { "date", "a date such as 2026-02-28", is_date },
-    { "time", "a time with its zone, such as 18:30:00Z", is_time },
+    { "time", "a time with its zone, such as 18:30:00Z", mishap_time_is_valid },
     { "date-time", "a date and time such as 2026-02-28T18:30:00Z", is_date_time },
     { "duration", "a duration such as P1DT12H", is_duration },
     { "email", "an e-mail address such as ada@example.com", is_email },
@@ -342,7 +279,8 @@ const char mishap_format_names[] =
 const char *mishap_param_looks(const mishap_param *param)
 {
     const mishap_format *format = param->format ? mishap_format_find(param->format) : NULL;
-    return param->looks ? param->looks : format ? format->looks : NULL;
+    const mishap_type_facts *facts = mishap_type_find(param->type);
+    return param->looks ? param->looks : format ? format->looks : facts ? facts->looks : NULL;
 }
 
 bool mishap_looks_name_it(const char *looks)

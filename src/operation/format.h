@@ -13,7 +13,7 @@ typedef struct mishap_format {
 /* The format of this name; NULL if there is none. */
 const mishap_format *mishap_format_find(const char *name);
 
-/* A description of a valid string: its own, or that of its format. NULL: there is none. */
+/* A description of a valid value: its own, or that of its format or type. NULL: there is none. */
 const char *mishap_param_looks(const mishap_param *param);
 
 /* A description that begins with an article says what it is ("a date"); any other, what it looks

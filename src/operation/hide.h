@@ -1,32 +1,29 @@
 /*
- * Remove stack traces and the secrets of a call from its failure. A successful answer is not
- * filtered: it is sent unchanged.
+ * Remove leaks and the secrets of a call from its failure: mishap/hide.h for what the caller of an
+ * operation sent.
  */
 #ifndef MISHAP_OPERATION_HIDE_H
 #define MISHAP_OPERATION_HIDE_H
 
-#include "guard/guard.h"
+#include "mishap/hide.h"
 #include "operation/operation.h"
 
-/*
- * Take out of a JSON document everything that must not leave, in any part of it: a string with a
- * stack trace in it is replaced by a sentence, the values of secrets by [redacted], and a member
- * whose key has either is left out. Numbers stay: mishap_hide_failure() has hidden those of the
- * failure, and the others are the protocol's. `secrets` may be NULL.
- *
- * NULL, or if there was a stack trace a RUNTIME_ERROR that has the document as it was on its
- * private side, for the log: to be recorded with the same secrets, and freed. What can not be
- * cleaned (there is no memory, or it is no JSON at all) leaves the buffer empty and failed.
- *
- * A document with nothing to hide costs one scan, without memory and without being read.
- */
-mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets);
+/* What the caller of a failing call sent. Everything may be absent. */
+typedef struct mishap_sent {
+    const mishap_call *call;  /* its arguments and its body */
+    const char *const *words; /* of a command line */
+    size_t word_count;
+    const struct yyjson_val *json; /* a message that was parsed */
+    mishap_text text; /* anything else, such as an address; its strings too if it is JSON */
+} mishap_sent;
 
-/* The same for a document that may contain stack traces, since they are those of the caller's own
- * code: only secrets are taken out. */
-void mishap_hide_json_secrets(mishap_buffer *json, const mishap_secrets *secrets);
+/* How to judge an answer to this caller; `sent` may be NULL. */
+mishap_leaks_known mishap_sent_known(const mishap_sent *sent);
 
-/* The text that replaces a string with a stack trace. */
-extern const mishap_text mishap_hide_removed;
+/* mishap_hide_known_json() and mishap_hide_known_text() for one document or text. `secrets` and
+ * `sent` may be NULL. */
+mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets,
+                         const mishap_sent *sent);
+mishap_text mishap_hide_text(mishap_text text, const mishap_sent *sent);
 
 #endif

@@ -1,5 +1,6 @@
 /* Take the secrets of a call out of its failure, before it is rendered or recorded. */
 #include "mishap/inside.h"
+#include "operation/hide.h"
 #include "operation/secret.h"
 
 struct hiding {
@@ -188,8 +189,12 @@ static void hide_one(const struct hiding *h, mishap *m)
     for (mishap_frame *frame = CHANGING(mishap_frame, m->told.frames); frame;
          frame = CHANGING(mishap_frame, frame->next))
         hide_text(h, &frame->text);
+    for (mishap_frame *frame = CHANGING(mishap_frame, m->stack); frame;
+         frame = CHANGING(mishap_frame, frame->next))
+        hide_text(h, &frame->text);
     hide_members(h, &m->told.context, &m->last_told);
     hide_members(h, &m->noted, &m->last_noted);
+    mishap_forget_keys(m);
     hide_fields(h, m->told.fields);
 }
 

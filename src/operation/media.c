@@ -60,7 +60,7 @@ bool mishap_media_is_text(const char *type)
         return true;
     return is_word(media.kind, "application") &&
            (is_word(media.name, "json") || is_word(media.name, "xml") ||
-            is_word(media.name, "javascript"));
+            is_word(media.name, "javascript") || is_word(media.name, "x-ndjson"));
 }
 
 bool mishap_media_is_kind(const char *type, const char *kind)

@@ -19,6 +19,7 @@ struct change {
 struct mishap_news {
     pthread_mutex_t lock;
     _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo KEPT */
+    _Atomic uint64_t total; /* see mishap_news_add_total() */
     struct change last[KEPT];
 };
 
@@ -76,6 +77,15 @@ void mishap_news_add(mishap_news *news, mishap_text address)
         memcpy(change->address, address.data, address.length);
     atomic_store(&news->count, count + 1);
     pthread_mutex_unlock(&news->lock);
+}
+
+void mishap_news_add_total(mishap_news *news, uint64_t total, mishap_text address)
+{
+    if (!news)
+        return;
+    uint64_t known = atomic_load(&news->total);
+    if (known != total && atomic_compare_exchange_strong(&news->total, &known, total))
+        mishap_news_add(news, address);
 }
 
 uint64_t mishap_news_count(const mishap_news *news)

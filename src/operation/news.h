@@ -22,6 +22,13 @@ void mishap_news_free(mishap_news *news);
  * too long is ignored. */
 void mishap_news_add(mishap_news *news, mishap_text address);
 
+/* … that has changed `total` times by now. Of all loops that say so, one adds the change. */
+void mishap_news_add_total(mishap_news *news, uint64_t total, mishap_text address);
+
+/* The address that changes when incidents were written to the log: what live tails of incidents
+ * wait for. It is no resource, so no client can subscribe to it. */
+#define MISHAP_NEWS_INCIDENTS "incident://log"
+
 /* The number of changes so far: where a new reader begins. */
 uint64_t mishap_news_count(const mishap_news *news);
 

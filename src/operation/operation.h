@@ -24,12 +24,14 @@
  *     changes.c   what handlers have changed, and which functions are told of it
  *     news.c      the last changes, in memory that all loops of a server share
  *     stream.c    answers in pieces, bodies that are not JSON
+ *     file.c      files as arguments
+ *     upload.c    … that are read while they arrive
  *     media.c     media types of both
  *     service.c   what services opened
  *     settings*.c what an operator sets for them
  *     secret.c    which parameters are secret, and their values in a call
  *     hide_failure.c  a failure without those values
- *     hide.c      documents about a failure, without secrets and stack traces
+ *     sent.c      what the caller of a call sent, for the guard (mishap/hide.h)
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H
@@ -43,9 +45,12 @@
  * names the operation and the reason. */
 mishap *mishap_declaration_check(const mishap_app *app);
 
+/* Only what belongs to no operation: the name, the version, the summary, the failures of all. */
+mishap *mishap_declaration_check_program(const mishap_app *app);
+
 /* The same in two parts, for a command, which is to start fast. The first part leaves out what
- * takes long: patterns are not compiled, and defaults are not checked. The second part checks one
- * operation, with its patterns and defaults. */
+ * takes long: patterns are not compiled, and defaults and examples of tools are not checked. The
+ * second part checks one operation, with its patterns, defaults and example. */
 mishap *mishap_declaration_check_shape(const mishap_app *app);
 mishap *mishap_declaration_check_operation(const mishap_app *app,
                                            const mishap_operation *operation);
@@ -85,6 +90,12 @@ static inline bool mishap_param_is_named(const mishap_param *param, mishap_text 
     while (i < name.length && param->name[i] == name.data[i] && name.data[i])
         i++;
     return i == name.length && param->name[i] == '\0';
+}
+
+/* The scope that a caller of an operation needs (base/scope.h). */
+static inline unsigned mishap_operation_scope(const mishap_operation *operation)
+{
+    return operation->operator_only ? MISHAP_SCOPE_OPERATOR : MISHAP_SCOPE_CALL;
 }
 
 /* -- services ---------------------------------------------------------------------------------- */
@@ -148,6 +159,11 @@ enum { MISHAP_MOST_FINDINGS = 100 };
  */
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object);
 
+/* The same with rules across the parameters; they may be NULL. Functions among them are not
+ * called. */
+mishap *mishap_arguments_check(const mishap_param *params, const mishap_relation *rules,
+                               yyjson_val *object);
+
 /*
  * Members that are not declared, at any depth, of an object and of what is in it: NULL if there are
  * none. Else one VALIDATION_ERROR with all findings about `checked`, which is the same object
@@ -155,9 +171,9 @@ mishap *mishap_params_check(const mishap_param *params, yyjson_val *object);
  * it says of a name which is not declared that it is right all the same.
  */
 typedef bool mishap_name_test(const void *state, mishap_text name);
-mishap *mishap_params_refuse_unknown(const mishap_param *params, yyjson_val *named,
-                                     yyjson_val *checked, mishap_name_test *known,
-                                     const void *state);
+mishap *mishap_params_refuse_unknown(const mishap_param *params, const mishap_relation *rules,
+                                     yyjson_val *named, yyjson_val *checked,
+                                     mishap_name_test *known, const void *state);
 
 /* Hold an object that an operation answers with against what it declares, by the rules that its
  * schema states: an empty string is there, and may have a NUL in it. */
@@ -190,5 +206,15 @@ mishap_match mishap_pattern_search(const char *pattern, mishap_text text);
 
 /* NULL if the pattern can be compiled, else why not, in words that live for ever. */
 const char *mishap_pattern_flaw(const char *pattern);
+
+/*
+ * A pattern of the caller, outside of the table that only grows: for patterns of others. False:
+ * there is no memory. `made` is NULL if the pattern cannot be compiled. Any thread may search with
+ * it; a search that needs too many steps gives up.
+ */
+typedef struct mishap_pattern mishap_pattern;
+bool mishap_pattern_make(const char *pattern, mishap_pattern **made);
+mishap_match mishap_pattern_match(mishap_pattern *pattern, mishap_text text);
+void mishap_pattern_free(mishap_pattern *pattern);
 
 #endif

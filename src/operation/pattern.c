@@ -49,8 +49,8 @@ static void give_block(void *block, void *state)
 
 /* -- compiled patterns ------------------------------------------------------------------------- */
 
-struct compiled {
-    struct compiled *next;
+struct mishap_pattern {
+    struct mishap_pattern *next;
     uint64_t hash;
     pcre2_code *code;           /* NULL: it has a flaw */
     _Atomic(pcre2_code *) fast; /* a copy with machine code; the other may be in use meanwhile */
@@ -59,11 +59,11 @@ struct compiled {
     char pattern[];
 };
 
-static _Atomic(struct compiled *) chains[CHAINS];
+static _Atomic(mishap_pattern *) chains[CHAINS];
 static atomic_size_t kept;
 
-static struct compiled *find_compiled(struct compiled *from, const struct compiled *until,
-                                      const char *pattern, uint64_t sum)
+static mishap_pattern *find_compiled(mishap_pattern *from, const mishap_pattern *until,
+                                     const char *pattern, uint64_t sum)
 {
     for (; from != until; from = from->next)
         if (from->hash == sum && strcmp(from->pattern, pattern) == 0)
@@ -71,7 +71,7 @@ static struct compiled *find_compiled(struct compiled *from, const struct compil
     return NULL;
 }
 
-static void discard(struct compiled *compiled)
+static void discard(mishap_pattern *compiled)
 {
     pcre2_code_free(compiled->code);
     pcre2_code_free(atomic_load(&compiled->fast));
@@ -79,7 +79,7 @@ static void discard(struct compiled *compiled)
 }
 
 /* False without memory. That a pattern is wrong is an outcome, too. */
-static bool compile_into(struct compiled *compiled, pcre2_compile_context *context)
+static bool compile_into(mishap_pattern *compiled, pcre2_compile_context *context)
 {
     int error;
     size_t offset;
@@ -93,13 +93,13 @@ static bool compile_into(struct compiled *compiled, pcre2_compile_context *conte
     return true;
 }
 
-static struct compiled *compile(const char *pattern, uint64_t sum)
+static mishap_pattern *compile(const char *pattern, uint64_t sum)
 {
     size_t size = strlen(pattern) + 1;
-    struct compiled *compiled = mishap_allocate(sizeof *compiled + size);
+    mishap_pattern *compiled = mishap_allocate(sizeof *compiled + size);
     if (!compiled)
         return NULL;
-    *compiled = (struct compiled){ .hash = sum };
+    *compiled = (mishap_pattern){ .hash = sum };
     memcpy(compiled->pattern, pattern, size);
 
     pcre2_general_context *memory = pcre2_general_context_create(take_block, give_block, NULL);
@@ -114,12 +114,12 @@ static struct compiled *compile(const char *pattern, uint64_t sum)
 }
 
 /* Put it into its chain, unless another thread was faster: then that one's is used. */
-static struct compiled *keep_compiled(struct compiled *compiled)
+static mishap_pattern *keep_compiled(mishap_pattern *compiled)
 {
-    _Atomic(struct compiled *) *chain = &chains[compiled->hash % CHAINS];
-    struct compiled *seen = NULL, *first = atomic_load_explicit(chain, memory_order_acquire);
+    _Atomic(mishap_pattern *) *chain = &chains[compiled->hash % CHAINS];
+    mishap_pattern *seen = NULL, *first = atomic_load_explicit(chain, memory_order_acquire);
     do {
-        struct compiled *same = find_compiled(first, seen, compiled->pattern, compiled->hash);
+        mishap_pattern *same = find_compiled(first, seen, compiled->pattern, compiled->hash);
         if (same) {
             atomic_fetch_sub(&kept, 1);
             discard(compiled);
@@ -133,12 +133,12 @@ static struct compiled *keep_compiled(struct compiled *compiled)
 
 /* The pattern, compiled; NULL without memory. `ours` is set if it is not kept and must be discarded
  * after use. */
-static struct compiled *get(const char *pattern, bool *ours)
+static mishap_pattern *get(const char *pattern, bool *ours)
 {
     uint64_t sum = mishap_text_hash(mishap_text_of(pattern));
     *ours = false;
-    struct compiled *first = atomic_load_explicit(&chains[sum % CHAINS], memory_order_acquire);
-    struct compiled *compiled = find_compiled(first, NULL, pattern, sum);
+    mishap_pattern *first = atomic_load_explicit(&chains[sum % CHAINS], memory_order_acquire);
+    mishap_pattern *compiled = find_compiled(first, NULL, pattern, sum);
     if (compiled || !(compiled = compile(pattern, sum)))
         return compiled;
     if (atomic_fetch_add(&kept, 1) < MOST_KEPT)
@@ -152,7 +152,7 @@ const char *mishap_pattern_flaw(const char *pattern)
 {
     bool ours;
     const char *flaw = NULL;
-    struct compiled *compiled = get(pattern, &ours);
+    mishap_pattern *compiled = get(pattern, &ours);
     if (!compiled)
         return "there is not enough memory to compile it";
     if (!compiled->code)
@@ -160,6 +160,26 @@ const char *mishap_pattern_flaw(const char *pattern)
     if (ours)
         discard(compiled);
     return flaw;
+}
+
+/* -- patterns that are not kept --------------------------------------------------------------- */
+
+bool mishap_pattern_make(const char *pattern, mishap_pattern **made)
+{
+    mishap_pattern *compiled = compile(pattern, 0);
+    if (compiled && !compiled->code) {
+        discard(compiled);
+        *made = NULL;
+        return true;
+    }
+    *made = compiled;
+    return compiled;
+}
+
+void mishap_pattern_free(mishap_pattern *pattern)
+{
+    if (pattern)
+        discard(pattern);
 }
 
 /* -- searching --------------------------------------------------------------------------------- */
@@ -237,7 +257,7 @@ static struct searcher *get_searcher(void)
 }
 
 /* Make machine code. Where that cannot be done searches take longer and have the same limit. */
-static pcre2_code *speed_up(struct compiled *compiled)
+static pcre2_code *speed_up(mishap_pattern *compiled)
 {
     pcre2_code *fast = pcre2_code_copy(compiled->code);
     if (fast && pcre2_jit_compile(fast, PCRE2_JIT_COMPLETE) != 0) {
@@ -248,7 +268,7 @@ static pcre2_code *speed_up(struct compiled *compiled)
     return fast;
 }
 
-static mishap_match search(struct compiled *compiled, mishap_text text)
+static mishap_match search(mishap_pattern *compiled, mishap_text text)
 {
     PCRE2_SPTR start = (PCRE2_SPTR)text.data;
     struct searcher *searcher = compiled->code ? get_searcher() : NULL;
@@ -271,19 +291,24 @@ static mishap_match search(struct compiled *compiled, mishap_text text)
     return result >= 0 ? MISHAP_MATCH_YES : MISHAP_MATCH_GAVE_UP;
 }
 
-mishap_match mishap_pattern_search(const char *pattern, mishap_text text)
+mishap_match mishap_pattern_match(mishap_pattern *compiled, mishap_text text)
 {
-    bool ours;
     if (text.length == 0)
         text.data = "";
     /* Compiled code takes the text for UTF-8 and runs over its end if it is not. No pattern matches
      * what is no text. */
     if (mishap_utf8_valid_length(text) != text.length)
         return MISHAP_MATCH_NO;
-    struct compiled *compiled = get(pattern, &ours);
+    return search(compiled, text);
+}
+
+mishap_match mishap_pattern_search(const char *pattern, mishap_text text)
+{
+    bool ours;
+    mishap_pattern *compiled = get(pattern, &ours);
     if (!compiled)
         return MISHAP_MATCH_GAVE_UP;
-    mishap_match match = search(compiled, text);
+    mishap_match match = mishap_pattern_match(compiled, text);
     if (ours)
         discard(compiled);
     return match;
@@ -292,9 +317,9 @@ mishap_match mishap_pattern_search(const char *pattern, mishap_text text)
 void mishap_pattern_forget(void)
 {
     for (size_t i = 0; i < CHAINS; i++) {
-        struct compiled *compiled = atomic_exchange(&chains[i], NULL);
+        mishap_pattern *compiled = atomic_exchange(&chains[i], NULL);
         while (compiled) {
-            struct compiled *next = compiled->next;
+            mishap_pattern *next = compiled->next;
             discard(compiled);
             compiled = next;
         }

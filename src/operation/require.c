@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "operation/findings.h"
+#include "operation/type.h"
 
 struct mishap_requirements {
     mishap_json_reader reader;
@@ -192,6 +193,8 @@ void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_
     yyjson_val *value = open_field(v, field, &spot);
     if (value && !mishap_expect_type(&v->findings, &spot, type, value))
         mark_settled(v, value);
+    else if (value && (mishap_type_is_form(type) || type == MISHAP_DECIMAL_NUMBER))
+        mishap_expect_form(&v->findings, &spot, &(mishap_param){ .type = type }, value);
 }
 
 void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max)

@@ -7,13 +7,18 @@
  */
 #include "operation/schema.h"
 
+#include <stdio.h>
+
 #include "operation/findings.h"
 #include "operation/format.h"
 #include "operation/number.h"
+#include "operation/rules.h"
+#include "operation/type.h"
 
-/* What a schema is for. What is given is held against the rules, with other members or without; of
- * an answer a required text may be empty, and what is not required may be null. */
-enum purpose { GIVEN, GIVEN_CLOSED, ANSWERED };
+/* What a schema is for. What is given is held against the rules, with other members or without; in
+ * a brief schema, words stand instead of the rules that they explain. In a form, a file is bytes.
+ * Of an answer a required text may be empty, and what is not required may be null. */
+enum purpose { GIVEN, GIVEN_CLOSED, GIVEN_BRIEF, GIVEN_IN_FORM, ANSWERED };
 
 static void put_bound(mishap_buffer *b, const char *key, double bound)
 {
@@ -37,7 +42,10 @@ static void put_string_rules(mishap_buffer *b, const mishap_param *param, enum p
 {
     /* A required string is not empty. */
     bool not_empty = param->required && purpose != ANSWERED && !param->length.min;
-    put_limit(b, "minLength", not_empty ? 1 : param->length.min);
+    size_t least = not_empty ? 1 : param->length.min;
+    if (purpose == GIVEN_BRIEF && param->looks)
+        return;
+    put_limit(b, "minLength", purpose == GIVEN_BRIEF && least == 1 ? 0 : least);
     put_limit(b, "maxLength", param->length.max);
     if (param->pattern) {
         MISHAP_JSON_KEY(b, "pattern");
@@ -85,9 +93,25 @@ static void put_default(mishap_buffer *b, const char *initial)
     mishap_json_reader_release(&reader);
 }
 
+/* A range that no keyword of JSON Schema can state: of a decimal that is a string. */
+static void put_range_words(mishap_buffer *b, const mishap_param *param)
+{
+    mishap_value min = mishap_bound(param->range.min), max = mishap_bound(param->range.max);
+    if (min.kind != MISHAP_KIND_NONE) {
+        MISHAP_PUT(b, "; at least ");
+        mishap_json_bare(b, &min);
+    }
+    if (max.kind != MISHAP_KIND_NONE) {
+        MISHAP_PUT(b, "; at most ");
+        mishap_json_bare(b, &max);
+    }
+}
+
 void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool alone)
 {
-    const char *looks = alone ? mishap_param_looks(param) : param->looks;
+    const mishap_type_facts *facts = mishap_type_find(param->type);
+    bool told = facts && facts->looks && !facts->format; /* the schema has no word for the type */
+    const char *looks = alone || told ? mishap_param_looks(param) : param->looks;
     if (param->help)
         mishap_buffer_put_text(b, mishap_text_of(param->help));
     if (looks) {
@@ -97,7 +121,10 @@ void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool al
         mishap_buffer_put_text(b, mishap_text_of(before));
         mishap_buffer_put_text(b, mishap_text_of(looks));
     }
-    if (alone && param->choices) {
+    if (told && param->type != MISHAP_DECIMAL_NUMBER &&
+        (param->range.min != 0 || param->range.max != 0))
+        put_range_words(b, param);
+    if (alone && param->choices && param->type == MISHAP_ENUM) {
         mishap_buffer_put_text(b, mishap_text_of(param->help ? "; one of " : "One of "));
         mishap_choices_put_words(b, param->choices);
     }
@@ -107,9 +134,56 @@ static void put_description(mishap_buffer *b, const mishap_param *param)
 {
     mishap_buffer words = { 0 };
     mishap_param_put_words(&words, param, false);
+    if (param->rules && words.length)
+        MISHAP_PUT(&words, "; ");
+    mishap_rules_put_words(&words, param->rules);
     MISHAP_JSON_TEXT_MEMBER(b, "description", mishap_buffer_text(&words));
     b->failed = b->failed || words.failed;
     mishap_buffer_release(&words);
+}
+
+/* The pattern of a decimal, or of an amount in one of the currencies. */
+static void put_decimal_pattern(mishap_buffer *b, const mishap_param *param)
+{
+    char digits[80];
+    int scale = param->scale ? param->scale : MISHAP_DECIMAL_DIGITS - 1;
+    bool money = param->type == MISHAP_MONEY;
+    mishap_buffer pattern = { 0 };
+    if (money)
+        scale = 4;
+    snprintf(digits, sizeof digits, "^-?(0|[1-9][0-9]{0,%d})(\\.[0-9]{1,%d})?",
+             MISHAP_DECIMAL_DIGITS - 1 - (param->scale ? scale : 0), scale);
+    mishap_buffer_put_text(&pattern, mishap_text_of(digits));
+    if (money)
+        MISHAP_PUT(&pattern, " ");
+    for (size_t i = 0; money && param->choices && param->choices[i]; i++) {
+        mishap_buffer_put_char(&pattern, i ? '|' : '(');
+        mishap_buffer_put_text(&pattern, mishap_text_of(param->choices[i]));
+    }
+    if (money)
+        mishap_buffer_put_text(&pattern, mishap_text_of(param->choices ? ")" : "[A-Z]{3}"));
+    MISHAP_PUT(&pattern, "$");
+    MISHAP_JSON_KEY(b, "pattern");
+    mishap_json_string(b, mishap_buffer_text(&pattern));
+    b->failed = b->failed || pattern.failed;
+    mishap_buffer_release(&pattern);
+}
+
+/* A form has a format of JSON Schema, an encoding or a pattern. Three bytes are four characters. */
+static void put_form(mishap_buffer *b, const mishap_param *param)
+{
+    const char *format = mishap_type_find(param->type)->format;
+    if (format) {
+        MISHAP_JSON_KEY(b, "format");
+        mishap_json_string(b, mishap_text_of(format));
+    } else if (param->type == MISHAP_BYTES) {
+        MISHAP_JSON_KEY(b, "contentEncoding");
+        mishap_json_string(b, (mishap_text)MISHAP_TEXT("base64"));
+        put_limit(b, "minLength", (param->length.min + 2) / 3 * 4);
+        put_limit(b, "maxLength", (param->length.max + 2) / 3 * 4);
+    } else {
+        put_decimal_pattern(b, param);
+    }
 }
 
 static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose);
@@ -122,12 +196,28 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
     put_description(b, param);
     if (param->type == MISHAP_STRING)
         put_string_rules(b, param, purpose);
+    if (param->type == MISHAP_FILE) {
+        bool bytes = purpose == GIVEN_IN_FORM; /* as OpenAPI 3.1 spells it, 4.8.14.3 */
+        mishap_json_key(b, mishap_text_of(bytes ? "contentMediaType" : "contentEncoding"));
+        mishap_json_string(b, mishap_text_of(bytes ? "application/octet-stream" : "base64"));
+    }
     if (param->type == MISHAP_ENUM)
         put_choices(b, param, nullable);
-    if ((param->type == MISHAP_INTEGER || param->type == MISHAP_NUMBER) &&
+    if (mishap_type_is_form(param->type))
+        put_form(b, param);
+    if ((param->type == MISHAP_INTEGER || param->type == MISHAP_NUMBER ||
+         param->type == MISHAP_DECIMAL_NUMBER) &&
         (param->range.min != 0 || param->range.max != 0)) {
         put_bound(b, "minimum", param->range.min);
         put_bound(b, "maximum", param->range.max);
+    }
+    if (param->type == MISHAP_MAP) {
+        put_limit(b, "minProperties", param->length.min);
+        put_limit(b, "maxProperties", param->length.max);
+        if (param->items) {
+            MISHAP_JSON_KEY(b, "additionalProperties");
+            put_param(b, param->items, purpose, false);
+        }
     }
     if (param->type == MISHAP_ARRAY) {
         put_limit(b, "minItems", param->length.min);
@@ -138,8 +228,14 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
         else
             MISHAP_PUT(b, "{}"); /* some clients do not take `true` for a schema */
     }
-    if (param->type == MISHAP_OBJECT && param->members)
+    if (param->unique) {
+        MISHAP_JSON_KEY(b, "uniqueItems");
+        mishap_json_bool(b, true);
+    }
+    if (param->type == MISHAP_OBJECT && param->members) {
         put_members(b, param->members, purpose);
+        mishap_rules_put_schema(b, param->members, param->rules);
+    }
     if (param->initial)
         put_default(b, param->initial);
     if (param->secret && purpose != ANSWERED) {
@@ -160,7 +256,7 @@ static void put_members_but(mishap_buffer *b, const mishap_param *params, enum p
         if (left_out && left_out(param, state))
             continue;
         mishap_json_key(b, mishap_text_of(param->name));
-        put_param(b, param, purpose, purpose == ANSWERED && !param->required);
+        put_param(b, param, purpose, param->nullable || (purpose == ANSWERED && !param->required));
         any = any || param->required;
     }
     mishap_json_close(b, '}');
@@ -173,7 +269,7 @@ static void put_members_but(mishap_buffer *b, const mishap_param *params, enum p
         mishap_json_close(b, ']');
     }
     MISHAP_JSON_KEY(b, "additionalProperties");
-    mishap_json_bool(b, purpose != GIVEN_CLOSED);
+    mishap_json_bool(b, purpose != GIVEN_CLOSED && purpose != GIVEN_BRIEF);
 }
 
 static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose)
@@ -181,29 +277,63 @@ static void put_members(mishap_buffer *b, const mishap_param *params, enum purpo
     put_members_but(b, params, purpose, NULL, NULL);
 }
 
-static void put_object(mishap_buffer *b, const mishap_param *params, enum purpose purpose,
-                       mishap_param_test *left_out, const void *state)
+static void put_object(mishap_buffer *b, const mishap_param *params, enum purpose purpose)
 {
     mishap_json_open(b, '{');
     put_type(b, MISHAP_OBJECT, false);
-    put_members_but(b, params, purpose, left_out, state);
+    put_members_but(b, params, purpose, NULL, NULL);
     mishap_json_close(b, '}');
 }
 
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 {
-    put_object(buffer, params, GIVEN, NULL, NULL);
+    put_object(buffer, params, GIVEN);
 }
 
 void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params)
 {
-    put_object(buffer, params, GIVEN_CLOSED, NULL, NULL);
+    put_object(buffer, params, GIVEN_CLOSED);
+}
+
+void mishap_params_put_brief_schema(mishap_buffer *buffer, const mishap_param *params)
+{
+    put_object(buffer, params, GIVEN_BRIEF);
+}
+
+/* All parameters of the rule are in the schema. */
+static bool is_stated(const mishap_param *params, const mishap_relation *rule,
+                      mishap_param_test *left_out, const void *state)
+{
+    for (size_t i = 0; rule->fields[i]; i++) {
+        const mishap_param *param = mishap_param_find(params, mishap_text_of(rule->fields[i]));
+        if (!param || left_out(param, state))
+            return false;
+    }
+    return true;
 }
 
 void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,
-                                  mishap_param_test *left_out, const void *state)
+                                  const mishap_relation *rules, mishap_param_test *left_out,
+                                  const void *state)
 {
-    put_object(buffer, params, GIVEN, left_out, state);
+    const mishap_relation *first = rules;
+    mishap_json_open(buffer, '{');
+    put_type(buffer, MISHAP_OBJECT, false);
+    put_members_but(buffer, params, GIVEN, left_out, state);
+    while (first && first->kind && is_stated(params, first, left_out, state))
+        first++;
+    if (first && !first->kind) /* half of the rules would look like all of them */
+        mishap_rules_put_schema(buffer, params, rules);
+    mishap_json_close(buffer, '}');
+}
+
+void mishap_params_put_form_schema(mishap_buffer *buffer, const mishap_param *params,
+                                   mishap_param_test *left_out, const void *state)
+{
+    mishap_json_open(buffer, '{');
+    put_type(buffer, MISHAP_OBJECT, false);
+    put_members_but(buffer, params, GIVEN_IN_FORM, left_out, state);
+    mishap_json_close(buffer, '}');
 }
 
 void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param)
@@ -213,5 +343,19 @@ void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param)
 
 void mishap_answers_put_schema(mishap_buffer *buffer, const mishap_param *answers)
 {
-    put_object(buffer, answers, ANSWERED, NULL, NULL);
+    put_object(buffer, answers, ANSWERED);
+}
+
+void mishap_answers_put_names(mishap_buffer *buffer, const mishap_param *answers)
+{
+    mishap_json_open(buffer, '{');
+    put_type(buffer, MISHAP_OBJECT, false);
+    MISHAP_JSON_KEY(buffer, "properties");
+    mishap_json_open(buffer, '{');
+    for (const mishap_param *member = answers; member->name; member++) {
+        mishap_json_key(buffer, mishap_text_of(member->name));
+        MISHAP_PUT(buffer, "{}");
+    }
+    mishap_json_close(buffer, '}');
+    mishap_json_close(buffer, '}');
 }

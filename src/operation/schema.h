@@ -11,12 +11,25 @@ void mishap_param_put_words(mishap_buffer *buffer, const mishap_param *param, bo
 /* One parameter by itself. */
 void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param);
 
-/* An object of the parameters but those for which the test holds. */
+/* An object of the parameters and nothing else, in few words: where a parameter says what its
+ * values look like (`.looks`), its lengths and its pattern are left out. */
+void mishap_params_put_brief_schema(mishap_buffer *buffer, const mishap_param *params);
+
+/* An object of the parameters but those for which the test holds, with the rules that are about the
+ * others and that a schema can state. */
 typedef bool mishap_param_test(const mishap_param *param, const void *state);
 void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,
-                                  mishap_param_test *left_out, const void *state);
+                                  const mishap_relation *rules, mishap_param_test *left_out,
+                                  const void *state);
+
+/* The same as a form: a file is bytes, and no base64 text. */
+void mishap_params_put_form_schema(mishap_buffer *buffer, const mishap_param *params,
+                                   mishap_param_test *left_out, const void *state);
 
 /* The object that an operation answers with. Where a member is not required it may be null. */
 void mishap_answers_put_schema(mishap_buffer *buffer, const mishap_param *answers);
+
+/* The names of its members alone, in few words. A failure matches this schema, too. */
+void mishap_answers_put_names(mishap_buffer *buffer, const mishap_param *answers);
 
 #endif

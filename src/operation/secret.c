@@ -1,8 +1,10 @@
 /* Which parameters of a declaration are secret, and what values a call has of them. */
 #include "operation/secret.h"
 
+#include "base/base64.h"
 #include "operation/call.h"
 #include "operation/declare.h"
+#include "operation/file.h"
 #include "operation/settings.h"
 
 /* -- declarations ------------------------------------------------------------------------------ */
@@ -95,6 +97,8 @@ static void walk(const mishap_param *param, yyjson_val *value, visitor *visit, v
     if (param->items) {
         MISHAP_JSON_ITEMS (value, index, count, item)
             walk(param->items, item, visit, state, depth + 1);
+        MISHAP_JSON_MEMBERS (value, index, count, key, item)
+            walk(param->items, item, visit, state, depth + 1);
     }
 }
 
@@ -158,11 +162,54 @@ static void learn_number(struct learning *learning, yyjson_val *value)
     mishap_buffer_release(&spelled);
 }
 
+/* A handler gets the bytes of a base64 text, and may repeat them. */
+static void learn_bytes(struct learning *learning, mishap_text base64, size_t size)
+{
+    mishap_buffer decoded = { 0 };
+    mishap_text bytes = { base64.data, size }; /* while they are counted, the length is enough */
+    if (learning->secrets->texts) {
+        if (!mishap_base64_read(&decoded, base64))
+            decoded.failed = true;
+        bytes = mishap_buffer_text(&decoded);
+        if (!decoded.failed)
+            bytes = mishap_arena_copy(learning->arena, bytes);
+        if (decoded.failed || !bytes.data)
+            learning->secrets->unknown = true;
+        mishap_buffer_release(&decoded);
+    }
+    if (bytes.data)
+        mishap_secrets_add_text(learning->secrets, bytes);
+}
+
+/* A text that a handler gets in another form is a secret in that form, too. */
+static void learn_read(struct learning *learning, const mishap_param *param, mishap_text text)
+{
+    mishap_file_parts file;
+    size_t size;
+    char written[MISHAP_WRITTEN];
+    mishap_uuid uuid;
+    if (param->type == MISHAP_FILE && mishap_file_split(text, &file)) {
+        learn_bytes(learning, file.base64, file.size);
+    } else if (param->type == MISHAP_BYTES && mishap_base64_measure(text, &size)) {
+        learn_bytes(learning, text, size);
+    } else if (param->type == MISHAP_UUID && mishap_uuid_read(text, &uuid)) {
+        mishap_text small = mishap_text_of(mishap_uuid_write(uuid, written));
+        if (learning->secrets->texts)
+            small = mishap_arena_copy(learning->arena, small);
+        if (!small.data)
+            learning->secrets->unknown = true;
+        else
+            mishap_secrets_add_text(learning->secrets, small);
+    }
+}
+
 /* Each text and number in a secret is one, and so is a key that no declaration makes public. */
 static void learn(struct learning *learning, const mishap_param *param, yyjson_val *value)
 {
     size_t index, count;
     yyjson_val *key, *item;
+    if (yyjson_is_str(value) && param)
+        learn_read(learning, param, mishap_json_text(value));
     if (yyjson_is_str(value))
         mishap_secrets_add_text(learning->secrets, mishap_json_text(value));
     else if (yyjson_is_num(value) || yyjson_is_raw(value))
@@ -172,7 +219,7 @@ static void learn(struct learning *learning, const mishap_param *param, yyjson_v
                                                        mishap_json_text(key));
         if (!member)
             mishap_secrets_add_text(learning->secrets, mishap_json_text(key));
-        learn(learning, member, item);
+        learn(learning, member || !param ? member : param->items, item);
     }
     MISHAP_JSON_ITEMS (value, index, count, item)
         learn(learning, param ? param->items : NULL, item);

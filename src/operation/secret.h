@@ -10,6 +10,7 @@
 #define MISHAP_OPERATION_SECRET_H
 
 #include "guard/guard.h"
+#include "operation/hide.h"
 #include "operation/operation.h"
 
 /* Is a parameter secret, or anything inside of it? And one of a list? */
@@ -50,7 +51,14 @@ const mishap_secrets *mishap_call_secrets(mishap_call *call);
 void mishap_hide_failure(mishap *failure, const mishap_param *params,
                          const mishap_secrets *secrets);
 
-/* The same for the JSON that a failing command answers with beside its failure. Without memory the
+/*
+ * Replace the leaks (leaks.h) in the public side of a failure that is returned to C and not
+ * rendered, apart from the output and the stack of a caller's own code. What is replaced is noted.
+ * A failure without any costs a scan of each of its texts.
+ */
+void mishap_hide_failure_leaks(mishap *failure, const mishap_sent *sent);
+
+/* Hide the secrets in the JSON that a failing command answers with beside its failure. Without memory the
  * buffer is empty and has failed. */
 void mishap_hide_data(mishap_buffer *json, const mishap_param *params,
                       const mishap_secrets *secrets);

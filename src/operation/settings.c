@@ -32,6 +32,17 @@ size_t mishap_services_of(const mishap_app *app,
     return count;
 }
 
+void mishap_setting_join(const mishap_service *service, const mishap_param *setting, char *name,
+                         size_t size)
+{
+    size_t stem = strlen(service->name);
+    stem -= stem > 1 && service->name[stem - 1] == 's';
+    if (strncmp(setting->name, service->name, stem) == 0 && setting->name[stem] == '_')
+        snprintf(name, size, "%s", setting->name);
+    else
+        snprintf(name, size, "%s_%s", service->name, setting->name);
+}
+
 bool mishap_setting_names(const mishap_app *app, const mishap_service *service,
                           const mishap_param *setting, mishap_arena *arena, const char **name,
                           const char **variable)
@@ -41,7 +52,7 @@ bool mishap_setting_names(const mishap_app *app, const mishap_service *service,
     char *joined = mishap_arena_take(arena, length), *capitals = mishap_arena_take(arena, size);
     if (!joined || !capitals)
         return false;
-    snprintf(joined, length, "%s_%s", service->name, setting->name);
+    mishap_setting_join(service, setting, joined, length);
     mishap_system_variable_of(app->name, joined, capitals, size);
     *name = joined;
     *variable = capitals;
@@ -51,6 +62,15 @@ bool mishap_setting_names(const mishap_app *app, const mishap_service *service,
 bool mishap_setting_is_store(const mishap_param *setting)
 {
     return setting->type == MISHAP_STRING && strcmp(setting->name, "store") == 0;
+}
+
+bool mishap_setting_is_address(const mishap_param *setting)
+{
+    static const char end[] = "_store";
+    size_t length = strlen(setting->name);
+    return mishap_setting_is_store(setting) ||
+           (setting->type == MISHAP_STRING && length >= sizeof end - 1 &&
+            strcmp(setting->name + length - (sizeof end - 1), end) == 0);
 }
 
 bool mishap_service_has_store(const mishap_service *service)

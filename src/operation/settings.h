@@ -28,6 +28,14 @@ bool mishap_setting_names(const mishap_app *app, const mishap_service *service,
                           const mishap_param *setting, mishap_arena *arena, const char **name,
                           const char **variable);
 
+/* A setting as parameters are named: `lisp_folder`. One that begins with the name of its service,
+ * or its singular, keeps its own: `incident_store` of the service `incidents`. */
+void mishap_setting_join(const mishap_service *service, const mishap_param *setting, char *name,
+                         size_t size);
+
+/* Is the setting the address of a store, which may have a password in it? */
+bool mishap_setting_is_address(const mishap_param *setting);
+
 /* Has the service a setting that --store stands for? And any service of the program? */
 bool mishap_service_has_store(const mishap_service *service);
 bool mishap_app_has_store(const mishap_app *app);

@@ -89,7 +89,7 @@ static mishap *check_known(struct gathering *g, const mishap_param *params, yyjs
     mishap_json_reader none = MISHAP_JSON_READER_IN(storage);
     if (!mishap_json_read(&none, (mishap_text)MISHAP_TEXT("{}")))
         return mishap_out_of_memory();
-    mishap *failure = mishap_params_refuse_unknown(params, values, none.root, knows, NULL);
+    mishap *failure = mishap_params_refuse_unknown(params, NULL, values, none.root, knows, NULL);
     mishap_json_reader_release(&none);
     return mishap_settings_take_findings(&g->found, failure, MISHAP_CODE_VALIDATION_ERROR);
 }

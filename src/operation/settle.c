@@ -3,6 +3,7 @@
  * behind each call that is not in a batch. A worker settles batches itself (worker/serve.c).
  */
 #include "mishap/carry.h"
+#include "mishap/inside.h"
 #include "operation/changes.h"
 #include "operation/running.h"
 
@@ -111,5 +112,7 @@ mishap *mishap_call_not_settled(const mishap_app *app, const mishap_operation *o
     if (bytes.failed || !mishap_carry_take(mishap_buffer_text(&bytes), &copy))
         copy = mishap_out_of_memory();
     mishap_buffer_release(&bytes);
+    if (failure && failure->of_worker)
+        mishap_set_of_worker(copy);
     return mishap_running_allow(app, operation, copy);
 }

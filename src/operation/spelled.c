@@ -83,6 +83,7 @@ bool mishap_put_spelled(mishap_buffer *buffer, mishap_type_of_param type, mishap
         bare = is_integer(text);
         break;
     case MISHAP_NUMBER:
+    case MISHAP_DECIMAL_NUMBER:
         bare = is_number(text);
         break;
     case MISHAP_BOOLEAN:
@@ -92,10 +93,10 @@ bool mishap_put_spelled(mishap_buffer *buffer, mishap_type_of_param type, mishap
         bare = is_container(&text, '[', &flaw);
         break;
     case MISHAP_OBJECT:
+    case MISHAP_MAP:
         bare = is_container(&text, '{', &flaw);
         break;
-    case MISHAP_STRING:
-    case MISHAP_ENUM:
+    default: /* a string */
         break;
     }
     if (!bare) {

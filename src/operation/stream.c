@@ -3,17 +3,22 @@
 #include <stdio.h>
 
 #include "operation/call.h"
+#include "operation/media.h"
 
 bool mishap_stream(mishap_call *call, const char *media_type)
 {
     const mishap_watcher *watcher = call->watcher;
-    const char *type = media_type ? media_type : "application/octet-stream";
+    const char *type = mishap_media_clean(media_type); /* a line break would begin a header line */
     if (call->answer_kind == MISHAP_ANSWER_STREAM)
         return !mishap_call_is_unheard(call);
     mishap_buffer_reset(&call->answer);
     call->answer_kind = MISHAP_ANSWER_STREAM;
     call->content = false;
     call->answer_type = mishap_call_print(call, "%s", type);
+    if (call->fields.length) {
+        mishap_text lines = mishap_buffer_text(&call->fields);
+        type = mishap_call_print(call, "%s\n%.*s", type, (int)lines.length, lines.data);
+    }
     return !mishap_call_is_unheard(call) &&
            (!watcher || !watcher->stream || watcher->stream(watcher, mishap_text_of(type)));
 }

@@ -66,7 +66,19 @@ static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mish
                           yyjson_val *value)
 {
     size_t index, count;
-    yyjson_val *item;
+    yyjson_val *key, *item;
+    if (param->type == MISHAP_MAP && param->items) {
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            mishap_spot place = { .outer = spot,
+                                  .name = mishap_json_text(key),
+                                  .secret = spot->secret || param->items->secret };
+            place.name.length = mishap_utf8_cut(place.name, SHOWN_NAME);
+            if (spot->secret) /* its names are not shown */
+                place = (mishap_spot){ .outer = spot, .index = index, .secret = true };
+            if (hunt->found < hunt->most)
+                hunt_in_value(hunt, &place, param->items, item);
+        }
+    }
     if (param->type == MISHAP_OBJECT && param->members && yyjson_is_obj(value))
         hunt_in_object(hunt, spot, param->members, value);
     if (param->type != MISHAP_ARRAY || !param->items || !yyjson_is_arr(value))
@@ -81,16 +93,16 @@ static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mish
     }
 }
 
-mishap *mishap_params_refuse_unknown(const mishap_param *params, yyjson_val *named,
-                                     yyjson_val *checked, mishap_name_test *known,
-                                     const void *state)
+mishap *mishap_params_refuse_unknown(const mishap_param *params, const mishap_relation *rules,
+                                     yyjson_val *named, yyjson_val *checked,
+                                     mishap_name_test *known, const void *state)
 {
     mishap_findings findings = { .declared = true };
     struct hunt hunt = { .most = 1, .known = known, .state = state };
     hunt_in_object(&hunt, NULL, params, named);
     if (!hunt.found)
         return NULL;
-    mishap_expect_members(&findings, params, checked);
+    mishap_expect_members(&findings, params, rules, checked);
     hunt.found = 0;
     hunt.most = MOST_UNKNOWN;
     hunt.findings = &findings;

@@ -1,13 +1,17 @@
 /*
  * src/program: a program as a whole. The boundaries do not depend on each other; this file adds
- * them to a program as further commands.
+ * them to a program as further commands, and the operations of the operator.
  */
 #include "mishap/main.h"
 
 #include "base/memory.h"
 #include "cli/run/run.h"
 #include "http/serve/serve.h"
+#include "index/index.h"
 #include "mcp/transport/http/over_http.h"
+#include "operator/operator.h"
+#include "pages/pages.h"
+#include "otlp/otlp.h"
 
 static bool has_route(const mishap_operation *operations)
 {
@@ -25,34 +29,64 @@ static bool has_tool(const mishap_operation *operations)
     return false;
 }
 
-int mishap_main(int argc, char **argv, const mishap_app *app)
+/* A program that has an operation `incidents.…` of its own, or a route there, keeps it. */
+static bool has_incidents(const mishap_operation *operations)
+{
+    static const char name[] = "incidents.";
+    for (; operations && operations->name; operations++) {
+        const char *path = operations->route ? strchr(operations->route, '/') : NULL;
+        if (strncmp(operations->name, name, sizeof name - 1) == 0 ||
+            (path && strncmp(path, "/incidents", 10) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* The operations of a program, and behind them ours; NULL: no memory. */
+static mishap_operation *put_together(const mishap_app *app)
 {
     const mishap_operation *ours[] = { &mishap_serve,        &mishap_keys_add,
                                        &mishap_keys_list,    &mishap_keys_remove,
                                        &mishap_keys_disable, &mishap_mcp_command };
     enum { OURS = sizeof ours / sizeof *ours, OF_HTTP = OURS - 1 };
-    if (!app)
-        return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
     size_t count = 0, first = has_route(app->operations) ? 0 : OF_HTTP;
     size_t last = has_tool(app->operations) ? OURS : OF_HTTP;
-    if (last == OURS)
+    while (app->operations[count].name)
+        count++;
+    mishap_operation *all = mishap_allocate((count + OURS + MISHAP_OPERATOR_COUNT + 1) *
+                                            sizeof *all);
+    if (!all)
+        return NULL;
+    memcpy(all, app->operations, count * sizeof *all);
+    for (size_t i = first; i < last; i++)
+        all[count++] = *ours[i];
+    if (!has_incidents(app->operations))
+        for (size_t i = 0; i < MISHAP_OPERATOR_COUNT; i++)
+            all[count++] = mishap_operator_operations[i];
+    all[count] = (mishap_operation){ 0 };
+    return all;
+}
+
+int mishap_main(int argc, char **argv, const mishap_app *app)
+{
+    if (!app)
+        return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
+    mishap_index_use(app->incident_store);
+    if (has_route(app->operations))
+        mishap_http_extend(&mishap_pages_over_http);
+    if (has_tool(app->operations))
         mishap_http_extend(&mishap_mcp_over_http);
+    mishap_http_extend(&mishap_otlp_over_http);
     mishap *broken = mishap_http_routes_declared(app);
     if (!broken)
         broken = mishap_http_headers_declared(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
-    if (first == last)
-        return mishap_cli_main(argc, argv, app);
-    while (app->operations[count].name)
-        count++;
-    mishap_operation *all = mishap_allocate((count + OURS + 1) * sizeof *all);
+    if (!app->operations || !app->operations[0].name)
+        return mishap_cli_main(argc, argv, app); /* the same */
+    mishap_operation *all = put_together(app);
     if (!all)
         return mishap_cli_main(argc, argv, app); /* as above */
-    memcpy(all, app->operations, count * sizeof *all);
-    for (size_t i = first; i < last; i++)
-        all[count++] = *ours[i];
-    all[count] = (mishap_operation){ 0 };
     mishap_app whole = *app;
     whole.operations = all;
     int status = mishap_cli_main(argc, argv, &whole);

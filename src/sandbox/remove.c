@@ -27,6 +27,23 @@ static DIR *open_folder(int above, const char *name)
     return folder;
 }
 
+/* Let this process list and change a folder. A link in its place is not followed: the program may
+ * have made one, and what it points to is not to change. fchmod() takes no descriptor of a folder
+ * that cannot be opened for reading; chmod() takes its name in /proc. */
+static void unlock_folder(int above, const char *name)
+{
+    char path[40];
+    int file = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (file >= 0)
+        fchmod(file, MISHAP_SANDBOX_FOLDER_MODE);
+    else if ((file = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0) {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+        chmod(path, MISHAP_SANDBOX_FOLDER_MODE);
+    }
+    if (file >= 0)
+        close(file);
+}
+
 /* Remove everything but folders, and move the subfolders of this one into `top`, under unused
  * names. A folder that is moved must be writable. */
 static void empty_into(int top, DIR *folder, unsigned long *count)
@@ -36,7 +53,7 @@ static void empty_into(int top, DIR *folder, unsigned long *count)
     while ((entry = readdir(folder))) {
         if (!is_entry(entry->d_name) || unlinkat(dirfd(folder), entry->d_name, 0) == 0)
             continue;
-        fchmodat(dirfd(folder), entry->d_name, MISHAP_SANDBOX_FOLDER_MODE, 0);
+        unlock_folder(dirfd(folder), entry->d_name);
         do
             snprintf(name, sizeof name, "mishap-%lu", ++*count);
         while (faccessat(top, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
@@ -57,7 +74,7 @@ static bool remove_some(int top, unsigned long *count)
             any = true;
             continue;
         }
-        fchmodat(top, entry->d_name, MISHAP_SANDBOX_FOLDER_MODE, 0);
+        unlock_folder(top, entry->d_name);
         DIR *folder = open_folder(top, entry->d_name);
         if (folder) {
             empty_into(top, folder, count);
@@ -70,16 +87,39 @@ static bool remove_some(int top, unsigned long *count)
     return any;
 }
 
-void mishap_sandbox_remove_folder(const char *path)
+static void empty_folder(int top)
 {
     unsigned long count = 0;
-    chmod(path, MISHAP_SANDBOX_FOLDER_MODE);
-    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    while (top >= 0 && remove_some(top, &count))
+    while (remove_some(top, &count))
         continue;
-    if (top >= 0)
+}
+
+void mishap_sandbox_remove_folder(const char *path)
+{
+    unlock_folder(AT_FDCWD, path);
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (top >= 0) {
+        empty_folder(top);
         close(top);
+    }
     rmdir(path);
+}
+
+void mishap_sandbox_remove_opened(int folder, const char *path)
+{
+    char link[40], now[4096];
+    struct stat status;
+    fchmod(folder, MISHAP_SANDBOX_FOLDER_MODE);
+    empty_folder(folder);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    ssize_t length = readlink(link, now, sizeof now - 1);
+    if (length > 0) {
+        now[length] = '\0';
+        rmdir(now);
+    }
+    rmdir(path);
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode))
+        unlink(path);
 }
 
 /* -- counting ---------------------------------------------------------------------------------- */

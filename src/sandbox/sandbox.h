@@ -117,6 +117,10 @@ mishap_sandbox_excess mishap_sandbox_excess_of(const mishap_sandbox_place *place
 /* The process has ended: remove what is left of it. */
 void mishap_sandbox_remove(mishap_sandbox_place *place);
 
+/* Remove a folder that was made at `path` and is open, with everything in it. The program may have
+ * moved it: the descriptor counts. A link that has taken its place is removed, not followed. */
+void mishap_sandbox_remove_opened(int folder, const char *path);
+
 /* Remove the control groups that a process which was killed could not: those that were made by a
  * process that is dead, and that no process is in. */
 void mishap_sandbox_sweep_groups(void);

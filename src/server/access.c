@@ -186,7 +186,7 @@ static void hand_over(mishap_http_access *access)
     }
     while (text.length) {
         size_t length = whole_lines(text, GATHERED);
-        if (!mishap_log_add(access->log, (mishap_text){ text.data, length }, false))
+        if (!mishap_log_add(access->log, (mishap_text){ text.data, length }))
             break;
         text.data += length;
         text.length -= length;

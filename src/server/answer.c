@@ -2,6 +2,7 @@
  * Answer a request: find the endpoint, identify the caller, check the rate, and call the endpoint.
  * All checks that need only the head are made before the body is read.
  */
+#include "base/media.h"
 #include "server/origin.h"
 #include "server/state.h"
 
@@ -146,36 +147,59 @@ static bool is_well_known(mishap_text path)
 
 /* -- heads ------------------------------------------------------------------------------------- */
 
+/* True: a fallback has this path, for a request like this one. It is *match now. */
+static bool fall_back(const mishap_http_server *server, const mishap_http_request *request,
+                      mishap_http_match *match)
+{
+    mishap_http_match other;
+    if (!mishap_http_route_fall_back(server->routes, request->method, request->path, &other) ||
+        (other.endpoint->html &&
+         !mishap_http_prefers(request->fields[MISHAP_HTTP_ACCEPT],
+                              (mishap_text)MISHAP_TEXT("text/html"),
+                              (mishap_text)MISHAP_TEXT("application/json"))))
+        return false;
+    *match = other;
+    return true;
+}
+
 bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
                       mishap_http_match *match)
 {
     bool found = mishap_http_route_find(server->routes, request->method, request->path, match);
+    if (found ? match->endpoint->yields : !match->allowed)
+        found = fall_back(server, request, match) || found;
     if (found)
         match->state = server->states[match->extension];
     else
         match->endpoint = NULL;
     request->endpoint = match->endpoint;
+    request->for_operator = match->for_operator;
     return found;
 }
 
-size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_http_match *match)
+size_t mishap_http_body_limit(const mishap_http_server *server, mishap_http_request *request,
+                              const mishap_http_match *match)
 {
     const mishap_http_endpoint *endpoint = match->endpoint;
+    size_t passed = endpoint && endpoint->passes ? endpoint->passes(server, request, match) : 0;
+    request->passing = passed != 0;
+    if (passed)
+        return passed;
     return endpoint && endpoint->body_limit ? endpoint->body_limit(server->settings)
                                             : server->settings->body_limit;
 }
 
 /* True: the body is too large, as far as its length is known, or there is no room for it. The reply
  * says so. */
-static bool refuse_body(mishap_http_server *server, const mishap_http_request *request,
+static bool refuse_body(mishap_http_server *server, mishap_http_request *request,
                         const mishap_http_match *match, mishap_http_reply *reply)
 {
-    size_t limit = mishap_http_body_limit(server, match);
+    size_t limit = mishap_http_body_limit(server, request, match);
     uint64_t length = request->announced > 0 ? (uint64_t)request->announced : 0;
     mishap *m = NULL;
     if (length > limit)
         m = mishap_http_too_large(limit);
-    else if (!mishap_http_bodies_fit(server, (size_t)length))
+    else if (!request->passing && !mishap_http_bodies_fit(server, (size_t)length))
         m = mishap_http_bodies_full();
     if (m)
         mishap_http_refuse_at(server, request, match, reply, m);

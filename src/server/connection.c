@@ -72,11 +72,17 @@ static size_t room_left(const mishap_http_loop *loop)
 /* libuv is in the middle of a read here and must not be told to stop it: see take_bytes(). */
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
-    mishap_http_loop *loop = ((connection *)handle->data)->loop;
-    size_t left = room_left(loop);
+    connection *c = handle->data;
+    mishap_http_loop *loop = c->loop;
+    size_t left = room_left(loop), size = left < MOST_ROOM ? left : MOST_ROOM;
+    char *lent = c->turn || c->ending ? NULL : mishap_http_exchange_lend(&c->exchange, &size);
     (void)suggested;
-    *room = uv_buf_init(loop->input + loop->input_used,
-                        (unsigned)(left < MOST_ROOM ? left : MOST_ROOM));
+    *room = uv_buf_init(lent ? lent : loop->input + loop->input_used, (unsigned)size);
+}
+
+static mishap *closed_early(void)
+{
+    return mishap_raise(BAD_REQUEST, "The connection was closed in the middle of the request.");
 }
 
 /* The peer will send no more. A reply that it waits for still reaches it. A deferred reply does, if
@@ -89,12 +95,12 @@ static void peer_ended(connection *c)
     if (c->reading)
         uv_read_stop((uv_stream_t *)&c->socket);
     c->reading = false;
-    if (c->wait == MISHAP_HTTP_WAIT_HEAD || c->wait == MISHAP_HTTP_WAIT_BODY)
+    if (mishap_http_exchange_passes(exchange))
         mishap_http_connection_proceed(
-            c, mishap_http_exchange_end(
-                   &c->loop->server, exchange,
-                   mishap_raise(BAD_REQUEST,
-                                "The connection was closed in the middle of the request.")));
+            c, mishap_http_exchange_break(&c->loop->server, exchange, closed_early()));
+    else if (c->wait == MISHAP_HTTP_WAIT_HEAD || c->wait == MISHAP_HTTP_WAIT_BODY)
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_end(&c->loop->server, exchange, closed_early()));
     else if (exchange->later ? !exchange->later->half_close
                              : !c->writing && c->wait != MISHAP_HTTP_WAIT_TURN)
         mishap_http_connection_close(c);
@@ -108,17 +114,27 @@ static bool goes_on(const connection *c, const uv_buf_t *data)
     return c->turn->data + c->turn->length == data->base;
 }
 
-/* Keep bytes for this iteration. Afterwards there is room for the next read of any connection. */
+static bool is_lent(const mishap_http_loop *loop, const char *data)
+{
+    return data < loop->input || data >= loop->input + sizeof loop->input;
+}
+
+/* Keep bytes for this iteration. Afterwards there is room for the next read of any connection.
+ * Memory of an endpoint is given back at once. */
 static void take_bytes(connection *c, char *data, size_t length)
 {
     mishap_http_loop *loop = c->loop;
+    bool lent = is_lent(loop, data);
     if (!c->turn) {
         c->turn = &loop->turns[loop->turn_count++];
         *c->turn = (struct mishap_http_turn){ .connection = c, .data = data };
     }
     c->turn->length += length;
-    loop->input_used = (size_t)(data - loop->input) + length;
-    if (room_left(loop) < LEAST_ROOM || loop->turn_count == MISHAP_HTTP_TURNS)
+    if (lent)
+        mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_BYTES_RECEIVED, (int64_t)length);
+    else
+        loop->input_used = (size_t)(data - loop->input) + length;
+    if (lent || room_left(loop) < LEAST_ROOM || loop->turn_count == MISHAP_HTTP_TURNS)
         mishap_http_connection_answer(loop);
 }
 
@@ -297,6 +313,7 @@ static void settle_connection(connection *c, mishap_http_state state)
         [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
         [MISHAP_HTTP_IN_HEAD] = MISHAP_HTTP_WAIT_HEAD,
         [MISHAP_HTTP_IN_BODY] = MISHAP_HTTP_WAIT_BODY,
+        [MISHAP_HTTP_PASSING] = MISHAP_HTTP_WAIT_UPLOAD,
         [MISHAP_HTTP_RUNNING] = MISHAP_HTTP_WAIT_ANSWER,
     };
     mishap_http_server *server = &c->loop->server;
@@ -323,8 +340,12 @@ static void settle_connection(connection *c, mishap_http_state state)
         mishap_http_connection_close(c);
     } else {
         mishap_http_wait_for(c, waits[state]);
-        read_or_not(c,
-                    state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
+        if (state == MISHAP_HTTP_PASSING &&
+            c->exchange.reader.passed - c->passed_then >= MISHAP_HTTP_UPLOAD_LEAST)
+            mishap_http_wait_anew(c);
+        read_or_not(c, state != MISHAP_HTTP_RUNNING ||
+                           (c->exchange.reader.window_length < MOST_AHEAD &&
+                            !mishap_http_exchange_passes(&c->exchange)));
     }
 }
 
@@ -472,17 +493,20 @@ bool mishap_http_connection_lags(const mishap_http_exchange *exchange)
 }
 
 /* Requests that were kept are answered in the next iteration, since the caller may be in the middle
- * of answering another one. */
+ * of answering another one. The same holds for the body of a request that is still deferred: it is
+ * passed on again. */
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     connection *c = connection_of(exchange);
     mishap_http_state state = exchange->ended ? MISHAP_HTTP_ENDED : MISHAP_HTTP_IDLE;
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
+    if (exchange->later && (c->turn || c->writing))
+        return; /* its body is passed on then */
     if (c->turn) {
         c->turn->state = state; /* if it was not processed yet, that decides the state */
     } else if (state == MISHAP_HTTP_ENDED || c->writing ||
-               !mishap_http_reader_has_more(&exchange->reader)) {
+               (!exchange->later && !mishap_http_reader_has_more(&exchange->reader))) {
         settle_connection(c, state);
     } else {
         mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);

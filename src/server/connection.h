@@ -24,6 +24,7 @@ typedef struct mishap_http_connection {
     int64_t began_ns; /* … when the incomplete request began */
     size_t unsent;    /* … bytes that the peer had not read then */
     size_t lingered;
+    size_t passed_then;            /* … bytes of the body that had been passed on then */
     uint64_t since_turn;           /* the iteration since which it waits for its turn */
     struct mishap_http_turn *turn; /* its input in this iteration of the loop */
     bool reading, writing, peer_ended, ending;

@@ -4,7 +4,7 @@
  *
  * No part of a request is repeated in the response: the response has the origin as the operator
  * configured it. The server uses no cookies, so credentials are never allowed; a page that has a
- * key sends it in a header.
+ * key sends it in a header. Paths that need the scope `operator` are never for other origins.
  */
 #include "server/origin.h"
 #include "server/state.h"
@@ -27,16 +27,18 @@ static bool put_origin(mishap_http_reply *reply, const char *allowed,
 /* Browsers refuse a reply with two Access-Control-Allow-Origin fields. */
 static bool is_done(const mishap_http_reply *reply)
 {
-    static const char field[] = ALLOW_ORIGIN ": ";
-    const mishap_buffer *fields = &reply->fields;
+    static const char line[] = "\r\n" ALLOW_ORIGIN ": ", *const field = line + 2;
+    const size_t length = sizeof line - 3;
+    const mishap_buffer *fields = &reply->fields; /* values of a program may have the same text */
     return reply->vary_origin ||
-           (fields->length && memmem(fields->data, fields->length, field, sizeof field - 1));
+           (fields->length > length && memcmp(fields->data, field, length) == 0) ||
+           (fields->length && memmem(fields->data, fields->length, line, sizeof line - 1));
 }
 
 void mishap_http_cors(mishap_http_reply *reply, const mishap_http_settings *settings,
                       const mishap_http_request *request)
 {
-    if (!settings->cors || is_done(reply))
+    if (!settings->cors || request->for_operator || is_done(reply))
         return;
     if (put_origin(reply, settings->cors, request))
         mishap_http_reply_field(reply, "Access-Control-Expose-Headers",
@@ -56,7 +58,7 @@ void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_sett
     mishap_http_reply_field(reply, "Allow", list);
     bool preflight = request->fields[MISHAP_HTTP_ORIGIN].data &&
                      request->fields[MISHAP_HTTP_REQUEST_METHOD].data;
-    if (settings->cors && preflight && !is_done(reply) &&
+    if (settings->cors && preflight && !request->for_operator && !is_done(reply) &&
         put_origin(reply, settings->cors, request)) {
         mishap_http_reply_field(reply, "Access-Control-Allow-Methods", list);
         mishap_http_reply_field(reply, "Access-Control-Allow-Headers",

@@ -44,7 +44,9 @@ void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_req
 bool mishap_http_exchange_is_last(const mishap_http_server *server,
                                   const mishap_http_exchange *exchange)
 {
-    return server->draining && !mishap_http_reader_has_more(&exchange->reader);
+    const mishap_http_reader *reader = &exchange->reader;
+    return (reader->passing && !reader->whole) ||
+           (server->draining && !mishap_http_reader_has_more(reader));
 }
 
 void mishap_http_exchange_reply(mishap_http_server *server, mishap_http_exchange *exchange,
@@ -108,8 +110,10 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
 
 static mishap_http_state state_of(const mishap_http_exchange *exchange)
 {
-    return exchange->ended              ? MISHAP_HTTP_ENDED
-           : exchange->later            ? MISHAP_HTTP_RUNNING
+    return exchange->ended   ? MISHAP_HTTP_ENDED
+           : exchange->later ? mishap_http_exchange_passes(exchange) && !exchange->later->full
+                                   ? MISHAP_HTTP_PASSING
+                                   : MISHAP_HTTP_RUNNING
            : exchange->reader.whole     ? MISHAP_HTTP_IDLE
            : exchange->reader.head_done ? MISHAP_HTTP_IN_BODY
            : exchange->reader.begun     ? MISHAP_HTTP_IN_HEAD
@@ -146,12 +150,13 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
     request->endpoint = NULL;
+    request->passing = false;
     request->caller_key = 0;
     request->caller_is_free = false;
     mishap_id_make_at(request->id, server->now_ms);
     exchange->entered = true;
     if (mishap_http_enter(server, request, again, match, reply)) {
-        exchange->reader.body_limit = mishap_http_body_limit(server, match);
+        exchange->reader.body_limit = mishap_http_body_limit(server, request, match);
         return true;
     }
     if (!reader->whole)
@@ -159,6 +164,87 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     send_reply(server, exchange, request, reply,
                match->endpoint ? (int64_t)match->route : MISHAP_HTTP_NO_ROUTE);
     return false;
+}
+
+/* -- bodies that are passed on ----------------------------------------------------------------- */
+
+bool mishap_http_exchange_passes(const mishap_http_exchange *exchange)
+{
+    const mishap_http_reader *reader = &exchange->reader;
+    return exchange->later && reader->passing && (!reader->whole || reader->ends_later) &&
+           !exchange->broken && !exchange->ended;
+}
+
+/* What follows the body is not for the endpoint, so no more than the rest of the body is read. */
+char *mishap_http_exchange_lend(const mishap_http_exchange *exchange, size_t *size)
+{
+    mishap_http_later *later = exchange->later;
+    uint64_t left = mishap_http_reader_left(&exchange->reader);
+    size_t lent;
+    if (!left || !later || !later->room || later->full || !mishap_http_exchange_passes(exchange))
+        return NULL;
+    char *room = later->room(later, &lent);
+    if (room)
+        *size = lent < left ? lent : (size_t)left;
+    return room;
+}
+
+/* Pass on what has arrived, until the endpoint takes no more, or has answered. What it answers
+ * comes after the replies to earlier requests. */
+static void pass_on(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    mishap_http_reader *reader = &exchange->reader;
+    mishap_http_request request;
+    mishap_http_progress progress;
+    server->at_hand.exchange = exchange;
+    server->at_hand.deferred = true;
+    while (mishap_http_exchange_passes(exchange) && !exchange->later->full &&
+           (progress = mishap_http_reader_next(reader, &request)) != MISHAP_HTTP_MORE) {
+        mishap_http_later *later = exchange->later;
+        if (progress == MISHAP_HTTP_PIECE) {
+            later->piece(later, request.body);
+        } else if (progress == MISHAP_HTTP_WHOLE) {
+            exchange->entered = exchange->continued = false;
+            exchange->began_ns = server->now_ns;
+            later->whole(later);
+        } else {
+            exchange->broken = true;
+            later->broken(later, mishap_http_reader_flaw(reader));
+        }
+    }
+    server->at_hand.exchange = NULL;
+}
+
+mishap_http_state mishap_http_exchange_break(mishap_http_server *server,
+                                             mishap_http_exchange *exchange, mishap *failure)
+{
+    mishap_http_later *later = exchange->later;
+    exchange->broken = true;
+    server->at_hand.exchange = exchange;
+    server->at_hand.deferred = true;
+    later->broken(later, failure);
+    server->at_hand.exchange = NULL;
+    return state_of(exchange);
+}
+
+/* The head was accepted: the endpoint begins to take the body, or refuses the request. */
+static void begin_passing(mishap_http_server *server, mishap_http_exchange *exchange,
+                          mishap_http_request *request, const mishap_http_match *match)
+{
+    mishap_http_reply *reply = &server->reply;
+    exchange->broken = false;
+    mishap_http_reader_pass(&exchange->reader, true);
+    if (mishap_http_answer(server, exchange, request, match, reply)) {
+        mishap_http_reader_pass(&exchange->reader, false);
+        leave_body(exchange, request, reply);
+        send_reply(server, exchange, request, reply, (int64_t)match->route);
+        return;
+    }
+    if (exchange->reader.wants_continue && exchange->later) {
+        exchange->continued = true;
+        MISHAP_PUT(&server->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    pass_on(server, exchange);
 }
 
 /* In the middle of a deferred answer there is no place for another reply, so the connection just
@@ -181,6 +267,10 @@ static void step(mishap_http_server *server, mishap_http_exchange *exchange,
     bool answered = exchange->reader.dropping; /* at its head */
     if (progress == MISHAP_HTTP_HEADED) {
         *entered = enter(server, exchange, request, match);
+        if (*entered && request->passing) {
+            begin_passing(server, exchange, request, match);
+            *entered = false;
+        }
         return;
     }
     if (!answered && (*entered || enter(server, exchange, request, match)) &&
@@ -253,10 +343,14 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
     bool room = true;
     if (exchange->ended)
         return MISHAP_HTTP_ENDED;
+    if (exchange->later && exchange->broken)
+        return state_of(exchange); /* what still comes of its body is dropped */
     if (!mishap_http_reader_take(&exchange->reader, data, length))
         return end_without_memory(server, exchange);
+    if (mishap_http_exchange_passes(exchange))
+        pass_on(server, exchange);
     if (exchange->later)
-        return keep_body(server, exchange, &room) ? MISHAP_HTTP_RUNNING
+        return keep_body(server, exchange, &room) ? state_of(exchange)
                                                   : end_without_memory(server, exchange);
     if (exchange->reader.whole || !exchange->reader.begun)
         exchange->began_ns = server->now_ns;

@@ -9,6 +9,7 @@ typedef enum mishap_http_state {
     MISHAP_HTTP_IDLE,    /* no request has begun */
     MISHAP_HTTP_IN_HEAD, /* the head of one is on its way */
     MISHAP_HTTP_IN_BODY, /* … its body */
+    MISHAP_HTTP_PASSING, /* … its body, which is passed on while it arrives */
     MISHAP_HTTP_RUNNING, /* the answer to a request comes later: no other one is processed */
     MISHAP_HTTP_ENDED,   /* the last reply is in server->out */
 } mishap_http_state;
@@ -22,6 +23,7 @@ typedef struct mishap_http_exchange {
     bool entered;     /* the head of the current request was checked and counted */
     bool continued;   /* 100 Continue was sent */
     bool peer_ended;  /* the peer sends no more */
+    bool broken;      /* the rest of a body that was passed on will not come, or is of no use */
     bool ended;       /* nothing more is read; a deferred answer can no longer be written */
 } mishap_http_exchange;
 
@@ -40,6 +42,17 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
  * broke off. Takes the mishap. */
 mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                            mishap_http_exchange *exchange, mishap *failure);
+
+/* True if the body of a request arrives, and is passed on. */
+bool mishap_http_exchange_passes(const mishap_http_exchange *exchange);
+
+/* Memory of the endpoint that the next bytes of such a body are to be read into, and its size.
+ * NULL: it has none now. */
+char *mishap_http_exchange_lend(const mishap_http_exchange *exchange, size_t *size);
+
+/* … and its rest will not come: its endpoint gets the failure, and answers. Takes the mishap. */
+mishap_http_state mishap_http_exchange_break(mishap_http_server *server,
+                                             mishap_http_exchange *exchange, mishap *failure);
 
 /* -- for deferred answers ---------------------------------------------------------------------- */
 

@@ -18,6 +18,18 @@ static void dismiss(const mishap_http_settings *settings, void *const *shared, s
             settings->extensions[count]->dismiss(shared[count]);
 }
 
+mishap *mishap_http_extensions_read(const mishap_http_settings *settings)
+{
+    for (size_t i = 0; i < count_of(settings); i++) {
+        mishap *failure = NULL;
+        if (settings->extensions[i]->read)
+            failure = settings->extensions[i]->read(settings);
+        if (failure)
+            return failure;
+    }
+    return NULL;
+}
+
 mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared)
 {
     mishap *failure = NULL;
@@ -167,6 +179,15 @@ bool mishap_http_extensions_busy(const mishap_http_server *server)
             return true;
     }
     return false;
+}
+
+void mishap_http_extensions_measure(const mishap_http_server *server, mishap_http_measures *to)
+{
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->measure)
+            extension->measure(server->states[i], to);
+    }
 }
 
 void mishap_http_extensions_close(mishap_http_server *server)

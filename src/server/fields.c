@@ -25,6 +25,10 @@ static const struct {
     [MISHAP_HTTP_ACCEPT_ENCODING] = { MISHAP_TEXT("Accept-Encoding"), MISHAP_HTTP_LIST },
     [MISHAP_HTTP_RANGE] = { MISHAP_TEXT("Range"), MISHAP_HTTP_FIRST },
     [MISHAP_HTTP_FORWARDED_FOR] = { MISHAP_TEXT("X-Forwarded-For"), MISHAP_HTTP_LIST },
+    [MISHAP_HTTP_TRACEPARENT] = { MISHAP_TEXT("traceparent"), MISHAP_HTTP_FIRST },
+    [MISHAP_HTTP_IF_MATCH] = { MISHAP_TEXT("If-Match"), MISHAP_HTTP_LIST },
+    [MISHAP_HTTP_IF_NONE_MATCH] = { MISHAP_TEXT("If-None-Match"), MISHAP_HTTP_LIST },
+    [MISHAP_HTTP_IF_RANGE] = { MISHAP_TEXT("If-Range"), MISHAP_HTTP_FIRST },
 };
 
 int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name)
@@ -35,6 +39,11 @@ int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name)
     while (i >= 0 && strncasecmp(fields->kept[i].name.data, name.data, name.length) != 0)
         i = fields->kept[i].next;
     return i;
+}
+
+mishap_text mishap_http_field_name(const mishap_http_fields *fields, size_t index)
+{
+    return index < fields->count ? fields->kept[index].name : (mishap_text){ NULL, 0 };
 }
 
 static mishap *add_field(mishap_http_fields *fields, mishap_text name, mishap_http_repeats repeats)

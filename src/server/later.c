@@ -167,6 +167,13 @@ bool mishap_http_later_half_closed(const mishap_http_later *later)
     return later->exchange->peer_ended;
 }
 
+void mishap_http_later_resume(mishap_http_later *later)
+{
+    later->full = false;
+    if (!is_at_hand(later) && !later->exchange->ended)
+        later->server->go_on(later->server, later->exchange);
+}
+
 /* -- ends -------------------------------------------------------------------------------------- */
 
 static void tell_of_stream(mishap_http_later *later)

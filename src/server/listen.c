@@ -283,6 +283,12 @@ void mishap_http_tell_address(const mishap_http_settings *settings, int port)
                  "");
     if (settings->log)
         put_line(&lines, settings->program, "failures are logged in ", settings->log);
+    if (settings->console) {
+        MISHAP_PUT(&lines, "console: ");
+        mishap_http_put_address(&lines, settings->host, port, &everywhere);
+        mishap_buffer_put_text(&lines, mishap_text_of(settings->console));
+        MISHAP_PUT(&lines, "\n");
+    }
     mishap_log_error(mishap_buffer_text(&lines));
     mishap_buffer_release(&lines);
 }

@@ -188,10 +188,13 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     }
     take_over(loop);
     for (ssize_t i = 0; i < count; i++) {
-        loop->released = loop->released || data->base[i] != MISHAP_HTTP_TAKE;
-        if (data->base[i] == MISHAP_HTTP_DRAIN)
+        char word = data->base[i];
+        loop->released = loop->released || word == MISHAP_HTTP_DRAIN || word == MISHAP_HTTP_STOP;
+        loop->server.stopping = loop->server.stopping || word == MISHAP_HTTP_WARN ||
+                                word == MISHAP_HTTP_STOP;
+        if (word == MISHAP_HTTP_DRAIN)
             drain(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
-        else if (data->base[i] == MISHAP_HTTP_STOP)
+        else if (word == MISHAP_HTTP_STOP)
             drain(loop, STOP_IDLE_MS, stop_ms);
     }
 }
@@ -203,6 +206,7 @@ static void set_patience(mishap_http_loop *loop, const mishap_http_settings *set
     loop->patience_ms[MISHAP_HTTP_WAIT_IDLE] = (uint64_t)settings->idle_ms;
     loop->patience_ms[MISHAP_HTTP_WAIT_HEAD] = (uint64_t)settings->head_ms;
     loop->patience_ms[MISHAP_HTTP_WAIT_BODY] = (uint64_t)settings->body_ms;
+    loop->patience_ms[MISHAP_HTTP_WAIT_UPLOAD] = (uint64_t)settings->body_ms;
     loop->patience_ms[MISHAP_HTTP_WAIT_WRITE] = (uint64_t)settings->write_ms;
     loop->patience_ms[MISHAP_HTTP_WAIT_LINGER] = LINGER_MS;
 }
@@ -321,6 +325,7 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                         .rates = common->rates,
                                         .bodies = common->bodies,
                                         .place = common->place,
+                                        .stopping = common->stopping,
                                         .loop = &loop.uv,
                                         .push = mishap_http_connection_push,
                                         .lags = mishap_http_connection_lags,

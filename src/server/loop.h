@@ -12,6 +12,7 @@ enum {
     MISHAP_HTTP_LEAVING = 'L', /* loop: it has begun to drain by itself; another loop is needed */
     MISHAP_HTTP_TAKE = 'T',    /* supervisor: here are connections, which the loop owns now */
     MISHAP_HTTP_DRAIN = 'D',   /* supervisor: another loop has started; drain */
+    MISHAP_HTTP_WARN = 'W',    /* supervisor: the server stops soon; go on accepting until then */
     MISHAP_HTTP_STOP = 'S', /* supervisor: finish requests in flight, close the other connections */
 };
 
@@ -21,12 +22,16 @@ typedef enum mishap_http_wait {
     MISHAP_HTTP_WAIT_IDLE,   /* the next request */
     MISHAP_HTTP_WAIT_HEAD,   /* the rest of a head */
     MISHAP_HTTP_WAIT_BODY,   /* the rest of a body */
+    MISHAP_HTTP_WAIT_UPLOAD, /* … more of a body that is passed on while it arrives */
     MISHAP_HTTP_WAIT_ANSWER, /* an answer, whose timeout is kept elsewhere */
     MISHAP_HTTP_WAIT_TURN,   /* the next iteration of the loop: it has sent requests already */
     MISHAP_HTTP_WAIT_WRITE,  /* a peer that reads slowly */
     MISHAP_HTTP_WAIT_LINGER, /* a peer that has its last reply and may still send */
     MISHAP_HTTP_WAITS,
 } mishap_http_wait;
+
+/* Of a body that is passed on, so many bytes must arrive within the time for a body. */
+enum { MISHAP_HTTP_UPLOAD_LEAST = 256 * 1024 };
 
 enum { MISHAP_HTTP_INPUT = 512 * 1024, MISHAP_HTTP_TURNS = 1024 };
 
@@ -74,6 +79,7 @@ typedef struct mishap_http_common {
     mishap_http_rates *rates;
     mishap_http_bodies *bodies;
     size_t place;        /* the place of this loop in `bodies` */
+    bool stopping;       /* the server was told to stop already */
     void *const *shared; /* what the extensions have prepared */
 } mishap_http_common;
 

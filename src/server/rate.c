@@ -10,11 +10,11 @@
  * one allowance. The position of the word depends on a secret, so an attacker cannot choose the
  * word of another caller.
  */
+#include "base/shared.h"
 #include "server/server.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 enum { WORDS = 1 << 16 };
 #define SECOND INT64_C(1000000000)
@@ -36,9 +36,8 @@ mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
     *out = NULL;
     if (per_second <= 0)
         return NULL;
-    mishap_http_rates *rates = mmap(NULL, sizeof *rates, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (rates == MAP_FAILED)
+    mishap_http_rates *rates = mishap_shared_map(sizeof *rates);
+    if (!rates)
         return mishap_out_of_memory();
     if (!mishap_system_random(rates->secret, sizeof rates->secret)) {
         mishap_http_rates_free(rates);
@@ -55,7 +54,7 @@ mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
 void mishap_http_rates_free(mishap_http_rates *rates)
 {
     if (rates)
-        munmap(rates, sizeof *rates);
+        mishap_shared_unmap(rates, sizeof *rates);
 }
 
 /* -- checking ---------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ void mishap_http_reply_reset(mishap_http_reply *reply)
     reply->media_type = NULL;
     reply->content = (mishap_text){ NULL, 0 };
     reply->code = NULL;
-    reply->vary_accept = reply->vary_origin = false;
+    reply->vary_accept = reply->vary_origin = reply->vary_encoding = false;
     reply->close = false;
 }
 
@@ -29,6 +29,13 @@ void mishap_http_reply_release(mishap_http_reply *reply)
     mishap_buffer_release(&reply->body);
     mishap_buffer_release(&reply->fields);
     mishap_buffer_release(&reply->type);
+}
+
+/* A 204 and a 304 have no body, and no Content-Length (RFC 9110, 8.6: of a 304 it would be that of
+ * the body which the client has already). */
+static bool has_body(const mishap_http_reply *reply)
+{
+    return reply->status != 204 && reply->status != 304;
 }
 
 /* -- bytes ------------------------------------------------------------------------------------- */
@@ -45,6 +52,8 @@ static const struct {
     { 202, MISHAP_TEXT("HTTP/1.1 202 Accepted\r\n") },
     { 203, MISHAP_TEXT("HTTP/1.1 203 Non-Authoritative Information\r\n") },
     { 204, MISHAP_TEXT("HTTP/1.1 204 No Content\r\n") },
+    { 206, MISHAP_TEXT("HTTP/1.1 206 Partial Content\r\n") },
+    { 304, MISHAP_TEXT("HTTP/1.1 304 Not Modified\r\n") },
     { 404, MISHAP_TEXT("HTTP/1.1 404 Not Found\r\n") },
     { 400, MISHAP_TEXT("HTTP/1.1 400 Bad Request\r\n") },
 };
@@ -67,7 +76,7 @@ static void put_status_line(mishap_buffer *out, int status)
 
 static void put_media_type(mishap_buffer *out, const mishap_http_reply *reply)
 {
-    if (!reply->media_type || reply->status == 204)
+    if (!reply->media_type || !has_body(reply))
         return;
     MISHAP_PUT(out, "Content-Type: ");
     mishap_buffer_put_text(out, mishap_text_of(reply->media_type));
@@ -76,12 +85,22 @@ static void put_media_type(mishap_buffer *out, const mishap_http_reply *reply)
 
 static void put_vary(mishap_buffer *out, const mishap_http_reply *reply)
 {
-    if (reply->vary_accept && reply->vary_origin)
-        MISHAP_PUT(out, "Vary: Accept, Origin\r\n");
+    if (!reply->vary_encoding && !reply->vary_origin) { /* the usual case */
+        if (reply->vary_accept)
+            MISHAP_PUT(out, "Vary: Accept\r\n");
+        return;
+    }
+    if (reply->vary_encoding && reply->vary_accept)
+        MISHAP_PUT(out, "Vary: Accept, Accept-Encoding");
+    else if (reply->vary_encoding)
+        MISHAP_PUT(out, "Vary: Accept-Encoding");
     else if (reply->vary_accept)
-        MISHAP_PUT(out, "Vary: Accept\r\n");
+        MISHAP_PUT(out, "Vary: Accept");
+    if (reply->vary_origin && (reply->vary_accept || reply->vary_encoding))
+        MISHAP_PUT(out, ", Origin");
     else if (reply->vary_origin)
-        MISHAP_PUT(out, "Vary: Origin\r\n");
+        MISHAP_PUT(out, "Vary: Origin");
+    MISHAP_PUT(out, "\r\n");
 }
 
 /* The fields of every head, between the status line and the empty line. */
@@ -96,6 +115,8 @@ static void put_fields(mishap_buffer *out, const mishap_http_server *server,
     if (reply->fields.length && !reply->fields.failed)
         mishap_buffer_put_text(out, mishap_buffer_text(&reply->fields));
     put_vary(out, reply);
+    if (request->for_operator) /* no copy of it stays in a browser or a proxy */
+        MISHAP_PUT(out, "Cache-Control: no-store\r\n");
     if (reply->close)
         MISHAP_PUT(out, "Connection: close\r\n");
     else if (!request->persists_by_default)
@@ -109,7 +130,7 @@ void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
 {
     put_status_line(out, reply->status);
     put_media_type(out, reply);
-    if (chunked && reply->status != 204)
+    if (chunked && has_body(reply))
         MISHAP_PUT(out, "Transfer-Encoding: chunked\r\n");
     put_fields(out, server, request, reply);
 }
@@ -120,13 +141,13 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
     size_t start = out->length;
     put_status_line(out, reply->status);
     put_media_type(out, reply);
-    if (reply->status != 204) { /* RFC 9110, 8.6: a 204 has no body, and no Content-Length */
+    if (has_body(reply)) {
         MISHAP_PUT(out, "Content-Length: ");
         mishap_buffer_put_uint(out, reply->content.length);
         MISHAP_PUT(out, "\r\n");
     }
     put_fields(out, server, request, reply);
-    if (request->method != MISHAP_HTTP_HEAD && reply->status != 204)
+    if (request->method != MISHAP_HTTP_HEAD && has_body(reply))
         mishap_buffer_put_text(out, reply->content);
     if (out->failed) {
         /* Half a reply is worse than none: the replies before it are still complete. */

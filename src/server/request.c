@@ -89,6 +89,12 @@ static int on_message_begin(llhttp_t *parser)
     return 0;
 }
 
+/* Bytes of the body so far. */
+static size_t received(const mishap_http_reader *reader)
+{
+    return reader->passed + reader->body_length;
+}
+
 /* Move the pieces of a chunked body together, over the chunk sizes between them. */
 static int on_body(llhttp_t *parser, const char *at, size_t length)
 {
@@ -99,7 +105,7 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
         return 0;
     if (!reader->body_length)
         reader->body_at = offset;
-    if (length > reader->body_limit - reader->body_length)
+    if (length > reader->body_limit - received(reader))
         return refuse_body(reader);
     size_t end = reader->body_at + reader->body_length;
     if (end != offset)
@@ -112,7 +118,7 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
 static int on_chunk_header(llhttp_t *parser)
 {
     mishap_http_reader *reader = parser->data;
-    if (parser->content_length > reader->body_limit - reader->body_length)
+    if (parser->content_length > reader->body_limit - received(reader))
         return refuse_body(reader);
     reader->chunk_begun = true;
     return HPE_PAUSED;
@@ -158,7 +164,8 @@ static void begin_next(mishap_http_reader *reader)
     reader->behind = reader->counted = reader->beside = 0;
     reader->begun = reader->head_done = reader->whole = reader->wants_continue = false;
     reader->forwarded = false;
-    reader->half_line = reader->told = reader->dropping = false;
+    reader->half_line = reader->told = reader->dropping = reader->passing = false;
+    reader->passed = 0;
     reader->body_limit = reader->settings->body_limit;
 }
 
@@ -178,7 +185,7 @@ static bool hand_over_head(mishap_http_reader *reader, mishap_http_request *requ
 
 static mishap_http_progress hand_over(mishap_http_reader *reader, mishap_http_request *request)
 {
-    if (reader->dropping)
+    if (reader->dropping || reader->passing)
         return MISHAP_HTTP_WHOLE;
     if (!reader->told && !hand_over_head(reader, request))
         return MISHAP_HTTP_FLAW;
@@ -190,6 +197,23 @@ static mishap_http_progress hand_over(mishap_http_reader *reader, mishap_http_re
 void mishap_http_reader_drop(mishap_http_reader *reader)
 {
     reader->dropping = true;
+}
+
+void mishap_http_reader_pass(mishap_http_reader *reader, bool pass)
+{
+    reader->passing = pass;
+}
+
+/* The bytes of the body that were parsed last. The end of the body may be known already: then WHOLE
+ * comes next. */
+static mishap_http_progress hand_over_piece(mishap_http_reader *reader,
+                                            mishap_http_request *request)
+{
+    request->body = (mishap_text){ reader->window + reader->start + reader->body_at,
+                                   reader->body_length };
+    reader->passed += reader->body_length;
+    reader->body_length = 0;
+    return MISHAP_HTTP_PIECE;
 }
 
 /* True for HEAD: its reply must not have a body, even if the request has a flaw. */
@@ -247,7 +271,7 @@ static size_t next_length(const mishap_http_reader *reader)
 static bool count_beside(mishap_http_reader *reader, size_t length)
 {
     reader->behind += length;
-    size_t line = reader->behind - reader->body_length - reader->counted;
+    size_t line = reader->behind - received(reader) - reader->counted;
     size_t more = line > ORDINARY ? line - ORDINARY : 0;
     if (reader->beside + more > reader->settings->head_limit)
         return false;
@@ -302,12 +326,21 @@ mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
     mishap_http_progress progress = MISHAP_HTTP_MORE;
     if (reader->flaw)
         return MISHAP_HTTP_FLAW;
+    if (reader->whole && reader->ends_later) {
+        reader->ends_later = false;
+        return MISHAP_HTTP_WHOLE;
+    }
     if (reader->whole)
         begin_next(reader);
     if (!reader->begun && !skip_lines(reader))
         return MISHAP_HTTP_FLAW;
-    while (reader->parsed < reader->window_length && progress == MISHAP_HTTP_MORE)
+    while (reader->parsed < reader->window_length && progress == MISHAP_HTTP_MORE &&
+           !(reader->passing && reader->body_length))
         progress = parse(reader);
+    if (reader->passing && reader->body_length && progress != MISHAP_HTTP_FLAW) {
+        reader->ends_later = progress == MISHAP_HTTP_WHOLE;
+        return hand_over_piece(reader, request);
+    }
     if (progress == MISHAP_HTTP_HEADED)
         return hand_over_head(reader, request) ? MISHAP_HTTP_HEADED : MISHAP_HTTP_FLAW;
     return progress == MISHAP_HTTP_WHOLE ? hand_over(reader, request) : progress;
@@ -345,6 +378,13 @@ bool mishap_http_reader_take(mishap_http_reader *reader, char *data, size_t leng
     return true;
 }
 
+uint64_t mishap_http_reader_left(const mishap_http_reader *reader)
+{
+    bool known = reader->head_done && !reader->whole && !(reader->parser.flags & F_CHUNKED) &&
+                 !mishap_http_reader_has_more(reader);
+    return known ? reader->parser.content_length : 0;
+}
+
 bool mishap_http_reader_has_more(const mishap_http_reader *reader)
 {
     return reader->parsed < reader->window_length;
@@ -354,10 +394,10 @@ bool mishap_http_reader_has_more(const mishap_http_reader *reader)
  * pieces of a chunked body is dropped. */
 bool mishap_http_reader_keep(mishap_http_reader *reader)
 {
-    bool done = reader->whole || reader->dropping;
+    bool done = reader->whole || reader->dropping || reader->passing;
     size_t from = done ? reader->parsed : reader->start, to = reader->parsed;
     bool chunked = reader->head_done && !reader->whole && reader->parser.flags & F_CHUNKED;
-    if (chunked)
+    if (chunked && !done)
         to = reader->start + reader->body_at + reader->body_length;
     size_t first = to - from, rest = reader->window_length - reader->parsed;
     reader->told = false;

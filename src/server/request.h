@@ -25,6 +25,7 @@ typedef enum mishap_http_progress {
     MISHAP_HTTP_FLAW,   /* the bytes are not a valid request: the connection must end */
     MISHAP_HTTP_HEADED, /* a body follows; all but the body is filled in */
     MISHAP_HTTP_WHOLE,  /* the request is complete */
+    MISHAP_HTTP_PIECE,  /* of a body that is passed on: request->body is a piece of it */
 } mishap_http_progress;
 
 /* A range of the bytes of a request, counted from its first byte. */
@@ -54,6 +55,9 @@ typedef struct mishap_http_reader {
     bool begun, head_done, whole; /* how far the request has come */
     bool told;               /* its head was returned, and the bytes have not been moved since */
     bool dropping;           /* its body is skipped */
+    bool passing;            /* its body is passed on in pieces, and not kept … */
+    size_t passed;           /* … bytes of it that were */
+    bool ends_later;         /* … its last piece was returned, and its end was not */
     bool chunk_begun;        /* the parser has stopped behind the size of a chunk */
     bool half_line;          /* a CR came before it */
     bool forwarded;          /* it has a field that proxies add */
@@ -78,6 +82,14 @@ mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
 /* After HEADED, for a body of known length: skip it, and keep nothing of it. WHOLE comes at its
  * end, and fills in nothing. */
 void mishap_http_reader_drop(mishap_http_reader *reader);
+
+/* How many bytes of a body are still to come, of which the length is known; 0: it is not known, or
+ * some that came were not parsed. */
+uint64_t mishap_http_reader_left(const mishap_http_reader *reader);
+
+/* After HEADED: PIECE comes for each piece of the body, which is not kept, and WHOLE at its end.
+ * Neither fills in anything else. */
+void mishap_http_reader_pass(mishap_http_reader *reader, bool pass);
 
 /* Fill in what is known of an incomplete request, or of one with a flaw: method, target, path,
  * query and fields. Everything else is left unchanged, and so is all if no request has begun. */

@@ -9,6 +9,9 @@
  * A lookup allocates no memory. Where several ways exist, all are tried, the spelled-out one first
  * and the tail last. It visits no node twice, so no path can make it slow.
  *
+ * Endpoints that are used only where no other one has the path (`fallback`) are a second tree in
+ * the same table, with a root of its own.
+ *
  * A handler may use a tail as a path of the file system, which an attacker could exploit. So a tail
  * with an empty segment, `.` or `..`, an escaped slash or an escaped NUL matches nothing, in any
  * spelling: a handler gets the segments that the request had, and none that means another place.
@@ -24,6 +27,9 @@ const mishap_text mishap_http_method_names[MISHAP_HTTP_METHODS] = {
 
 enum { ROUTED = MISHAP_HTTP_DELETE + 1 }; /* the methods that a route can have come first */
 
+/* The roots of the two trees are the first nodes. */
+enum root { ROOT, FALLBACK_ROOT, ROOTS };
+
 struct route {
     mishap_http_endpoint endpoint;
     size_t extension;
@@ -38,6 +44,7 @@ struct node {
     uint32_t tail;           /* the node behind `{name...}`; 0: none */
     uint32_t spelled;        /* how many nodes are reached by a spelled-out segment */
     unsigned allowed;        /* methods, one bit each; 0: no path ends here */
+    bool for_operator;       /* one of its routes needs the scope `operator` */
     uint32_t routes[ROUTED]; /* for each method, counted from 1; 0: none */
 };
 
@@ -45,7 +52,7 @@ struct mishap_http_routes {
     mishap_arena arena;
     struct route *routes;
     size_t count;
-    struct node *nodes; /* the first is the root */
+    struct node *nodes; /* the first are the roots */
     uint32_t node_count;
     uint32_t *table; /* nodes by parent and segment; 0: free */
     size_t slots;    /* size of the table: a power of two … */
@@ -160,7 +167,7 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
 {
     mishap_http_method method = MISHAP_HTTP_GET;
     const char *path = path_of(route->endpoint.route, &method);
-    uint32_t at = 0;
+    uint32_t at = route->endpoint.fallback ? FALLBACK_ROOT : ROOT;
     if (!path)
         return refuse_route(route, "is not a method, a space and a path");
     mishap_route_part part = { 0 };
@@ -180,6 +187,7 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
         return refuse_route(route, "is also the route of another operation");
     node->routes[method] = (uint32_t)(route - routes->routes) + 1;
     node->allowed |= 1u << method | 1u << MISHAP_HTTP_OPTIONS;
+    node->for_operator = node->for_operator || route->endpoint.scope == MISHAP_SCOPE_OPERATOR;
     if (method == MISHAP_HTTP_GET)
         node->allowed |= 1u << MISHAP_HTTP_HEAD;
     return NULL;
@@ -189,7 +197,7 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
 static bool make_room(mishap_http_routes *routes, const mishap_http_endpoint *const *lists,
                       size_t list_count)
 {
-    size_t count = 0, nodes = 1, slots = 8;
+    size_t count = 0, nodes = ROOTS, slots = 8;
     int shift = 61;
     for (size_t i = 0; i < list_count; i++)
         for (const mishap_http_endpoint *e = lists[i]; e && e->route; e++) {
@@ -207,7 +215,8 @@ static bool make_room(mishap_http_routes *routes, const mishap_http_endpoint *co
     if (!routes->routes || !routes->nodes || !routes->table)
         return false;
     memset(routes->table, 0, slots * sizeof *routes->table);
-    routes->nodes[routes->node_count++] = (struct node){ 0 };
+    for (size_t i = 0; i < ROOTS; i++)
+        routes->nodes[routes->node_count++] = (struct node){ 0 };
     return true;
 }
 
@@ -256,6 +265,17 @@ size_t mishap_http_route_count(const mishap_http_routes *routes)
 const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route)
 {
     return routes->routes[route].endpoint.name;
+}
+
+bool mishap_http_route_is_call(const mishap_http_routes *routes, size_t route)
+{
+    const mishap_http_endpoint *endpoint = &routes->routes[route].endpoint;
+    return endpoint->subject && !endpoint->fallback;
+}
+
+const char *mishap_http_route_text(const mishap_http_routes *routes, size_t route)
+{
+    return routes->routes[route].endpoint.route;
 }
 
 /* -- finding ----------------------------------------------------------------------------------- */
@@ -307,6 +327,7 @@ static bool is_sound_tail(mishap_text tail)
 static void arrive(struct walk *walk, const struct node *node)
 {
     walk->match->allowed |= node->allowed;
+    walk->match->for_operator = walk->match->for_operator || node->for_operator;
     if (!walk->found && (int)walk->method < ROUTED && node->routes[walk->method])
         walk->found = &walk->routes->routes[node->routes[walk->method] - 1];
 }
@@ -347,11 +368,12 @@ static void walk_on(struct walk *walk, uint32_t from, const char *at, size_t par
     }
 }
 
-bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
-                            mishap_text path, mishap_http_match *match)
+static bool find_below(const mishap_http_routes *routes, enum root root, mishap_http_method method,
+                       mishap_text path, mishap_http_match *match)
 {
     match->endpoint = NULL;
     match->allowed = 0;
+    match->for_operator = false;
     match->route = match->param_count = 0;
     if (path.length == 0 || path.data[0] != '/')
         return false;
@@ -362,7 +384,7 @@ bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method
         .escaped = memchr(path.data, '%', path.length) != NULL,
         .match = match,
     };
-    walk_on(&walk, 0, path.length == 1 ? walk.end : path.data, 0);
+    walk_on(&walk, root, path.length == 1 ? walk.end : path.data, 0);
     const struct route *found = walk.found;
     if (!found)
         return false;
@@ -373,6 +395,18 @@ bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method
     for (size_t i = 0; i < found->param_count; i++)
         match->params[i].name = found->params[i];
     return true;
+}
+
+bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
+                            mishap_text path, mishap_http_match *match)
+{
+    return find_below(routes, ROOT, method, path, match);
+}
+
+bool mishap_http_route_fall_back(const mishap_http_routes *routes, mishap_http_method method,
+                                 mishap_text path, mishap_http_match *match)
+{
+    return find_below(routes, FALLBACK_ROOT, method, path, match);
 }
 
 void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed)

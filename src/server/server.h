@@ -22,7 +22,9 @@
  *     remote.c       which address a request comes from
  *     origin.c       refuses requests of malicious web pages
  *     cors.c         which page may read a reply
- *     metrics.c      what is counted
+ *     metrics.c      what is counted, in memory that all loops share
+ *     metrics_read.c, metrics_table.c, metrics_text.c, metrics_processes.c
+ *                    … as numbers; the table of all metrics; as text; what processes use, by role
  *     caller.c       the caller as a number
  *     rate.c         how often each caller may call
  *     share.c        how many streams each caller may have open
@@ -40,6 +42,7 @@
 
 #include "base/base.h"
 #include "mishap/mishap.h"
+#include "server/metrics.h"
 
 typedef struct mishap_http_server mishap_http_server; /* see state.h */
 typedef struct mishap_http_request mishap_http_request;
@@ -56,16 +59,22 @@ typedef struct mishap_http_settings {
     /* A pointer that all extensions share. The server only passes it on. */
     struct mishap_served *served;
 
-    /* Identify the caller. NULL: request->caller and caller_key are set if the caller has a key.
-     * Otherwise a failure, such as AUTH_REQUIRED. `open`: callers without a key are served, too. If
-     * this pointer is NULL, every caller is served. */
+    /* Identify the caller. NULL: request->caller and caller_key are set if the caller has a key,
+     * and its scopes include that of the endpoint. Otherwise a failure, such as AUTH_REQUIRED.
+     * `open`: callers without a key are served, too. If this pointer is NULL, every caller is
+     * served. */
     mishap *(*admit)(mishap_http_server *server, mishap_http_request *request, bool open);
 
     /* Make a reply of a failure, for mishap_http_refuse(). */
     void (*refuse)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
                    const mishap_http_request *request, mishap *failure);
 
+    mishap_http_counted counted;      /* what is counted beside routes */
     const mishap_http_fields *fields; /* the fields that are used: set by mishap_http_supervise() */
+    const mishap_http_metrics *metrics; /* for processes of extensions: set by …supervise() */
+    const mishap_http_routes *routes;   /* … */
+    const char *otlp;  /* the URL of a collector of telemetry; NULL: variables may name one */
+    bool otlp_spans;   /* … gets spans, too */
     const char *guide; /* the path of the API description, named in the reply to an unknown path */
     const char *host;  /* to listen on */
     int port;          /* 0: any that is free */
@@ -78,8 +87,11 @@ typedef struct mishap_http_settings {
     const char *public_url; /* the address for links, without a slash at the end; NULL: the Host of
                                the request, if it names this server */
     const char *program;    /* its name, for lines on stderr */
+    const char *console;    /* the rest of the console's address, with a key, for the terminal on
+                               which the server was started; NULL: it is not shown */
     const char *log;        /* where failures are logged, shown at the start; NULL: nowhere */
     uint64_t log_bytes;     /* the size at which that is rotated; 0: never */
+    bool log_json;          /* records go to standard error as JSON */
     const char *access_log; /* a file, "-": stderr, NULL: none */
     const char *cors;       /* comma-separated origins; "*": any; NULL: none */
     int rate;               /* requests a second for each caller; 0: no limit */
@@ -94,7 +106,9 @@ typedef struct mishap_http_settings {
     int body_ms;            /* … and the body after it */
     int write_ms;           /* how long a peer may read nothing of what is written to it */
     int idle_ms;            /* how long a connection may wait for its next request */
-    int stop_ms;            /* how long to wait for requests in flight when told to stop */
+    int stop_ms;            /* how long to wait for requests in flight when told to stop … */
+    int drain_ms;           /* … and how long to go on accepting connections before that, so that
+                               load balancers notice */
 } mishap_http_settings;
 
 /* -- requests ---------------------------------------------------------------------------------- */
@@ -130,10 +144,14 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_ACCEPT_ENCODING,
     MISHAP_HTTP_RANGE,
     MISHAP_HTTP_FORWARDED_FOR, /* X-Forwarded-For */
+    MISHAP_HTTP_TRACEPARENT,
+    MISHAP_HTTP_IF_MATCH,
+    MISHAP_HTTP_IF_NONE_MATCH,
+    MISHAP_HTTP_IF_RANGE,
     MISHAP_HTTP_OWN_FIELDS,
 } mishap_http_field;
 
-enum { MISHAP_HTTP_MOST_FIELDS = 27 }; /* including those that extensions ask for */
+enum { MISHAP_HTTP_MOST_FIELDS = 30 }; /* including those that extensions ask for */
 
 /* A header field that an extension asks for. It may stand once in a request, unless `first`. */
 typedef struct mishap_http_wish {
@@ -153,6 +171,9 @@ void mishap_http_fields_free(mishap_http_fields *fields);
  * kept. An extension asks once, when it is opened. */
 int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name);
 
+/* The name of a field, as it was asked for; none: there are fewer. */
+mishap_text mishap_http_field_name(const mishap_http_fields *fields, size_t index);
+
 enum { MISHAP_HTTP_CHUNKED = -1 }; /* instead of the length of a body: it is not known */
 
 /* A complete request, or its head. All text points into memory of the connection. */
@@ -164,6 +185,7 @@ struct mishap_http_request {
     mishap_text fields[MISHAP_HTTP_MOST_FIELDS]; /* without white space; no data: absent */
     mishap_text body;
     int64_t announced;  /* length of the body from the head; 0: no body; MISHAP_HTTP_CHUNKED */
+    bool passing;       /* its body arrives later, in pieces: mishap_http_endpoint.passes */
     mishap_text remote; /* the caller's address, also behind a proxy: "192.0.2.1" */
     bool keep_alive;
     bool persists_by_default;      /* HTTP/1.1: the connection stays open by default */
@@ -173,6 +195,9 @@ struct mishap_http_request {
     const char *caller;                          /* the name of its key; NULL: none */
     bool caller_is_free;                         /* it has no key, and may name itself */
     bool forwarded;      /* it has a field that proxies add: its real sender is not known */
+    unsigned scopes;     /* what the caller may do (base/scope.h) */
+    bool for_operator;   /* its path needs the scope `operator`: no page of another origin may read
+                            the reply */
     uint64_t caller_key; /* the number of the key, for what belongs to a caller: another key may get
                             the same name later. 0: none */
 };
@@ -187,7 +212,8 @@ struct mishap_http_reply {
     mishap_buffer type;      /* memory for a media type that is no constant */
     mishap_buffer fields;    /* further fields, each a line that ends in CR LF */
     bool vary_accept;        /* the reply depends on Accept, or … */
-    bool vary_origin;        /* … on Origin: for caches */
+    bool vary_origin;        /* … on Origin, or … */
+    bool vary_encoding;      /* … on Accept-Encoding: for caches */
     const mishap_code *code; /* of the failure; NULL: success */
     bool close;              /* the connection ends with this reply */
 };
@@ -236,12 +262,25 @@ struct mishap_http_later {
     void (*written)(mishap_http_later *later);
     void (*left)(mishap_http_later *later); /* with half_close: the peer has closed its sending
                                                side. It may wait, or be gone; may be NULL */
+
+    /* Of a request that is `passing`: a piece of its body, never empty; the end of the body; the
+     * rest will not come, since it is malformed, too slow or cut off: the callee owns the failure.
+     * Each may answer the request, which is the last one of its connection if its body has not
+     * ended. `full`: the endpoint takes no more before mishap_http_later_resume(). */
+    void (*piece)(mishap_http_later *later, mishap_text bytes);
+    void (*whole)(mishap_http_later *later);
+    void (*broken)(mishap_http_later *later, mishap *failure);
+    bool full;
+    char *(*room)(mishap_http_later *later, size_t *size); /* where to read pieces; may be NULL */
 };
 
 /* Called in an endpoint's answer(), which leaves reply->status 0: the request will be answered
  * later. NULL: there is no memory. */
 mishap_http_later *mishap_http_defer(mishap_http_server *server,
                                      const mishap_http_request *request);
+
+/* The endpoint takes pieces of the body again. They come in a later iteration of the loop. */
+void mishap_http_later_resume(mishap_http_later *later);
 
 /* End an incomplete stream so that its reader notices: the connection ends without the last chunk.
  * The struct is freed, now or later, without a call of closed(). */
@@ -276,7 +315,12 @@ typedef struct mishap_http_endpoint {
                           further ones. NULL ends a list */
     const char *name;  /* for metrics */
     bool open;         /* callers without a key may use it, too */
-    bool any_host;     /* Host and Origin are not checked, or the endpoint checks them itself */
+    unsigned scope; /* the scope that its callers need (base/scope.h); 0: `call`, unless `open` */
+    bool any_host;  /* Host and Origin are not checked, or the endpoint checks them itself */
+    bool fallback;  /* it is used only where no other route has the path, or one that yields */
+    bool html;      /* … and only for requests that prefer text/html to JSON */
+    bool yields;    /* a fallback at the same path is preferred, and an operation of the program
+                       may take its route */
     /* Fill the reply, or defer: see mishap_http_defer(). */
     void (*answer)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply);
@@ -293,6 +337,11 @@ typedef struct mishap_http_endpoint {
 
     /* The largest body in bytes; NULL: settings->body_limit. */
     size_t (*body_limit)(const mishap_http_settings *settings);
+
+    /* The largest body in bytes, if it is passed on in pieces while it arrives; 0: it is held.
+     * answer() is called when the head is known, and defers, with functions for the pieces. */
+    size_t (*passes)(const mishap_http_server *server, const mishap_http_request *request,
+                     const mishap_http_match *match);
     const void *subject; /* the operation that it calls, if it is one; the server does not look */
 } mishap_http_endpoint;
 
@@ -306,14 +355,13 @@ struct mishap_http_match {
     void *state;                          /* … and the state of that extension in this process */
     /* Methods at this path, one bit each (1 << MISHAP_HTTP_GET); 0: no such path. */
     unsigned allowed;
+    bool for_operator; /* an endpoint at this path needs the scope `operator` */
     size_t param_count;
     struct {
         const char *name;
         mishap_text raw; /* the segment, or those of the tail, still escaped */
     } params[MISHAP_HTTP_PATH_PARAMS];
 };
-
-typedef struct mishap_http_routes mishap_http_routes;
 
 /* Make the routes of some lists of endpoints, one list for each extension; NULL is an empty one.
  * The endpoints are copied, their text is not. */
@@ -324,6 +372,11 @@ void mishap_http_routes_free(mishap_http_routes *routes);
 /* How many routes there are, and the name of each ("users.create", "health"). */
 size_t mishap_http_route_count(const mishap_http_routes *routes);
 const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route);
+/* … and as it was declared: "GET /users/:id". */
+const char *mishap_http_route_text(const mishap_http_routes *routes, size_t route);
+
+/* True if it calls an operation: its endpoint has a subject. */
+bool mishap_http_route_is_call(const mishap_http_routes *routes, size_t route);
 
 /*
  * True if a route has this path and method. A spelled-out segment is preferred to `:name`, and that
@@ -333,6 +386,14 @@ const char *mishap_http_route_name(const mishap_http_routes *routes, size_t rout
  */
 bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
                             mishap_text path, mishap_http_match *match);
+
+/* The same among the endpoints that are a `fallback`, which the function above does not see. */
+bool mishap_http_route_fall_back(const mishap_http_routes *routes, mishap_http_method method,
+                                 mishap_text path, mishap_http_match *match);
+
+/* Find the endpoint of a request: match->endpoint is NULL if there is none. */
+bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
+                      mishap_http_match *match);
 
 /* "GET, HEAD, OPTIONS" */
 void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed);
@@ -348,11 +409,15 @@ struct mishap_http_extension {
     mishap *(*list)(const mishap_http_settings *settings, mishap_http_endpoint **out);
     const mishap_http_wish *fields; /* the header fields that it reads */
 
+    /* In the supervisor, before it has forked any process: read settings that no other process may
+     * inherit. Undone by dismiss(). NULL: there are none. */
+    mishap *(*read)(const mishap_http_settings *settings);
+
     /* In the supervisor, before there are loops: make the memory that all of them share. No file
      * may stay open, since it would be shared across a fork. */
     mishap *(*prepare)(const mishap_http_settings *settings, void **shared);
 
-    /* Undo prepare(), even if that failed. */
+    /* Undo read() and prepare(), even if one of them failed. */
     void (*dismiss)(void *shared);
 
     /* In the supervisor: a loop is about to be forked; was forked; has ended. The number that the
@@ -375,6 +440,8 @@ struct mishap_http_extension {
     void (*drain)(void *state);                /* the loop ends soon: end all streams */
     void (*revoke)(void *state, uint64_t key); /* see mishap_http_revoke() */
     bool (*busy)(void *state); /* true if work is left that no connection waits for */
+    /* … the metrics are asked for: add what this extension knows (mishap_http_measure). */
+    void (*measure)(void *state, mishap_http_measures *to);
 
     void (*close)(void *state); /* close the handles on the loop and free the state */
 };
@@ -385,46 +452,6 @@ void *mishap_http_state_of(const mishap_http_server *server, const mishap_http_e
 /* The routes of all extensions. */
 mishap *mishap_http_extensions_route(const mishap_http_settings *settings,
                                      mishap_http_routes **out);
-
-/* -- metrics ----------------------------------------------------------------------------------- */
-
-/*
- * Counters in memory that all loops share. The sets of labels are bounded: routes that exist (and
- * one for all other paths), statuses that exist, codes of the catalog.
- */
-typedef struct mishap_http_metrics mishap_http_metrics;
-
-/* For the supervisor, before it forks loops. */
-mishap *mishap_http_metrics_make(const mishap_http_routes *routes, mishap_http_metrics **out);
-void mishap_http_metrics_free(mishap_http_metrics *metrics);
-
-enum { MISHAP_HTTP_NO_ROUTE = -1 };
-
-/* Count a request that was answered. Called in any loop, without a lock. */
-void mishap_http_metrics_count(mishap_http_metrics *metrics, int64_t route,
-                               mishap_http_method method, int status, const mishap_code *code,
-                               int64_t duration_ns);
-
-/* Other metrics. */
-typedef enum mishap_http_gauge {
-    MISHAP_HTTP_CONNECTIONS, /* open now */
-    MISHAP_HTTP_ACCEPTED,    /* connections so far */
-    MISHAP_HTTP_IN_FLIGHT,   /* requests whose handlers run now */
-    MISHAP_HTTP_CRASHES,     /* handlers that crashed, or ended their process */
-    MISHAP_HTTP_LOOPS_BEGUN, /* loops so far */
-    MISHAP_HTTP_BYTES_RECEIVED,
-    MISHAP_HTTP_BYTES_SENT,
-    MISHAP_HTTP_GAUGES,
-} mishap_http_gauge;
-void mishap_http_metrics_add(mishap_http_metrics *metrics, mishap_http_gauge gauge, int64_t change);
-
-/* A loop has ended, for any reason: subtract the connections and requests that it had open. For the
- * supervisor, after it has waited for that process. */
-void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process);
-
-/* Prometheus text, exposition format 0.0.4. */
-void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *metrics,
-                             const mishap_http_routes *routes);
 
 /* -- callers ----------------------------------------------------------------------------------- */
 
@@ -518,9 +545,23 @@ mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_req
  * its peer. Called by the extension that manages the keys, in its tick(). */
 void mishap_http_revoke(mishap_http_server *server, uint64_t key);
 
+/* True if the whole server was told to stop. It may still accept connections: settings->drain_ms.
+ */
+bool mishap_http_is_stopping(const mishap_http_server *server);
+
 /* Count something; the metrics as text. Nothing happens in a server without metrics. */
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);
 void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
+
+/* Count a call that has no request of its own: one of MCP. `call` is its place in
+ * settings->counted. */
+void mishap_http_count_call(mishap_http_server *server, size_t call, const mishap_code *code,
+                            int64_t duration_ns);
+
+/* What this loop has of something, for a service; the metrics show the sum of all loops. Called in
+ * tick(). */
+void mishap_http_tell_of_loop(mishap_http_server *server, mishap_metric metric, size_t service,
+                              int64_t value);
 
 /* -- serving ----------------------------------------------------------------------------------- */
 

@@ -56,6 +56,11 @@ const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *se
     return server->settings;
 }
 
+bool mishap_http_is_stopping(const mishap_http_server *server)
+{
+    return server->stopping;
+}
+
 uv_loop_t *mishap_http_uv(const mishap_http_server *server)
 {
     return server->loop;
@@ -85,8 +90,25 @@ void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int6
         mishap_http_metrics_add(server->metrics, gauge, change);
 }
 
-void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server)
+void mishap_http_count_call(mishap_http_server *server, size_t call, const mishap_code *code,
+                            int64_t duration_ns)
 {
     if (server->metrics)
-        mishap_http_metrics_put(buffer, server->metrics, server->routes);
+        mishap_http_metrics_count_call(server->metrics, call, code, duration_ns);
+}
+
+void mishap_http_tell_of_loop(mishap_http_server *server, mishap_metric metric, size_t service,
+                              int64_t value)
+{
+    if (server->metrics)
+        mishap_http_metrics_tell(server->metrics, metric, service, value);
+}
+
+void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server)
+{
+    mishap_http_measures measures = { 0 };
+    if (!server->metrics)
+        return;
+    mishap_http_extensions_measure(server, &measures);
+    mishap_http_metrics_put(buffer, server->metrics, server->routes, &measures);
 }

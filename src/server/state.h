@@ -42,6 +42,7 @@ struct mishap_http_server {
     mishap_http_task *first_task, *last_task; /* tasks that wait for a later iteration */
     void (*wake)(mishap_http_server *server); /* start an iteration soon; NULL: there is no loop */
     bool draining;                            /* each connection ends with its next reply */
+    bool stopping;                            /* the whole server was told to stop */
 
     mishap_http_reply reply; /* of the current request; its memory is reused */
     mishap_buffer out;       /* bytes for the current connection */
@@ -93,6 +94,9 @@ void mishap_http_server_tick(mishap_http_server *server);
 
 /* -- extensions -------------------------------------------------------------------------------- */
 
+/* In the supervisor, before anything else: let them read their settings. */
+mishap *mishap_http_extensions_read(const mishap_http_settings *settings);
+
 /* In the supervisor: prepare all of them. `shared` has room for one pointer each. If one fails, it
  * and those before it are dismissed already. */
 mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared);
@@ -117,6 +121,7 @@ void mishap_http_extensions_tick(mishap_http_server *server);
 void mishap_http_extensions_drain(mishap_http_server *server);
 void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key);
 bool mishap_http_extensions_busy(const mishap_http_server *server);
+void mishap_http_extensions_measure(const mishap_http_server *server, mishap_http_measures *to);
 
 void mishap_http_extensions_close(mishap_http_server *server);
 
@@ -159,12 +164,10 @@ void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
 void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);
 
-/* Find the endpoint of a request: match->endpoint is NULL if there is none. */
-bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
-                      mishap_http_match *match);
-
-/* The largest body of such a request, in bytes. */
-size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_http_match *match);
+/* The largest body of such a request, in bytes. request->passing is set if its body is passed on in
+ * pieces. */
+size_t mishap_http_body_limit(const mishap_http_server *server, mishap_http_request *request,
+                              const mishap_http_match *match);
 
 /* The head of a request is known: find its endpoint, and check it. True: it can be answered. False:
  * the reply is ready. `again`: it was checked before, and its body has arrived meanwhile. */

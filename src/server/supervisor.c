@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -53,6 +54,7 @@ typedef struct supervisor {
     int *bad_starts;              /* … how often in a row its loop did not become ready */
     int64_t *begin_at_ns;         /* … when to try again; 0: it has a loop */
     int64_t beat_ns;              /* when loops were checked last */
+    int64_t stop_at_ns;           /* when to stop: the server was told to; 0: it was not */
     int slots, port, signals;
     size_t turn; /* the process that gets the next connections, if it can */
     bool announced, stopping;
@@ -65,9 +67,8 @@ typedef struct supervisor {
  * loop has no socket. */
 static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control)
 {
-    const mishap_http_common common = {
-        s->routes, s->metrics, s->rates, s->bodies, place, s->shared
-    };
+    const mishap_http_common common = { s->routes, s->metrics,         s->rates, s->bodies,
+                                        place,     s->stop_at_ns != 0, s->shared };
     sigset_t none;
     for (int i = 0; i < s->slots; i++)
         if (i != slot || s->stopping)
@@ -247,6 +248,21 @@ static void stop_processes(supervisor *s)
     }
 }
 
+/* The first request to stop. Until it stops, the server accepts connections and says at /ready that
+ * it will: so a load balancer that looks there sends no request to a closed socket. */
+static void stop_soon(supervisor *s)
+{
+    s->stop_at_ns = mishap_clock_monotonic_ns() + (int64_t)s->settings->drain_ms * 1000000;
+    if (!s->settings->drain_ms) {
+        stop_processes(s);
+        return;
+    }
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            tell_process(&s->processes[i], MISHAP_HTTP_WARN);
+    mishap_log_say("%s: stopping in %d ms\n", s->settings->program, s->settings->drain_ms);
+}
+
 static void kill_all(supervisor *s)
 {
     for (size_t i = 0; i < MOST_PROCESSES; i++)
@@ -304,13 +320,23 @@ static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
         begin_loop(s, ended.slot);
 }
 
+static int64_t cpu_of(const struct rusage *used)
+{
+    const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
+    return ((int64_t)user->tv_sec + system->tv_sec) * 1000000000 +
+           ((int64_t)user->tv_usec + system->tv_usec) * 1000;
+}
+
 /* A stopped (SIGSTOP) loop answers no requests: kill it. */
 static void reap(supervisor *s)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    struct rusage used;
+    while ((pid = wait4(-1, &status, WNOHANG | WUNTRACED, &used)) > 0) {
         struct process *loop = find_process(s, pid);
+        if (!WIFSTOPPED(status))
+            mishap_http_metrics_used(s->metrics, pid, loop != NULL, cpu_of(&used));
         if (WIFSTOPPED(status) && loop)
             mishap_signal_process(pid, SIGKILL);
         else if (loop)
@@ -339,10 +365,13 @@ static void on_signal(supervisor *s, int number)
         break;
     default:
         reap(s); /* so that no connection is handed to a dead loop */
-        if (s->stopping)
-            kill_all(s); /* the second request to stop */
-        else
+        if (!s->stop_at_ns) {
+            stop_soon(s);
+            break;
+        }
+        if (!s->stopping)
             stop_processes(s);
+        kill_all(s); /* the second request to stop */
     }
 }
 
@@ -360,6 +389,10 @@ static bool any_left(const supervisor *s)
 static int look_at_clock(supervisor *s)
 {
     int64_t now = mishap_clock_monotonic_ns(), next = now + INT64_C(1000000000);
+    if (s->stop_at_ns && !s->stopping && now >= s->stop_at_ns)
+        stop_processes(s);
+    if (s->stop_at_ns && !s->stopping && s->stop_at_ns < next)
+        next = s->stop_at_ns;
     for (int i = 0; i < s->slots && !s->stopping; i++) {
         if (s->begin_at_ns[i] && now >= s->begin_at_ns[i])
             begin_loop(s, i);
@@ -405,6 +438,7 @@ static void watch(supervisor *s)
         look_for_silent(s);
         mishap_http_extensions_look(s->settings, s->shared);
         mishap_logs_look();
+        mishap_http_metrics_look(s->metrics);
         nfds_t count = 0;
         files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
         for (size_t i = 0; i < MOST_PROCESSES; i++)
@@ -438,7 +472,9 @@ static mishap *begin_logs(mishap_http_settings *settings)
     if (!failure)
         failure = mishap_logs_begin(
             &(mishap_logs_plan){ .program = settings->program,
+                                 .processes = (size_t)settings->loops,
                                  .incident_bytes = settings->log_bytes,
+                                 .json_errors = settings->log_json,
                                  .access = file && strcmp(file, "-") != 0 ? file : NULL });
     if (!mishap_log_is_open(MISHAP_LOG_INCIDENTS))
         settings->log = NULL; /* then it is not mentioned */
@@ -476,7 +512,7 @@ static mishap *open_all(supervisor *s)
     if (!failure)
         failure = mishap_http_extensions_route(settings, &s->routes);
     if (!failure)
-        failure = mishap_http_metrics_make(s->routes, &s->metrics);
+        failure = mishap_http_metrics_make(s->routes, &settings->counted, &s->metrics);
     if (!failure)
         failure = mishap_http_rates_make(settings->rate, &s->rates);
     if (!failure)
@@ -509,7 +545,9 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     if (!mishap_system_random(settings->secret, sizeof settings->secret))
         return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     mishap_http_files_raise(settings);
-    s.failure = begin_logs(settings);
+    s.failure = mishap_http_extensions_read(settings);
+    if (!s.failure)
+        s.failure = begin_logs(settings);
     if (s.failure)
         return s.failure;
     s.failure = mishap_http_extensions_prepare(settings, s.shared);
@@ -523,6 +561,8 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
                                           mishap_http_extensions_files(settings, s.shared));
     if (!s.failure) {
         settings->fields = s.fields;
+        settings->metrics = s.metrics;
+        settings->routes = s.routes;
         for (int i = 0; i < s.slots; i++)
             begin_loop(&s, i);
         watch(&s);
@@ -531,5 +571,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     mishap_http_extensions_dismiss(settings, s.shared);
     mishap_logs_end();
     settings->fields = NULL;
+    settings->metrics = NULL;
+    settings->routes = NULL;
     return s.failure;
 }

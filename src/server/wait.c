@@ -47,6 +47,7 @@ static void start_waiting(connection *c, mishap_http_wait wait)
     c->began_ns = c->exchange.began_ns;
     if (wait == MISHAP_HTTP_WAIT_WRITE)
         c->unsent = unsent(c);
+    c->passed_then = c->exchange.reader.passed;
     c->previous = w->last[wait];
     *(c->previous ? &c->previous->next : &w->first[wait]) = c;
     w->last[wait] = c;
@@ -104,6 +105,11 @@ static void too_slow(connection *c)
         m = mishap_raise(REQUEST_TIMEOUT, "The request took too long to arrive.");
         mishap_http_connection_proceed(c,
                                        mishap_http_exchange_end(&c->loop->server, &c->exchange, m));
+        break;
+    case MISHAP_HTTP_WAIT_UPLOAD:
+        m = mishap_raise(REQUEST_TIMEOUT, "The request took too long to arrive.");
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_break(&c->loop->server, &c->exchange, m));
         break;
     default:
         if (has_moved(c))

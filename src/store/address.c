@@ -41,6 +41,11 @@ static mishap *make_sqlite(const char *path, const mishap_store_schema *schema, 
 {
     char name[64];
     mishap_buffer whole;
+    if (!schema->sqlite)
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED,
+                                           "The service %s can be stored in PostgreSQL only.",
+                                           schema->name),
+                              "Give a store address of the form postgresql://USER@HOST/DATABASE.");
     mishap_buffer_init(&whole, NULL, 0);
     mishap_buffer_add(&whole, path, strlen(path));
     snprintf(name, sizeof name, "%s.sqlite", schema->name);

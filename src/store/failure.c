@@ -1,4 +1,5 @@
 /* Failures of a store as callers get them. The engine's own words are noted by the engine. */
+#include "base/rehearsal.h"
 #include "store/store.h"
 
 static const char outcome[] = "outcome", unknown[] = "unknown";
@@ -66,6 +67,14 @@ mishap *mishap_store_lost(mishap_store *store, mishap *cause)
         mishap_service_lost(store->call);
     return mishap_because(mishap_store_failure(tells_of_damage(cause) ? STORE_DAMAGED : STORE_LOST),
                           cause);
+}
+
+/* The use is counted, and the process may end here. */
+mishap *mishap_store_use(mishap_store *store)
+{
+    if (!mishap_rehearsal_page || !mishap_rehearsal_use_store())
+        return NULL;
+    return mishap_store_lost(store, mishap_raise(UNAVAILABLE, "A test has taken the store away."));
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

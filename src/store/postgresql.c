@@ -539,6 +539,8 @@ static void close_store(mishap_store *base)
 }
 
 const store_engine mishap_postgresql_engine = {
+    .queries = MISHAP_TALLY_POSTGRESQL_QUERIES,
+    .failures = MISHAP_TALLY_POSTGRESQL_FAILURES,
     .open = mishap_postgresql_open,
     .close = close_store,
     .begin = begin,

@@ -9,6 +9,7 @@
 #define MISHAP_STORE_POSTGRESQL_H
 
 #include "base/arena.h"
+#include "base/rehearsal.h"
 #include "store/libpq.h"
 #include "store/store.h"
 
@@ -35,6 +36,7 @@ typedef struct postgresql_store {
     mishap_arena arena; /* values of the query, and bytes of its row */
     char storage[1024]; /* its first block */
     postgresql_statement *statements;
+    char schema[MISHAP_REHEARSAL_NAME]; /* the name of the service, and more in a test */
     char address[];
 } postgresql_store;
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define pq mishap_libpq
 
@@ -182,10 +183,11 @@ static mishap *set_up(postgresql_store *store)
      * has read all of its rows, and conflicts with every transaction that changes one of them. */
     return run_for(store, NULL, 0,
                    "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
-                   "warning; SET jit TO off; SET enable_seqscan TO off; SELECT "
+                   "warning; SET jit TO off; SET datestyle TO ISO; "
+                   "SET intervalstyle TO iso_8601; SET enable_seqscan TO off; SELECT "
                    "set_config('synchronous_commit', 'on', false) WHERE "
                    "current_setting('synchronous_commit') = 'off'",
-                   store->base.schema->name, MISHAP_STORE_PATIENCE);
+                   store->schema, MISHAP_STORE_PATIENCE);
 }
 
 /* A server that was still starting may be ready by the time it is asked: then a second try
@@ -216,7 +218,7 @@ static mishap *connect_to_server(postgresql_store *store, bool again)
  * snapshot, which functions such as to_regclass() do not use. */
 static mishap *look_for_store(postgresql_store *store, bool *is_there)
 {
-    const char *name = store->base.schema->name;
+    const char *name = store->schema;
     char found[16] = "";
     mishap *failure = run_for(
         store, found, sizeof found,
@@ -243,7 +245,7 @@ static mishap *read_store(postgresql_store *store, int *version, char identity[S
     failure = run_text(store, "SELECT version FROM store", number, sizeof number);
     *version = (int)strtol(number, NULL, 10);
     if (!failure && *version < 0)
-        failure = mishap_store_is_foreign(NULL, store->base.schema->name);
+        failure = mishap_store_is_foreign(NULL, store->schema);
     return failure ? failure
                    : run_text(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
 }
@@ -251,7 +253,7 @@ static mishap *read_store(postgresql_store *store, int *version, char identity[S
 /* CREATE SCHEMA needs a permission even if the schema exists. */
 static mishap *make_schema(postgresql_store *store)
 {
-    const char *name = store->base.schema->name;
+    const char *name = store->schema;
     char missing[8] = "";
     mishap *failure = run_for(store, missing, sizeof missing,
                               "SELECT to_regnamespace('\"%s\"') IS NULL", name);
@@ -274,7 +276,7 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     /* If two processes do this at once, the second one waits here, and finds the work done. */
     mishap *failure = run_for(store, NULL, 0,
                               "SELECT pg_advisory_xact_lock(hashtext('mishap'), hashtext('%s'))",
-                              store->base.schema->name);
+                              store->schema);
     if (!failure)
         failure = make_schema(store);
     if (!failure)
@@ -337,12 +339,40 @@ mishap *mishap_postgresql_connect_again(postgresql_store *store)
     return connect_to_store(store, identity);
 }
 
+/* A schema that was made for a test, which is over. A process that the test has killed may hold its
+ * locks a little longer, and a busy server may answer late: then there is another try. */
+static bool drop_schema(const char *address, const char *name)
+{
+    enum { LONGEST_MS = 60000, PAUSE_US = 100000 };
+    static const mishap_store_schema none = { .name = "" };
+    mishap_store *base = mishap_postgresql_store_new(address, &none);
+    postgresql_store *store = (postgresql_store *)base;
+    int64_t begun = mishap_store_now_ms();
+    bool dropped = false, again = store != NULL;
+    while (again) {
+        mishap *failure = connect_to_server(store, false);
+        if (!failure)
+            failure = run_for(store, NULL, 0, "DROP SCHEMA IF EXISTS \"%s\" CASCADE", name);
+        dropped = !failure;
+        again = failure && mishap_told(failure)->retryable &&
+                mishap_store_now_ms() - begun < LONGEST_MS;
+        mishap_free(failure);
+        if (again)
+            usleep(PAUSE_US);
+    }
+    mishap_store_close(base);
+    return dropped;
+}
+
 mishap *mishap_postgresql_open(mishap_store *base, const char *identity)
 {
     postgresql_store *store = (postgresql_store *)base;
     mishap *failure = mishap_libpq_load();
     if (!failure)
         failure = check_address(store);
+    if (!failure && mishap_rehearsal_page && *mishap_rehearsal_page->suffix &&
+        !mishap_rehearsal_keep_schema(drop_schema, store->address, store->schema))
+        return mishap_raise(NOT_CONFIGURED, "A test has too many stores.");
     return failure ? failure : connect_to_store(store, identity);
 }
 
@@ -357,6 +387,8 @@ mishap_store *mishap_postgresql_store_new(const char *address, const mishap_stor
     memset(store, 0, size + statements);
     store->base.engine = &mishap_postgresql_engine;
     store->base.schema = schema;
+    snprintf(store->schema, sizeof store->schema, "%s%s", schema->name,
+             mishap_rehearsal_page ? mishap_rehearsal_page->suffix : "");
     store->statements = (postgresql_statement *)(void *)((char *)store + size);
     memcpy(store->address, address, strlen(address) + 1);
     return &store->base;

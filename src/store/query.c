@@ -12,8 +12,11 @@ void mishap_query_begin(mishap_query *query, mishap_store *store, size_t stateme
         query->failure = mishap_because(
             mishap_store_failure(mishap_store_trouble_of(store)),
             mishap_raise(INTERNAL_ERROR, "An earlier query of the transaction has failed."));
+    else
+        query->failure = mishap_store_use(store);
     if (query->failure)
         return;
+    mishap_tally_add(store->engine->queries);
     query->writes = store->schema->statements[statement].writes;
     store->engine->begin(query);
 }
@@ -62,7 +65,7 @@ void mishap_query_bind_null(mishap_query *query, int place)
 
 bool mishap_query_step(mishap_query *query)
 {
-    return !query->failure && query->store->engine->step(query);
+    return !query->failure && !query->misfit && query->store->engine->step(query);
 }
 
 bool mishap_query_is_null(mishap_query *query, int column)
@@ -112,6 +115,10 @@ mishap *mishap_query_end(mishap_query *query)
     if (!failure && query->no_memory) {
         trouble = STORE_BROKEN;
         failure = mishap_out_of_memory();
+    }
+    if (!failure && query->misfit) {
+        trouble = STORE_BROKEN;
+        failure = mishap_raise(INTERNAL_ERROR, "A value does not fit the type of its column.");
     }
     mishap_store_note_trouble(query->store, trouble);
     return failure;

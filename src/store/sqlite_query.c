@@ -99,7 +99,7 @@ static int bind_value(sqlite3_stmt *statement, int place, const store_value *val
         return sqlite3_bind_double(statement, place, value->real);
     case STORE_TEXT:
         return sqlite3_bind_text64(statement, place, value->text.data, value->text.length,
-                                   SQLITE_STATIC, SQLITE_UTF8);
+                                   value->copied ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
     case STORE_BLOB:
         return sqlite3_bind_blob64(statement, place, value->text.data, value->text.length,
                                    SQLITE_STATIC);
@@ -280,6 +280,9 @@ static void close_store(mishap_store *store)
 }
 
 const store_engine mishap_sqlite_engine = {
+    .counts_units = true,
+    .queries = MISHAP_TALLY_SQLITE_QUERIES,
+    .failures = MISHAP_TALLY_SQLITE_FAILURES,
     .open = mishap_sqlite_open_store,
     .close = close_store,
     .begin = begin,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/rehearsal.h"
 #include "operation/call.h"
 
 int64_t mishap_store_now_ms(void)
@@ -36,7 +37,7 @@ static mishap *check_schema(const mishap_store_schema *schema)
     const char *why = NULL;
     if (!has_sound_name(schema))
         why = "its name must be lower_snake and have at most 40 bytes";
-    else if (schema->postgresql &&
+    else if (schema->postgresql && schema->sqlite &&
              mishap_store_newest(schema->sqlite) != mishap_store_newest(schema->postgresql))
         why = "both engines must have the same number of migrations";
     return why ? mishap_raise(INTERNAL_ERROR,
@@ -50,9 +51,13 @@ mishap *mishap_store_open(const char *address, const char *identity,
     mishap_store *store = NULL;
     *out = NULL;
     MISHAP_TRY(check_schema(schema));
+    if (mishap_rehearsal_store_is_gone())
+        return mishap_store_failure(STORE_LOST);
     mishap *failure = mishap_store_for_address(address, schema, &store);
     if (!failure)
         failure = store->engine->open(store, identity);
+    if (failure && store)
+        mishap_tally_add(store->engine->failures);
     if (failure)
         mishap_store_close(store);
     else

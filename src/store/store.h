@@ -22,6 +22,7 @@
 #ifndef MISHAP_STORE_STORE_H
 #define MISHAP_STORE_STORE_H
 
+#include "base/tally.h"
 #include "mishap/store.h"
 
 enum {
@@ -62,9 +63,13 @@ typedef struct store_value {
     int64_t integer; /* and boolean */
     double real;
     mishap_text text; /* and bytes */
+    bool copied;      /* the text does not live until the first step */
 } store_value;
 
 typedef struct store_engine {
+    mishap_tally queries, failures; /* under which they are counted */
+    bool counts_units;              /* a column of decimals has integers */
+
     /* Connect to the store: the first time, or to the store of this identity. */
     mishap *(*open)(mishap_store *store, const char *identity);
     void (*close)(mishap_store *store); /* and free the store */
@@ -138,6 +143,10 @@ static inline bool mishap_store_is_refusal(store_trouble trouble)
 /* An open store cannot be used any more: the library is told, and callers get UNAVAILABLE, or
  * NOT_CONFIGURED if it is damaged. The cause is for the operator. */
 mishap *mishap_store_lost(mishap_store *store, mishap *cause);
+
+/* Before each query and each begin and commit of a transaction: NULL, unless a test has asked for a
+ * store that is gone (base/rehearsal.h). */
+mishap *mishap_store_use(mishap_store *store);
 
 /* Failures of opening. `where` is the path of a file; NULL: a database. */
 mishap *mishap_store_is_newer(const char *where, int version, int newest);

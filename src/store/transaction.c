@@ -30,6 +30,8 @@ void mishap_store_pause_before(int attempt)
 
 void mishap_store_note_trouble(mishap_store *store, store_trouble trouble)
 {
+    if (trouble >= STORE_BUSY)
+        mishap_tally_add(store->engine->failures);
     if (trouble == STORE_FINE || store->depth == 0)
         return;
     bool whole = trouble == STORE_AGAIN || trouble == STORE_BUSY || trouble == STORE_LOST;
@@ -85,6 +87,7 @@ mishap *mishap_store_begin(mishap_store *store)
     if (store->failed_depth)
         return mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
                               misused("an earlier query has failed"));
+    MISHAP_TRY(mishap_store_use(store));
     mishap *failure = store->engine->transact(store, STORE_BEGIN, store->depth + 1, &trouble);
     if (!failure) {
         store->depth++;
@@ -108,6 +111,11 @@ static mishap *commit_level(mishap_store *store, store_trouble *trouble)
         *trouble = mishap_store_trouble_of(store);
         roll_back_level(store);
         return failure;
+    }
+    mishap *gone = mishap_store_use(store);
+    if (gone) {
+        roll_back_level(store);
+        return gone;
     }
     mishap *failure = store->engine->transact(store, STORE_COMMIT, store->depth, trouble);
     if (!failure) {

@@ -89,7 +89,8 @@ static void arguments_that_the_library_refuses_have_codes_of_the_seed(void **sta
                 "{\"success\":false,\"error\":\"One or more fields are not valid.\",\"code\":"
                 "\"invalid_type\",\"category\":\"validation\",\"retriable\":false,\"details\":"
                 "{\"fields\":[{\"field\":\"args\",\"error\":\"invalid_type\",\"expected\":"
-                "\"array\",\"actual\":\"string\"}]}}");
+                "\"array\",\"actual\":\"string\",\"message\":\"args must be an array, not a "
+                "string.\"}]}}");
     mishap_buffer room = { 0 };
     mishap *failure = mishap_invoke(&app, "artifacts.invoke", "{\"artifact\":\"genesis_ledger\"}",
                                     NULL, NULL);

@@ -9,11 +9,11 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
 import threading
 
 import world
 from world import ENGINES, World, address_of, command, folder_of, genesis, postgres  # before the others: it says where they are
+import talk
 from blackbox import Skipped, equal, expect, main, parsed, test, tests_of
 from server import FOLDER, PATIENCE, PROGRAM, all_ended_in_order, wait_for
 
@@ -175,20 +175,13 @@ def a_command_can_name_the_price_too():
 
 @test
 def an_agent_is_told_the_price_of_now():
-    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
-                                                                            "clientInfo": {"name": "t", "version": "1"}}},
-             {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     calls = [(STORE, "create", ["a1", "tool", "x"], "alice"), (ESCROW, "deposit", ["a1", 95], "alice"), (ESCROW, "purchase", ["a1", 5], "bob"),
              (ESCROW, "purchase", ["a1", 95, 1], "bob"), (MINT, "bid", ["a1", 2], "bob"), (LEDGER, "balance", ["bob"], "bob"),
              (LEDGER, "balance", ["bob"], "alice")]
     data, answers = folder_of("told"), {}
-    for number, (artifact, method, args, caller) in enumerate(calls, 1):  # one after the other: calls of one client run at the same time
-        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "invoke_artifact", "arguments": {
-            "artifact": artifact, "method": method, "args": args, "caller": caller}}}
-        done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", data], check=False, timeout=PATIENCE, stdout=subprocess.PIPE,
-                              input="".join(json.dumps(line) + "\n" for line in [*lines, call]).encode(), stderr=subprocess.DEVNULL,
-                              env=dict(os.environ, MISHAP_LOG=""))
-        answers.update({message.get("id"): message["result"] for message in map(parsed, done.stdout.splitlines()) if message.get("id")})
+    for number, (artifact, method, args, caller) in enumerate(calls, 1):
+        with talk.Server("--service", "artifacts", "--data", data, program=PROGRAM, revision="2025-11-25", env={"MISHAP_LOG": ""}) as agent:
+            answers[number] = agent.call("invoke_artifact", artifact=artifact, method=method, args=args, caller=caller)
     refused = json.loads(answers[3]["content"][0]["text"])
     equal((answers[3]["isError"], refused["code"], refused["details"]["price"], refused["details"]["version"]), (True, "conflict", 95, 1), "refused")
     equal(answers[4]["structuredContent"]["balance"], 5, "as it was seen")

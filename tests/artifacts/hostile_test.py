@@ -8,11 +8,10 @@ ARTIFACTS_MUTATIONS is how many random requests are sent (300). Speaks TAP.
 import json
 import os
 import random
-import subprocess
 import time
 
 import world
-from blackbox import equal, expect, main, parsed, test, tests_of
+from blackbox import equal, expect, main, parsed, run_agent, test, tests_of
 from server import FOLDER, PATIENCE, PROGRAM, Closed, all_ended_in_order
 from world import CODES, World, check_failure, command
 
@@ -190,11 +189,11 @@ def agents_that_send_such_things_get_the_dictionary():
                          % (len(sent), filled(form, value)))
     data = os.path.join(FOLDER, "agents")
     os.mkdir(data)
-    done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", data], check=False, timeout=PATIENCE, input=b"\n".join(opening + lines) + b"\n",
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, MISHAP_LOG=""))
-    equal(done.returncode, 0, "the exit: %s" % done.stderr[-300:])
+    done = run_agent([PROGRAM, "mcp", "--service", "artifacts", "--data", data], [line + b"\n" for line in opening + lines], 1 + len(lines),
+                     env=dict(os.environ, MISHAP_LOG=""))
+    equal(done.status, 0, "the exit: %s" % done.err[-300:])
     told = 0
-    for message in map(parsed, done.stdout.splitlines()):
+    for message in map(parsed, done.out.splitlines()):
         if not message.get("id") or "result" not in message:
             continue  # what is no JSON is an error of the protocol
         result = message["result"]

@@ -7,12 +7,11 @@ Speaks TAP.
 import json
 import os
 import re
-import subprocess
 import threading
 import time
 
 import world
-from blackbox import equal, expect, main, parsed, run_program, test, tests_of
+from blackbox import equal, expect, main, parsed, run_agent, run_program, test, tests_of
 from server import PATIENCE, PROGRAM, all_ended_in_order, wait_for
 from world import ENGINES, World, check_failure, command, folder_of, genesis
 
@@ -157,8 +156,11 @@ def every_method_works(engine):
 def the_mint_makes_a_tenth_of_the_score_and_an_auction_ends_by_time():
     with World("SQLite", "--artifacts-auction-seconds", "1") as w:
         w.done(STORE, "create", "long", "poem", " ".join("w%d" % i for i in range(250)), by="alice")
+        begun = time.monotonic()
         w.done(MINT, "bid", "long", 40, by="alice")
-        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "while it runs")
+        balances = w.balances()
+        if time.monotonic() < begun + 1:  # on a busy machine it may be over by now
+            equal(balances, {"alice": 100, "bob": 100, MINT: 0}, "while it runs")
         expect(wait_for(lambda: not w.done(MINT, "status", idempotency_key="k1", by="alice")["open"]), "the auction does not end")
         equal(without_times(w.done(MINT, "status")), {"success": True, "open": False, "bidders": 0, "minted": 10, "last": {
             "artifact_id": "long", "winner": "alice", "price": 1, "score": 100, "minted": 10}}, "its end")
@@ -212,7 +214,7 @@ def events_are_read_page_by_page_in_four_ways():
 
 @tests_of(ENGINES)
 def every_code_of_the_seed_is_there(engine):
-    with World(engine) as w:  # code has five seconds: less may be too little on a busy machine
+    with World(engine, "--artifacts-run-seconds", "5") as w:  # less may be too little on a busy machine
         for name, code in {"loop": "def run():\n  while True: pass", "bad": "def run(:", "raises": "def run(x):\n  return 1 / x",
                            "none": None, "no-run": "x = 1", "object": "def run():\n  return object()", "exits": "import os\ndef run():\n  os._exit(3)"}.items():
             w.done(STORE, "create", name, "tool", "text", *([code] if code else []), by="alice")
@@ -243,7 +245,11 @@ def every_code_of_the_seed_is_there(engine):
                 ("already_exists", r, (STORE, "create", "none", "tool", "")),
                 ("syntax_error", x, ("bad", "run")), ("runtime_error", x, ("raises", "run", 0)), ("runtime_error", x, ("no-run", "run")),
                 ("runtime_error", x, ("object", "run")), ("runtime_error", x, ("exits", "run")), ("runtime_error", x, ("raises", "run", 1, 2))]:
-            w.fails(code, *words, by="alice", category=category)
+            for _ in range(5):  # on a very busy machine five seconds may be too little, too
+                answer = w.invoke(*words, by="alice")[1]
+                if category != x or answer.get("code") != "timeout":
+                    break
+            equal((answer.get("code"), answer.get("category")), (code, category), "the code of %s, which said %s" % (words, answer))
         for words in ((LEDGER, "transfer_ownership", "none", "bob"), (STORE, "update", "none", "x"), (STORE, "delete", "none"),
                       (ESCROW, "deposit", "none", 5), (MINT, "bid", "none", 5)):
             w.fails("not_owner", *words, by="bob", category=p, status=403)
@@ -547,10 +553,9 @@ def agents_get_the_same_dictionary():
     for number, (artifact, method, args, caller) in enumerate(calls, 2):
         lines.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "invoke_artifact", "arguments": {
             "artifact": artifact, "method": method, "args": args, "caller": caller}}})
-    done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", folder_of("agents")], check=False, timeout=PATIENCE,
-                          input="".join(json.dumps(line) + "\n" for line in lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=dict(os.environ, MISHAP_LOG=""))
-    answers = {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
+    done = run_agent([PROGRAM, "mcp", "--service", "artifacts", "--data", folder_of("agents")], [json.dumps(line).encode() + b"\n" for line in lines],
+                     len(lines) - 1, env=dict(os.environ, MISHAP_LOG=""))
+    answers = {message.get("id"): message for message in map(parsed, done.out.splitlines())}
     equal(sorted(tool["name"] for tool in answers[1]["result"]["tools"]), ["invoke_artifact", "list_artifact_events"], "tools")
     equal(answers[2]["result"]["structuredContent"]["from_balance"], 95, "a transfer")
     for number, code in ((3, "missing_argument"), (4, "not_authorized"), (5, "not_authorized"), (6, "invalid_type")):
@@ -558,7 +563,7 @@ def agents_get_the_same_dictionary():
         told = json.loads(result["content"][0]["text"])
         equal((result["isError"], told["code"]), (True, code), "the failure")
         check_failure(told, result["content"][0]["text"])
-    world.leaks.check(done.stdout.decode().split("\n", 2)[2])
+    world.leaks.check(done.out.decode().split("\n", 2)[2])
 
 
 @test

@@ -5,7 +5,7 @@ import sys
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-for folder in ("cli", "http", "store"):
+for folder in ("cli", "http", "mcp", "store"):
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), folder))
 import leaks  # noqa: E402
 import postgres  # noqa: E402
@@ -45,6 +45,8 @@ class World(server.Server):
 
     def __init__(self, engine="SQLite", *flags, address=None, **more):
         address = address or address_of(engine)
+        if "--artifacts-run-seconds" not in flags:  # code that ends by itself has all the time that there may be
+            flags = ("--artifacts-run-seconds", "20", *flags)
         super().__init__("--workers", "1", *(["--artifacts-store", address] if address else []), *flags, **more)
 
     def invoke(self, artifact, method, *args, by=None, connection=None, fields=(), **more):

@@ -385,6 +385,15 @@ static void a_key_that_stands_twice_is_found(void **state)
                  "duplicate-key /a/b, duplicate-key /c/d");
 }
 
+/* Keys that only look alike at first: the same length, and the same first and last byte. */
+static void a_key_that_looks_like_another_is_not_taken_for_it(void **state)
+{
+    (void)state;
+    assert_flaws(T("{\"abc\":1,\"axc\":2,\"ayc\":3}"), "");
+    assert_flaws(T("{\"abc\":1,\"axc\":2,\"abc\":3}"), "duplicate-key /abc");
+    assert_flaws(T("{\"axc\":1,\"abc\":2,\"b\":{\"abc\":1,\"abd\":2,\"axd\":3}}"), "");
+}
+
 /* Few keys are looked at in another way than many, so sizes around that are tried, with the twin
  * anywhere. */
 static void twins_are_found_in_objects_of_any_size(void **state)
@@ -772,6 +781,7 @@ int main(void)
         TEST(scalars_have_their_kind),
         TEST(sound_documents_have_no_flaw),
         TEST(a_key_that_stands_twice_is_found),
+        TEST(a_key_that_looks_like_another_is_not_taken_for_it),
         TEST(twins_are_found_in_objects_of_any_size),
         TEST(a_nul_in_a_key_is_found),
         TEST(nesting_is_allowed_128_deep_and_no_deeper),

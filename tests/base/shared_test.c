@@ -8,7 +8,7 @@
 
 #include "testing.h"
 
-enum { PAGE = 64 * 1024, MOST = 16 }; /* whole pages of any size: 4, 16 or 64 KB */
+enum { PAGE = 64 * 1024, MOST = 32 }; /* whole pages of any size: 4, 16 or 64 KB */
 
 /* Is there any memory at this address? */
 static bool is_mapped(void *memory)

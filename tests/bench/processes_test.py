@@ -42,7 +42,7 @@ class Tree:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(60)
+        self.process.wait(180)
         self.process.stdout.close()
 
 
@@ -96,15 +96,18 @@ def a_server_is_counted_with_the_loop_that_answers():
     server = load.Server(MISHAP, folder)
     try:
         server.ask(READ)
-        tree = processes.family(server.process.pid)
-        each = {pid: processes.own_ns([pid]) for pid in tree}
-        before = processes.cpu_ns(server.process.pid)
-        for _ in range(200):
-            server.ask(READ)
-        counted = processes.cpu_ns(server.process.pid) - before
-        grown = {pid: (processes.own_ns([pid]) or 0) - each[pid] for pid in tree}
-        expect(len(tree) >= 3, "a server has at least a supervisor, a keeper and a loop:", tree)
-        busiest = max(grown, key=grown.get)
+        for _ in range(5):  # on a slow machine the keeper is still busy with the first workers
+            tree = processes.family(server.process.pid)
+            before = processes.cpu_ns(server.process.pid)  # first and last: others may work between two readings
+            each = {pid: used for pid in tree if (used := processes.own_ns([pid])) is not None}  # some end at the start
+            for _ in range(200):
+                server.ask(READ)
+            grown = {pid: (processes.own_ns([pid]) or 0) - used for pid, used in each.items()}
+            counted = processes.cpu_ns(server.process.pid) - before
+            expect(len(each) >= 3, "a server has at least a supervisor, a keeper and a loop:", tree)
+            busiest = max(grown, key=grown.get)
+            if processes.name(busiest) != processes.KEEPER:
+                break
         expect(counted > 0 and counted >= 0.9 * grown[busiest], counted, "ns are counted, and one process alone used", grown[busiest])
         expect(processes.name(busiest) != processes.KEEPER, "the keeper is busiest")
     finally:

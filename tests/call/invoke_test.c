@@ -311,21 +311,106 @@ static void a_c_call_may_have_less_time_than_declared(void **state)
 static void a_c_call_tells_the_operator_under_its_id(void **state)
 {
     (void)state;
-    char path[] = "/tmp/mishap-log-XXXXXX", expected[200];
+    char path[] = "/tmp/mishap-log-XXXXXX";
     size_t length;
     mishap_answered *answered;
     close(mkstemp(path));
     setenv("INVOKED_LOG", path, 1);
     assert_null(mishap_invoke(&app, "clock", NULL, NULL, &answered));
     unsetenv("INVOKED_LOG");
-    snprintf(expected, sizeof expected,
-             " %s invoked clock\n  It was asked for the time, at noon.\n",
-             mishap_string(answered->json, "id"));
     char *log = read_file(path, &length);
-    assert_non_null(strstr(log, expected));
+    assert_non_null(strstr(log, "\"text\":\"It was asked for the time, at noon.\"}\n"));
+    assert_non_null(strstr(log, mishap_string(answered->json, "id")));
+    assert_non_null(strstr(log, "\"program\":\"invoked\",\"operation\":\"clock\""));
     free(log);
     unlink(path);
     mishap_answered_free(answered);
+}
+
+/* The record of the only failure in a log, which is then empty. */
+static char *take_record(const char *path)
+{
+    size_t length;
+    char *log = read_file(path, &length);
+    assert_non_null(log);
+    assert_ptr_equal(strchr(log, '\n'), log + length - 1);
+    assert_int_equal(truncate(path, 0), 0); /* the process has it open */
+    return log;
+}
+
+/* Of a call that fails. The record has the id that the failure tells. */
+static char *record_of(const char *path, const char *operation, const char *arguments)
+{
+    char id[80];
+    mishap *failure = mishap_invoke(&app, operation, arguments,
+                                    &(mishap_invocation){ .caller = "ada" }, NULL);
+    assert_non_null(failure);
+    assert_int_equal(mishap_told(failure)->incident.length, MISHAP_ID_LENGTH);
+    snprintf(id, sizeof id, "{\"v\":1,\"kind\":\"whole\",\"id\":\"%s\"",
+             mishap_told(failure)->incident.data);
+    mishap_free(failure);
+    char *log = take_record(path);
+    assert_memory_equal(log, id, strlen(id));
+    assert_non_null(strstr(log, "\"program\":\"invoked\""));
+    assert_non_null(strstr(log, "\"boundary\":\"c\""));
+    assert_non_null(strstr(log, "\"caller\":\"ada\""));
+    assert_non_null(strstr(log, "\"duration_us\":"));
+    return log;
+}
+
+/* A library writes no file on its own account: only if the program has asked for a log. */
+static void a_failure_of_a_c_call_is_recorded_if_the_program_wants_that(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/mishap-log-XXXXXX", path[64];
+    size_t length;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/log", folder);
+    setenv("INVOKED_LOG", path, 1);
+    assert_fails("crash", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+    assert_null(mishap_app_open(&app, &(mishap_setup){ .data = folder }));
+    assert_fails("refuse", "{}", MISHAP_CODE_NOT_FOUND);
+    assert_int_equal(access(path, F_OK), -1);
+
+    static mishap_setup setup = { .log = true };
+    setup.data = folder;
+    assert_null(mishap_app_open(&app, &setup));
+    char *log = record_of(path, "refuse", NULL);
+    assert_non_null(strstr(log, "\"operation\":\"refuse\""));
+    assert_non_null(strstr(log, "\"shelf\":7"));
+    free(log);
+    log = record_of(path, "greet", "{\"name\":\"Grace\",\"times\":10}");
+    assert_non_null(strstr(log, "\"code\":\"VALIDATION_ERROR\""));
+    assert_non_null(strstr(log, "\"arguments\":{\"name\":\"Grace\",\"times\":10}"));
+    free(log);
+    log = record_of(path, "greet", "{");
+    assert_non_null(strstr(log, "\"arguments\":\"no JSON object: 1 bytes\""));
+    free(log);
+    log = record_of(path, "gret", "{\"name\":\"Grace\"}");
+    assert_null(strstr(log, "\"operation\":"));
+    assert_null(strstr(log, "Grace"));
+    free(log);
+    log = record_of(path, "crash", "{\"name\":\"Grace\"}");
+    assert_non_null(strstr(log, "\"code\":\"INTERNAL_ERROR\""));
+    free(log);
+    log = record_of(path, "confide", "{\"pin\":\"Mk7xQ-4711\"}");
+    assert_null(strstr(log, "Mk7xQ-4711"));
+    assert_non_null(strstr(log, "[redacted]"));
+    free(log);
+
+    /* One that works leaves nothing, nor one within another call, nor one without a log. */
+    mishap_answered *answered;
+    assert_null(
+        mishap_invoke(&app, "look-late", NULL, &(mishap_invocation){ .timeout_ms = 1 }, &answered));
+    mishap_answered_free(answered);
+    setenv("INVOKED_LOG", "", 1);
+    assert_fails("refuse", "{}", MISHAP_CODE_NOT_FOUND);
+    unsetenv("INVOKED_LOG");
+    free(read_file(path, &length));
+    assert_int_equal(length, 0);
+    assert_null(mishap_app_open(&app, NULL));
+    unlink(path);
+    rmdir(folder);
 }
 
 static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
@@ -681,6 +766,7 @@ int main(void)
         TEST(a_c_call_goes_through_the_same_checks),
         TEST(a_c_call_may_have_less_time_than_declared),
         TEST(a_c_call_tells_the_operator_under_its_id),
+        TEST(a_failure_of_a_c_call_is_recorded_if_the_program_wants_that),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
         TEST(an_operation_that_is_not_there_has_a_near_one),

@@ -243,8 +243,7 @@ def a_c_compiler_accepts_header_and_table(folder):
         for number, code in enumerate(CODES):
             file.write(f"extern const mishap_code *use{number};\n"
                        f"const mishap_code *use{number} = MISHAP_CODE_{code};\n")
-        file.write(f"_Static_assert(sizeof own_codes / sizeof *own_codes == {len(CODES)}, \"rows\");\n"
-                   "extern mishap_catalog *table;\nmishap_catalog *table = &own_code_table;\n")
+        file.write("extern mishap_catalog *table;\nmishap_catalog *table = &own_code_table;\n")
     for name in ("use.c", "codes.c"):
         done = subprocess.run([*CC, "-fsyntax-only", "-std=c17", "-Wall", "-Wextra", "-Werror",
                                "-I", os.path.join(ROOT, "include"), "-I", folder, run.path(name)],

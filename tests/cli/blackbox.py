@@ -9,9 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
 SANITIZED = os.environ.get("MISHAP_SANITIZED") == "1"
-PATIENCE = 180  # seconds that a program may take on a machine that is busy with others
+PATIENCE = 300  # seconds that a program may take on a machine that is busy with others
 
 # ---- Running a program ---------------------------------------------------------------------------
 
@@ -23,6 +24,29 @@ def run_program(program, *arguments, stdin=b"", env=None, **more):
     done = subprocess.run([program, *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=dict(os.environ, **(env or {})), timeout=PATIENCE, check=False, **more)
     return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def run_agent(command, lines, answered, **more):
+    """Send lines to a server on standard input, which ends when so many lines were answered, and not before: at the end of its
+    input a server does not wait for calls that run."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more) as process:
+        guard = threading.Timer(PATIENCE, process.kill)
+        guard.start()
+        said, told = [], []
+        readers = [threading.Thread(target=lambda: told.extend(process.stderr))]
+        readers.append(threading.Thread(target=lambda: (process.stdin.write(b"".join(lines)), process.stdin.flush())))
+        for reader in readers:
+            reader.start()
+        while answered and (line := process.stdout.readline()):
+            said.append(line)
+            answered -= "method" not in json.loads(line)  # else it is a notification
+        readers[1].join()
+        process.stdin.close()
+        said.extend(process.stdout)
+        readers[0].join()
+        process.wait()
+        guard.cancel()
+    return Answer(process.returncode, b"".join(said), b"".join(told))
 
 
 def make_locale(language, folder):

@@ -17,6 +17,7 @@ import tempfile
 import time
 
 import blackbox
+import journal
 from blackbox import Answer, PATIENCE, Skipped, equal, expect, parsed, run_program, test, open_terminal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -85,7 +86,7 @@ def internal(found, log=LOG):
     equal((found["error"]["message"], found["data"]), ("An internal error occurred.", None), "message and data")
     equal(list(found["error"]["context"]), ["incident"], "the context")
     with open(log, encoding="utf-8") as file:
-        entries = re.split(r"^(?=\d{4}-\d\d-\d\dT\S+ \S+ \w)", file.read(), flags=re.M)
+        entries = re.split(r"^(?=\d{4}-\d\d-\d\dT\S+ \S+ \w)", journal.shown(file.read()), flags=re.M)
     entries = [entry for entry in entries if found["error"]["context"]["incident"] in entry.split("\n")[0]]
     equal(len(entries), 1, "entries in the log")
     return entries[0]

@@ -235,6 +235,30 @@ def translate_refuses_a_report_without_its_sections(source):
                         "MALFORMED_INPUT"))
 
 
+FASTAPI = b'{"detail":[{"loc":["body","age"],"msg":"Field required","type":"missing"}]}'
+UPSTREAM = {
+    "a body and its status": (["--status", "422"], FASTAPI, b'{"error":"validation_error","message":"Validation failed",'
+                              b'"details":[{"field":"age","error":"field_required"}]}\n'),
+    "a response with its head": ([], b"HTTP/1.1 422 No\r\nContent-Type: application/json\r\n\r\n" + FASTAPI,
+                                 b'{"error":"validation_error","message":"Validation failed","details":[{"field":"age","error":"field_required"}]}\n'),
+    "a status that replaces that of the head": (["--status", "404"], b"HTTP/1.1 200 OK\r\n\r\nThere is no user 7.\n",
+                                                b'{"error":"not_found","message":"There is no user 7."}\n'),
+    "a body of no shape": (["--status", "404", "--content-type", "image/png"], b"\x89PNG\r\n\x00", b'{"error":"not_found","message":"The requested resource was not found."}\n'),
+    "nothing at all": ([], b"", b'{"error":"general_error","message":"The operation failed."}\n'),
+}
+
+
+@tests_of(UPSTREAM)
+def translate_reads_the_response_of_another_server(arguments, source, expected):
+    answer = mishap("translate", "--from", "upstream", "--to", "http-api", *arguments, stdin=source)
+    equal((answer.status, answer.out, answer.err), (0, expected, b""))
+
+
+@test
+def translate_refuses_a_response_that_is_no_error():
+    envelope(mishap("translate", "--from", "upstream", "--to", "canonical", stdin=b"HTTP/1.1 200 OK\r\n\r\n{}"), 2, "MALFORMED_INPUT")
+
+
 @tests_of({"empty": b"", "invalid UTF-8": b"[ERROR] A\xff\nB\n\n[Backtrace]\n0: (F)\n"})
 def check_cannot_read_a_report(source):
     found = envelope(mishap("check", "--dialect", TEXT_DIALECT, stdin=source), 2, "MALFORMED_INPUT")
@@ -522,6 +546,9 @@ ARGUMENTS = {  # arguments, code, the parameters that are named
     "from and to missing": (["translate"], "ARG_ERROR", ["from", "to"]),
     "to missing": (["translate", "--from", "http-api"], "ARG_ERROR", ["to"]),
     "unknown from": (["translate", "--from", "morse", "--to", "canonical"], "ARG_ERROR", ["from"]),
+    "status of a dialect": (["translate", "--from", "http-api", "--to", "canonical", "--status", "404", "--content-type", "a/b"], "ARG_ERROR",
+                            ["status", "content_type"]),
+    "status that is no error": (["translate", "--from", "upstream", "--to", "canonical", "--status", "200"], "ARG_ERROR", ["status"]),
     "two files": (["check", "--dialect", "http-api", "a", "b"], "ARG_ERROR", None),
     "flag with a value": (["check", "--dialect", "http-api", "--strict=no"], "ARG_ERROR", ["strict"]),
 }

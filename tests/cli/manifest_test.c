@@ -92,8 +92,11 @@ static const char *string_at(yyjson_val *object, const char *key)
 static void assert_flag(yyjson_val *flag, const mishap_operation *operation,
                         const mishap_param *param)
 {
-    static const char *const types[] = { "",        "string", "integer", "number",
-                                         "boolean", "enum",   "array",   "object" };
+    static const char *const types[] = {
+        [MISHAP_STRING] = "string",   [MISHAP_INTEGER] = "integer", [MISHAP_NUMBER] = "number",
+        [MISHAP_BOOLEAN] = "boolean", [MISHAP_ENUM] = "enum",       [MISHAP_ARRAY] = "array",
+        [MISHAP_OBJECT] = "object",   [MISHAP_FILE] = "file",       [MISHAP_MAP] = "map",
+    };
     char letter[] = { mishap_cli_letter(operation, param), '\0' };
     size_t members = 3;
     assert_string_equal(string_at(flag, "type"), types[param->type]);

@@ -5,6 +5,7 @@
  *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code
  * NOT_FOUND
  */
+#include <mishap/json.h>
 #include <mishap/main.h>
 
 #include "../support/dying.h"
@@ -293,6 +294,35 @@ static mishap *leak(mishap_call *call)
     return mishap_suggest(m, trace);
 }
 
+/* The words behind `--`; and a failure whose answer quotes the output of another program. */
+static const mishap_param rest_params[] = {
+    { "first", MISHAP_STRING, .positional = true },
+    { "loud", MISHAP_BOOLEAN, .help = "A flag" },
+    { "words", MISHAP_ARRAY, .rest = true, .length = { 0, 9 }, .placeholder = "WORD..." },
+    { 0 },
+};
+
+static mishap *show_rest(mishap_call *call)
+{
+    mishap_answer_member(call, "first", mishap_string(call, "first"));
+    mishap_answer_member(call, "loud", (bool)mishap_boolean(call, "loud"));
+    return mishap_answer_json(call, "words",
+                              mishap_given(call, "words") ? mishap_json(call, "words") : "null");
+}
+
+static mishap *quote(mishap_call *call)
+{
+    mishap_buffer json = { 0 };
+    mishap_json_put_object(&json, NULL);
+    mishap_json_put(&json, "output", python_trace);
+    mishap_json_put_end(&json, '}');
+    mishap_buffer_add(&json, "", 1);
+    mishap_answer(call, json.data);
+    mishap_answer_text(call, mishap_text_of(python_trace));
+    mishap_buffer_release(&json);
+    return mishap_raise(NOT_FOUND, "It is not there.");
+}
+
 static const char *const secret_ways[] = { "length", "fail",     "crash", "nonsense", "message",
                                            "answer", "document", "print", "text",     NULL };
 static const mishap_param secret_params[] = {
@@ -447,6 +477,9 @@ static const mishap_operation operations[] = {
     { "block", "Never come back", block_params, block, .danger = MISHAP_SAFE },
     { "write", "Write to standard output", write_params, write_output, .danger = MISHAP_SAFE },
     { "leak", "Give away a stack trace", leak_params, leak, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "rest", "Show the words behind --", rest_params, show_rest, .danger = MISHAP_SAFE },
+    { "quote", "Quote another program", NULL, quote, .raises = MISHAP_RAISES(NOT_FOUND),
+      .local = true, .quotes = true },
     { "secret.use", "Use a secret", secret_params, use_secret,
       .raises = MISHAP_RAISES(AUTH_REQUIRED) },
     { "echo", "Say that something is not there", echo_params, echo,
@@ -464,7 +497,7 @@ static const mishap_operation operations[] = {
 int main(int argc, char **argv)
 {
     for (size_t i = 0; i < mishap_code_table.count && i < 255; i++)
-        all_codes[i] = &mishap_code_table.codes[i];
+        all_codes[i] = mishap_code_table.codes[i];
     return mishap_main(argc, argv,
                        &(mishap_app){ .name = "sample",
                                       .version = "2.1",

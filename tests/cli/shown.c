@@ -7,6 +7,7 @@
  */
 #include <mishap/main.h>
 
+#include <string.h>
 #include <time.h>
 
 static void wait_ms(int64_t ms)
@@ -101,7 +102,10 @@ static mishap *say(mishap_call *call)
         mishap_progress(call, i, 8, mishap_string(call, "words"));
         wait_ms(60);
     }
-    mishap_tell_client(call, MISHAP_DEBUG, "A detail.");
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    mishap_log(call, MISHAP_DEBUG, "A detail."); /* the old name goes on working */
+#pragma GCC diagnostic pop
     mishap_tell_client(call, MISHAP_INFO, "%s", mishap_string(call, "words"));
     mishap_tell_client(call, MISHAP_LEVEL_WARNING, "The token is %s.",
                        mishap_string(call, "token"));
@@ -109,6 +113,20 @@ static mishap *say(mishap_call *call)
                        "Traceback (most recent call last):\n  File \"/srv/app.py\", line 3, in f\n"
                        "ValueError: x");
     return mishap_answer_member(call, "said", true);
+}
+
+/* A failure that tells a list, and a long one. */
+static mishap *clash(mishap_call *call)
+{
+    char many[400];
+    memset(many, '7', sizeof many);
+    many[0] = '[';
+    many[sizeof many - 2] = ']';
+    many[sizeof many - 1] = '\0';
+    (void)call;
+    mishap *m = mishap_raise(CONFLICT, "The room is taken.");
+    m = mishap_tell(m, "conflicts_with", mishap_value_of_json("[17,23]"));
+    return mishap_tell(m, "others", mishap_value_of_json(many));
 }
 
 /* A service that asks for a setting which it does not declare. */
@@ -123,6 +141,7 @@ static const mishap_service box = { "box", "A box", open_wrongly, .settings = bo
 
 static const mishap_operation operations[] = {
     { "box", "Look into a box that does not open", NULL, list, .service = &box },
+    { "clash", "Fail with a list", NULL, clash, .raises = MISHAP_RAISES(CONFLICT) },
     { "show", "Answer with some JSON", show_params, show, .raises = NULL },
     { "document", "Answer with a document", show_params, document, .raises = NULL },
     { "work", "Work for a while", work_params, work, .raises = NULL },

@@ -53,7 +53,7 @@ static void no_rendering_has_a_private_part(void **state)
     (void)state;
     const mishap_catalog *catalog = mishap_catalog_first();
     for (size_t i = 0; i < catalog->count; i++) {
-        mishap *m = full(&catalog->codes[i]);
+        mishap *m = full(catalog->codes[i]);
         for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
             char *text = rendered(*dialect, m);
             assert_true(strlen(text) > 20);

@@ -183,7 +183,7 @@ static void every_row_of_the_catalog_has_a_report(void **state)
     (void)state;
     const mishap_catalog *catalog = mishap_catalog_first();
     for (size_t i = 0; i < catalog->count; i++) {
-        const mishap_code *code = &catalog->codes[i];
+        const mishap_code *code = catalog->codes[i];
         mishap *m = mishap_raise_at(code, MISHAP_HERE, "%s happened.", code->name.data);
         char message[100];
         snprintf(message, sizeof message, "%s happened.", code->name.data);

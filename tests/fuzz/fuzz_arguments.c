@@ -20,6 +20,7 @@ static const mishap_param item = { "item", MISHAP_INTEGER, .range = { 0, 9 } };
 static const mishap_param point[] = { { "x", MISHAP_INTEGER, .required = true },
                                       { "y", MISHAP_NUMBER, .help = "y" },
                                       { 0 } };
+static const char *const currencies[] = { "EUR", "JPY", NULL };
 static const mishap_param params[] = {
     { "name", MISHAP_STRING, .required = true, .length = { 1, 20 }, .pattern = "^[a-z]+$",
       .letter = 'n' },
@@ -30,10 +31,27 @@ static const mishap_param params[] = {
     { "list_of", MISHAP_ARRAY, .items = &item, .length = { 0, 3 } },
     { "point", MISHAP_OBJECT, .members = point },
     { "token", MISHAP_STRING, .secret = true },
+    { "price", MISHAP_DECIMAL, .scale = 2, .range = { 0, 1000 } },
+    { "rate", MISHAP_DECIMAL_NUMBER, .scale = 3 },
+    { "fee", MISHAP_MONEY, .choices = currencies },
+    { "starts", MISHAP_TIMESTAMP, .help = "starts" },
+    { "ends", MISHAP_TIMESTAMP, .help = "ends" },
+    { "born", MISHAP_DATE, .help = "born" },
+    { "wait", MISHAP_DURATION, .help = "wait" },
+    { "id", MISHAP_UUID, .help = "id" },
+    { "blob", MISHAP_BYTES, .length = { 0, 16 } },
+    { "sizes", MISHAP_MAP, .items = &item, .length = { 0, 4 } },
     { 0 }
 };
-static const mishap_operation operation = { "fuzz.it", "Do nothing", params, do_nothing,
-                                            .raises = NULL };
+static const mishap_operation operation = {
+    "fuzz.it",
+    "Do nothing",
+    params,
+    do_nothing,
+    .raises = NULL,
+    .rules = MISHAP_RULES(MISHAP_AFTER("ends", "starts"), MISHAP_AT_LEAST_ONE("name", "id"),
+                          MISHAP_REQUIRED_IF("born", "wait", NULL))
+};
 static const mishap_app app = { .name = "fuzz", .operations = &operation };
 
 static bool reads_something(const char *word)

@@ -120,7 +120,7 @@ static void send_packets(mishap_runner *runner, int socket, const uint8_t *data,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000, 0,
-                                               1000, 1000, 1000, 1000, 1000 };
+                                               1000, 1000, 1000, 1000, 1000, 1000 };
     mishap_keeper_plan plan = { .app = &app };
     struct ours o = { .run = { .done = on_done, .incident = "incident" },
                       .watcher = { on_progress, on_log, NULL, NULL } };

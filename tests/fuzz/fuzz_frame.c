@@ -173,7 +173,7 @@ static void write_state(const struct fake_worker *w, unsigned slot, uint32_t num
 static void read_as_loop(const uint8_t *data, size_t size)
 {
     static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000, 0,
-                                               1000, 1000, 1000, 1000, 1000 };
+                                               1000, 1000, 1000, 1000, 1000, 1000 };
     mishap_keeper_plan plan = { .app = &app };
     struct ours many[CALLS];
     struct fake_worker w;

@@ -4,6 +4,7 @@
  * is chosen, and there is an object for the operation or a refusal in clean words.
  */
 #include "../support/routes_of.h"
+#include "dialect/negotiate.h"
 #include "fuzz.h"
 #include "operation/call.h"
 
@@ -113,9 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.fields[MISHAP_HTTP_ACCEPT] = take_line(&left);
     request.body = left;
 
-    EXPECT(
-        mishap_http_negotiate(request.fields[MISHAP_HTTP_ACCEPT], mishap_dialect_find("http-api")),
-        "some dialect");
+    EXPECT(mishap_dialect_negotiate(request.fields[MISHAP_HTTP_ACCEPT],
+                                    mishap_dialect_find("http-api")),
+           "some dialect");
     mishap_http_match match;
     if (!mishap_http_route_find(routes, request.method, request.path, &match)) {
         EXPECT(match.allowed == 0, "all paths have the method");

@@ -203,6 +203,24 @@ static void known_values_are_hidden_wherever_they_stand(void **state)
     assert_hidden(&secrets, (mishap_text){ NULL, 0 }, "");
 }
 
+static void values_are_hidden_in_any_case_if_asked(void **state)
+{
+    (void)state;
+    mishap_secret room[16];
+    mishap_secrets secrets = { .texts = room, .any_case = true };
+    mishap_secrets_add_text(&secrets, T("Hunter2[x"));
+    mishap_secrets_add_text(&secrets, T("hUNTER2[X-and-more"));
+    mishap_secrets_add_text(&secrets, T("HUNTER2[x"));
+    mishap_secrets_add_text(&secrets, T("\xC3\x89TOILE"));
+    mishap_secrets_sort(&secrets);
+    assert_int_equal(secrets.count, 3);
+    assert_hidden(&secrets, T("hunter2[x, HUNTER2[X and hUNTER2[x-And-More."),
+                  "[redacted], [redacted] and [redacted].");
+    assert_hidden(&secrets, T("hunter2{x \xC3\xA9toile \xC3\x89toile"),
+                  "hunter2{x \xC3\xA9toile [redacted]");
+    assert_hidden(&secrets, T("\\u0068unter2[x"), "[redacted]");
+}
+
 static void of_two_values_that_start_alike_the_longer_is_hidden(void **state)
 {
     (void)state;
@@ -297,7 +315,7 @@ static void a_number_is_hidden_in_any_spelling_as_a_word(void **state)
         { "1e99999999999999999999", "1", NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        mishap_decimal room[1];
+        mishap_secret_number room[1];
         mishap_secrets secrets = { .numbers = room };
         mishap_secrets_add_number(&secrets, mishap_text_of(rows[i].number));
         mishap_secrets_sort(&secrets);
@@ -766,6 +784,7 @@ int main(void)
         TEST(names_that_only_sound_like_a_secret_are_not),
         TEST(a_name_of_any_length_can_speak_of_a_secret),
         TEST(known_values_are_hidden_wherever_they_stand),
+        TEST(values_are_hidden_in_any_case_if_asked),
         TEST(of_two_values_that_start_alike_the_longer_is_hidden),
         TEST(a_value_is_hidden_as_json_spells_it_too),
         TEST(a_value_is_hidden_behind_escapes),

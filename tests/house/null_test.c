@@ -81,8 +81,10 @@ static void what_is_null_is_left_out_of_a_mishap(void **state)
     m = mishap_frame_add(m, none);
     text = rendered(mishap_dialect_find("canonical"), m);
     assert_non_null(strstr(text, "\"context\":{\"name\":null}"));
-    assert_non_null(strstr(text, "\"fields\":[{\"field\":\"document\",\"error\":\"invalid_type\"},"
-                                 "{\"field\":\"code\",\"error\":\"pattern_mismatch\"}]"));
+    assert_non_null(strstr(text, "\"fields\":[{\"field\":\"document\",\"error\":\"invalid_type\","
+                                 "\"message\":\"document is not valid: invalid_type.\"},"
+                                 "{\"field\":\"code\",\"error\":\"pattern_mismatch\","
+                                 "\"message\":\"code is not valid: pattern_mismatch.\"}]"));
     assert_non_null(strstr(text, "\"backtrace\":[\"(...)\"]"));
     free(text);
     assert_ptr_equal(mishap_because(NULL, m), m);

@@ -203,12 +203,12 @@ def a_crash_costs_the_process_of_its_handler_and_no_loop():
     with Server("--workers", "2", "--chaos") as found:
         before = set(found.workers())
         equal(len(before), 2, "workers")
-        others = set(found.handlers())  # of services that are alone, such as the artifacts
         with found.connect() as connection:
-            equal(connection.ask("POST", "/chaos", {"how": "crash"}, checked=False).status, 500)
-            handlers = set(found.handlers()) - others
-            equal(connection.ask("POST", "/chaos", {"how": "abort"}, checked=False).status, 500)
-            expect(wait_for(lambda: not set(handlers) & set(found.handlers())), "a handler's process outlived its crash")
+            for how in "crash", "abort":
+                equal(connection.ask("POST", "/chaos", {"how": "error"}, checked=False).status, 500)
+                handlers = set(found.handlers())  # the one of this service, and those of others, which go on
+                equal(connection.ask("POST", "/chaos", {"how": how}, checked=False).status, 500)
+                expect(wait_for(lambda: handlers - set(found.handlers())), "a handler's process outlived its crash")
             equal(connection.ask("GET", "/todos/1", checked=False).status, 404, "on the same connection")
         equal(set(found.workers()), before, "the loops")
 
@@ -432,7 +432,12 @@ def a_handler_that_hangs_is_504():
     """The time is long enough for what does not hang, and shorter than it is unless told."""
     with Server("--workers", "1", "--chaos", "--timeout-ms", "3000") as hasty:
         server.in_time(lambda: refusal(hasty.ask("POST", "/chaos", {"how": "hang"}), 504, "timeout"), 2.9, 30)
-        equal(hasty.ask("GET", "/todos").status, 200)
+        statuses = []
+
+        def asked():
+            statuses.append(hasty.ask("GET", "/todos").status)
+            return statuses[-1] == 200
+        expect(wait_for(asked) and set(statuses) <= {200, 503, 504}, statuses)  # on a busy machine this takes longer, too
 
 
 # ---- Users and todos -----------------------------------------------------------------------------
@@ -599,7 +604,8 @@ def caches_are_told_what_a_failure_depends_on(method, target, body, status):
         equal(plain.ask("GET", "/todos")["Vary"], None, "of an answer that is always the same")
     for fields in [{}, {"Origin": "https://app.example"}, {"Accept": "application/problem+json"}]:
         equal(ask(method, target, body, fields=fields, status=status)["Vary"], "Accept, Origin")
-    equal(ask("GET", "/todos")["Vary"], "Origin")
+    found = ask("GET", "/todos")
+    equal(found["Vary"], "Accept-Encoding, Origin" if len(found.body) >= 1024 else "Origin", "of an answer that may be compressed")
 
 
 @test

@@ -123,8 +123,10 @@ def metrics_count_what_happened():
     expect("histogram" in types.values(), types)
     equal(difference(before, after, "requests_total", "'422'"), 7, "requests with 422")
     equal(difference(before, after, "requests_total", "'404'"), 3, "requests with 404")
-    equal(difference(before, after, "errors_total", "VALIDATION_ERROR"), 7, "errors by code")
-    equal(difference(before, after, "errors_total", "NOT_FOUND"), 3, "errors by code")
+    equal(difference(before, after, "mishap_errors_total", "VALIDATION_ERROR"), 7, "errors by code")
+    equal(difference(before, after, "mishap_errors_total", "NOT_FOUND"), 3, "errors by code")
+    equal(difference(before, after, "mishap_call_errors_total", "users.create", "VALIDATION_ERROR", "'http'"), 7, "errors by operation")
+    equal(difference(before, after, "mishap_call_errors_total", "todos.get", "NOT_FOUND", "'http'"), 3, "errors by operation")
     expect(difference(before, after, "_count") >= 10, "the histogram of latencies")
 
 
@@ -440,7 +442,7 @@ def the_access_log_is_opened_again_after_it_was_moved():
 def an_access_log_on_standard_error_goes_on_for_longer_than_a_command_may_take():
     with Server("--workers", "1", "--access-log", "-", "--timeout-ms", "2000") as found:
         time.sleep(2.5)
-        id = found.ask("GET", "/users").id
+        id = found.ask("GET", "/health").id
         found.access = found.stderr
         equal(found.wait_for_access(id)["status"], 200, "the line")
         equal(found.stop().status, 0, "exit")
@@ -686,7 +688,7 @@ def what_is_in_flight_is_finished_before_the_end():
 
 @test
 def a_handler_that_runs_is_finished_before_the_end():
-    with Server("--workers", "1", "--chaos", "--timeout-ms", "4000", "--stop-timeout-ms", "60000") as stopped:
+    with Server("--workers", "1", "--chaos", "--timeout-ms", "10000", "--stop-timeout-ms", "60000") as stopped:
         with stopped.connect() as connection:
             connection.send(request("POST", "/chaos", {"how": "hang"}))
             expect(server.wait_for(lambda: stopped.running_handlers() == 1), "it does not run")

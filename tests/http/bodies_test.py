@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import socket
+import time
 
 import server
 from blackbox import equal, expect, main, parsed, run_program, test, tests_of
@@ -159,13 +160,14 @@ def a_caller_that_calls_too_often_is_refused_by_the_head_and_counted_once():
 LIMITS = ("--workers", "1", "--body-limit", str(MEGABYTE), "--mcp-body-limit", str(MEGABYTE), "--max-body-memory-mb", "4")
 
 
-def hold_bodies(found, stack, count=8):
-    """Connections that have sent all of a body but its last byte, as far as that is taken: (taken, their answers)."""
+def hold_bodies(found, stack, count=8, most=None):
+    """Connections that have sent all of a body but its last byte, as far as that is taken: (taken, their answers). `most`: so many can be taken."""
     peers = [stack.enter_context(found.connect()) for _ in range(count)]
     for peer in peers:
         peer.send(head("POST", "/todos", MEGABYTE)).send(b'{"title":"held"' + b" " * (MEGABYTE - 17))
     with found.connect() as probe:  # the same loop has read all that came before this
         equal(probe.ask("GET", "/health").status, 200)
+    wait_for(lambda: most is None or sum(peer.is_silent(0) for peer in peers) <= most)
     refused = [peer for peer in peers if not peer.is_silent(0)]
     return [peer for peer in peers if peer not in refused], [peer.response("POST") for peer in refused]
 
@@ -185,7 +187,7 @@ def has_room(found):
 @test
 def bodies_beyond_the_limit_are_refused_until_there_is_room():
     with Server(*LIMITS) as found, contextlib.ExitStack() as stack:
-        held, answers = hold_bodies(found, stack)
+        held, answers = hold_bodies(found, stack, most=4)
         expect(1 <= len(held) <= 4 and answers, len(held), "are held")
         for answer in answers:
             check_busy(answer)
@@ -242,11 +244,17 @@ def the_limit_is_never_less_than_one_body():
 
 
 def send_all_then_read(found, *pieces):
-    """A client that reads nothing before it has sent everything: its answer."""
-    with found.connect() as connection:
-        for piece in pieces:
-            connection.socket.sendall(piece)
-        return connection.response("POST", checked=False)
+    """A client that reads nothing before it has sent everything: its answer. Two seconds after it has answered a server does not
+    wait any more for what is sent: if so much time has passed it is tried again."""
+    while True:
+        begun = time.monotonic()
+        try:
+            with found.connect() as connection:
+                for piece in pieces:
+                    connection.socket.sendall(piece)
+                return connection.response("POST", checked=False)
+        except ConnectionError as error:
+            expect(1.5 < time.monotonic() - begun < server.PATIENCE, "it was not taken:", str(error))
 
 
 @tests_of({"with a length": (5 * MEGABYTE,), "in chunks": (None,)})

@@ -301,7 +301,7 @@ static const mishap_operation operations[] = {
     { "whose", "Whose stream it is", .run = tell_whose, .route = "GET /whose", .stateless = true,
       .answers_type = "text/plain" },
     { "flood", "Many bytes", flood_params, flood, .route = "GET /flood", .stateless = true,
-      .timeout_ms = 1500, .answers_type = "application/octet-stream" },
+      .timeout_ms = 4000, .answers_type = "application/octet-stream" },
     { "events", "Some events", .run = tell_events, .route = "GET /events", .stateless = true,
       .answers_type = "text/event-stream" },
     { "quick", "A stream at once", .run = tick_quickly, .route = "GET /quick", .quick = true,

@@ -192,16 +192,20 @@ def another_type_is_refused_with_those_that_are_taken():
 
 @test
 def a_stream_is_sent_piece_by_piece():
-    """The others come after it, so late as they are made."""
-    with stream_of("/tick?count=3&ms=1500") as found:
-        equal(found.status, 200, "status")
-        equal(found.fields["content-type"], "text/plain", "type")
-        equal(found.chunk(), b"1\n", "the first piece")
-        came = time.monotonic()
-        equal(found.rest(), b"1\n2\n3\n", "all of it")
-        expect(time.monotonic() - came > 0.5, "the first piece came with the last, or moments before it")
-        expect(found.whole, "it was cut")
-        expect(found.connection.is_open(), "the connection is over")
+    """The others come after it, so late as they are made. Who reads late gets them together: then there is another attempt."""
+    late = []
+    while not late or late[-1] <= 0.5 and len(late) < 10:
+        with stream_of("/tick?count=3&ms=1500") as found:
+            equal(found.status, 200, "status")
+            equal(found.fields["content-type"], "text/plain", "type")
+            first = found.chunk()
+            expect(first in (b"1\n", b"1\n2\n", b"1\n2\n3\n"), "the first piece:", first)
+            came = time.monotonic()
+            equal(found.rest(), b"1\n2\n3\n", "all of it")
+            late.append(time.monotonic() - came if first == b"1\n" else 0)
+            expect(found.whole, "it was cut")
+            expect(found.connection.is_open(), "the connection is over")
+    expect(late[-1] > 0.5, "the first piece came with the last, or moments before it:", late)
 
 
 @test
@@ -254,12 +258,13 @@ def a_reader_that_leaves_ends_the_handler():
 
 @test
 def a_slow_reader_gets_all_of_a_large_stream():
-    """Its handler waits meanwhile, and is not ended for that: it has 1.5 seconds."""
+    """Its handler waits meanwhile, and is not ended for that: it has 4 seconds."""
     size = 24
     with Server("--workers", "1", program=BYTES) as found:
         with found.connect(patience=server.PATIENCE) as connection:
             connection.send(server.request("GET", "/flood?megabytes=%d" % size))
-            time.sleep(3)
+            expect(wait_for(lambda: found.running_handlers() == 1), "it does not run")
+            time.sleep(5)
             equal(found.running_handlers(), 1, "handlers that wait for the reader")
             memory = rss_of(found.workers()[0])
             expect(memory < 40e6 or server.SANITIZED, "the loop keeps", memory, "bytes")
@@ -490,7 +495,7 @@ def on_terminal(*words):
             while piece := os.read(ours, 65536):
                 shown += piece
         os.close(ours)
-        return process.wait(60), shown
+        return process.wait(server.PATIENCE), shown
 
 
 @test
@@ -506,13 +511,15 @@ def a_terminal_is_shown_text_and_no_bytes():
 
 @test
 def a_stream_is_written_as_it_comes():
-    with subprocess.Popen([BYTES, "tick", "3", "--ms", "400"], stdout=subprocess.PIPE) as process:
-        began = time.monotonic()
-        equal(process.stdout.readline(), b"1\n", "the first line")
-        first = time.monotonic() - began
-        equal(process.stdout.read(), b"2\n3\n", "the rest")
-        expect(time.monotonic() - began - first > 0.5, "all of it came together")
-        equal(process.wait(60), 0, "exit")
+    late = []
+    while not late or late[-1] <= 0.5 and len(late) < 10:  # who reads late gets all of it together
+        with subprocess.Popen([BYTES, "tick", "3", "--ms", "1500"], stdout=subprocess.PIPE) as process:
+            equal(process.stdout.readline(), b"1\n", "the first line")
+            came = time.monotonic()
+            equal(process.stdout.read(), b"2\n3\n", "the rest")
+            late.append(time.monotonic() - came)
+            equal(process.wait(server.PATIENCE), 0, "exit")
+    expect(late[-1] > 0.5, "all of it came together:", late)
 
 
 @test

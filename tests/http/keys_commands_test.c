@@ -122,14 +122,16 @@ static void the_list_has_names_and_times(void **state)
     static const char text[] =
         "# two keys\n\n"
         "zoe 00000000000000000000000000000000000000000000000000000000000000ff "
-        "2026-02-09T10:20:30.123Z\n"
+        "2026-02-09T10:20:30.123Z metrics,operator\n"
         "adam 0000000000000000000000000000000000000000000000000000000000000001 "
         "2025-01-01T00:00:00.000Z"; /* no line feed */
     write_file(text, sizeof text - 1);
     assert_null(run(&mishap_keys_list, NULL, &answer));
     assert_string_equal(answer,
-                        "{\"keys\":[{\"name\":\"adam\",\"created\":\"2025-01-01T00:00:00.000Z\"},"
-                        "{\"name\":\"zoe\",\"created\":\"2026-02-09T10:20:30.123Z\"}]}");
+                        "{\"keys\":[{\"name\":\"adam\",\"created\":\"2025-01-01T00:00:00.000Z\","
+                        "\"scopes\":\"call,metrics\"},{\"name\":\"zoe\","
+                        "\"created\":\"2026-02-09T10:20:30.123Z\","
+                        "\"scopes\":\"metrics,operator\"}]}");
     free(answer);
 }
 
@@ -276,6 +278,7 @@ static void two_who_add_at_once_lose_nothing(void **state)
                 free(add_key(name));
                 if (k % 5 == 4)
                     mishap_free(run(&mishap_keys_remove, name, NULL));
+                usleep(20000); /* so the others have turns: each waits for ten seconds at most */
             }
             _exit(0);
         }

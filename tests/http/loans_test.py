@@ -109,12 +109,21 @@ def an_agent_hears_how_far_the_reminders_are():
 
 
 @test
-def a_store_that_cannot_be_opened_is_told_without_its_path():
+def a_store_that_cannot_be_opened_is_named_to_the_person_at_the_terminal():
     data = os.path.join(server.FOLDER, "closed")
     os.makedirs(os.path.join(data, "loans.sqlite"))
     error = command("list", data=data, status=78)["error"]
-    equal((error["code"], error["cause"]), ("NOT_CONFIGURED", "The database cannot be opened."), "error")
-    expect(data not in json.dumps(error), "the path is in", error)
+    equal((error["code"], error["cause"]), ("NOT_CONFIGURED", "The store %s/loans.sqlite cannot be opened." % data), "error")
+
+
+@test
+def the_store_of_a_server_that_is_gone_is_told_without_its_path():
+    with server.Server("--workers", "1", program=LOANS) as found:
+        equal(found.ask("GET", "/loans").status, 200, "before")
+        os.rename(os.path.join(found.data, "loans.sqlite"), os.path.join(found.data, "away"))
+        answer = server.wait_until(lambda: next(iter([got for got in [found.ask("GET", "/loans")] if got.status != 200]), None), "it goes on")
+        equal(answer.status, 503, "status")
+        expect(found.data not in answer.body.decode() and "sqlite" not in answer.body.decode(), "the path is in", answer.body)
 
 
 @test

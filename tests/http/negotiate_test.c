@@ -1,13 +1,14 @@
 /* Which dialect an Accept field asks for. */
 #include "http/wire/wire.h"
 #include "dialect/dialect.h"
+#include "dialect/negotiate.h"
 #include "testing.h"
 
 static const mishap_dialect *usual = &mishap_http_api;
 
 static const mishap_dialect *negotiate(mishap_text accept)
 {
-    return mishap_http_negotiate(accept, usual);
+    return mishap_dialect_negotiate(accept, usual);
 }
 
 struct field {

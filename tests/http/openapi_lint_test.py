@@ -44,6 +44,16 @@ def the_description_is_beyond_reproach(*flags):
         equal(flaws_of(answer.body), [], "flaws")
 
 
+@tests_of({"bookings": ("BOOKINGS_PROGRAM", "/bookings"), "album": ("ALBUM_PROGRAM", "/photos")})
+def the_description_of_an_example_is_beyond_reproach(program, path):
+    """Types, rules across fields, forms and bytes."""
+    with Server("--workers", "1", program=os.path.abspath(os.environ[program])) as found:
+        answer = found.ask("GET", "/openapi.json")
+        equal((answer.status, answer.json["openapi"][:3]), (200, "3.1"))
+        expect("post" in answer.json["paths"][path], "no", path)
+        equal(flaws_of(answer.body), [], "flaws")
+
+
 @test
 def a_flaw_would_be_seen():
     with Server("--workers", "1") as found:

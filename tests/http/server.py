@@ -18,6 +18,7 @@ import select
 import shutil
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -29,13 +30,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TREE, "tests", "cli"))
 import blackbox  # noqa: E402
+import journal  # noqa: E402
 import leaks  # noqa: E402
 from blackbox import SANITIZED, Skipped, equal, expect, parsed, run_program  # noqa: E402
 from leaks import MARKER, secrets  # noqa: E402,F401
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", os.path.join(TREE, "build/deps/npm/node_modules"))
-PATIENCE = 180  # seconds after which something that should happen did not, however busy the machine
+PATIENCE = 300  # seconds after which something that should happen did not, however busy the machine
 
 # The sanitizers of memory end a process that crashes before it can be contained. That of threads does not.
 CONTAINED = not SANITIZED or os.environ.get("MISHAP_SANITIZER") == "thread"
@@ -57,6 +59,17 @@ for variable in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"] if SANITIZED e
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 secrets.update([os.path.dirname(PROGRAM), FOLDER])
+
+
+def wait_until(condition, what, seconds=PATIENCE):
+    """What the condition gives, once it is true. `what` is said if it never is: a text, or a function that gives it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        expect(time.monotonic() < deadline, what() if callable(what) else what)
+        time.sleep(0.02)
 
 
 def check_for_leaks(response):
@@ -228,7 +241,7 @@ class Connection:
             self.asked, self.answered = time.time(), False
         try:
             self.socket.sendall(data)
-        except (BrokenPipeError, ConnectionResetError):
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):  # the last is what Python before 3.13 makes of either
             pass
         return self
 
@@ -380,9 +393,10 @@ class Server:
 
     @staticmethod
     def read(path):
+        """What is in a file; a journal as text for people."""
         try:
             with open(path, "rb") as file:
-                return file.read()
+                return journal.shown(file.read())
         except FileNotFoundError:
             return b""
 
@@ -508,7 +522,7 @@ def in_time(attempt, least, usual):
     """An attempt lasts so many seconds at least, and ends before a server would end it that was told nothing. If that time
     passes the machine may have stood still: then there is another attempt."""
     took = []
-    while not took or took[-1] >= usual and len(took) < 5:
+    while not took or took[-1] >= usual and (len(took) < 5 or sum(took) < PATIENCE):
         begun = time.monotonic()
         attempt()
         took.append(time.monotonic() - begun)
@@ -533,6 +547,17 @@ def processes():
                 fields = file.read().rpartition(")")[2].split()
                 if fields[0] != "Z":
                     yield int(name), int(fields[1])
+
+
+def named_below(pid, name):
+    """The processes of this name that a process has started, directly or not: another run of the same test has some, too."""
+    parents = dict(processes())
+
+    def is_below(one):
+        while one and one != pid:
+            one = parents.get(one, 0)
+        return one == pid
+    return [one for one in parents if is_below(one) and name_of(one) == name]
 
 
 shared = {}

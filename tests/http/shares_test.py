@@ -167,9 +167,9 @@ def without_a_file_for_it_a_connection_is_closed_and_nothing_else_happens():
         held = full(found, 3)
         [loop] = found.workers()
         listings = []
-        for _ in range(5):  # some files are open for a moment only
+        for _ in range(20):  # some files are open for a moment only
             listings.append({int(name) for name in os.listdir("/proc/%d/fd" % loop)})
-            time.sleep(0.03)
+            time.sleep(0.05)
         used = set.intersection(*listings)
         hole = min(number for number in range(len(used) + 1) if number not in used)
         before = resource.prlimit(loop, resource.RLIMIT_NOFILE)

@@ -30,6 +30,9 @@ GONE = {"error": "unavailable", "message": "The store is not available."}
 PRIVATE = re.compile("sqlite|disk image|database|malformed|version|locked|todo\\.s|/", re.I)
 
 
+AGAIN = "mishap: the service todo is available again"
+
+
 class Server(server.Server):
     def __init__(self, *flags, data=None):
         super().__init__("--workers", "2", *flags, data=data)
@@ -47,22 +50,27 @@ class Server(server.Server):
 
     def end_workers(self):
         """The next call is run by a process that opens the store anew."""
-        for pid in self.handlers():
+        victims = self.handlers()  # services that are to be ready soon get another one at once
+        for pid in victims:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        expect(wait_for(lambda: not self.handlers()), "the handlers live on")
+        expect(wait_for(lambda: not set(victims) & set(self.handlers())), "the handlers live on")
 
     def health(self):
         found = self.ask("GET", "/health")
         equal(found.status, 200, "the status of /health")
         said = found.json
         equal(said.pop("ready").get("todo"), False if "todo" in said.get("unavailable", ()) else None, "whether the service is ready")
+        for reader in said.pop("readers", {}).values():  # of incidents; absent before the first has begun
+            expect(reader["state"] in ("follows", "retries", "rebuilds"), "a reader:", found)
         return said
 
     def lines(self):
-        """What was said on stderr since the start. /health has the artifacts tried, whose store lies in the same folder."""
+        """What was said on stderr since the start. /health has the artifacts tried, whose store lies in the same folder, as the
+        index of incidents does."""
         return [line.decode() for line in self.whole_lines(self.stderr)
-                if not line.startswith((b"listening", b"mishap: failures are logged in ", b"mishap: the service artifacts is ", b'{"ok"'))]
+                if not line.startswith((b"listening", b"mishap: failures are logged in ", b"mishap: the service artifacts is ",
+                                        b"mishap: The index of incidents ", b'{"ok"'))]
 
     def said(self):
         """The same, when there is something: another process writes it."""
@@ -91,10 +99,15 @@ class Server(server.Server):
             told = json.dumps({key: value for key, value in found.json.items() if key != "docs_url"})
             expect(not PRIVATE.search(told), "private words in", told)
         expect(time.monotonic() - begun < PATIENCE / 2, "they were answered after", time.monotonic() - begun)
+        # With --handlers 0 the other loop may have the store open still, take it for mended, and learn the truth with its first call.
+        expect(wait_for(lambda: self.ask("GET", "/todos").status == 503 and self.health()["status"] == "degraded"), "it is not noticed")
         health = self.health()
         health.pop("services")  # what others say of themselves
         equal(health, {"status": "degraded", "name": "mishap", "version": health["version"], "unavailable": ["todo"]}, "health")
-        expect(len(self.said()) == 1 and re.search(reason, self.lines()[0]), "on stderr:", self.lines())
+        wait_for(lambda: len(self.said()) != 2)  # another process writes it
+        said = self.said()
+        expect(re.search(reason, said[0]) and said[2:] in ([], said[:1]) and len(said) != 2, "on stderr:", said)
+        self.too_early = said.count(AGAIN)
 
     def expect_lost(self):
         """Not one change is made any more. A reader may be a moment late, until one call has told all loops."""
@@ -107,9 +120,9 @@ class Server(server.Server):
         equal("unavailable" in self.health(), False, "a service that is missing")
         if titles is not None:
             equal(self.titles(), titles, "the todos")
-        again = "mishap: the service todo is available again"  # before it, the store may have been away for a moment
-        expect(wait_for(lambda: self.lines()[-1:] == [again]) and self.lines().count(again) == 1 and len(self.lines()) <= 3,
-               "on stderr:", self.lines())
+        early = getattr(self, "too_early", 0)  # said while it was closed: see above
+        expect(wait_for(lambda: self.lines()[-1:] == [AGAIN]) and self.lines().count(AGAIN) == 1 + early and len(self.lines()) <= 3 + 2 * early,
+               "on stderr:", self.lines())  # before it, the store may have been away for a moment
         for _ in range(20):  # by either loop, and whichever worker
             equal(self.ask("GET", "/todos").status, 200, "the status")
 
@@ -276,17 +289,19 @@ def one_loop_after_the_other_tries_and_more_and_more_slowly():
         found.end_workers()
         with newer(found):
             equal(found.ask("GET", "/todos").status, 503)
-            seen, until = set(), time.monotonic() + 2.5
-            while time.monotonic() < until:
+            seen, begun = set(), time.monotonic()
+            while time.monotonic() < begun + 2.5:
                 seen.update(found.handlers())
                 with found.connect() as connection:
                     for _ in range(20):
                         equal(connection.ask("GET", "/todos").status, 503)
             equal(found.health()["unavailable"], ["todo"], "what is missing")
-            expect(len(seen) <= 8, "processes that tried to open it:", len(seen))
+            took = time.monotonic() - begun  # each pause is twice as long: more time, a few more of them
+            expect(len(seen) <= 6 + took, "processes that tried to open it:", len(seen), "in", took, "s")
             equal(len(found.lines()), 1, "lines on stderr, however often it was tried")
             for pid in found.workers():  # who tries may die; others go on
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             expect(wait_for(lambda: len(found.workers()) == 2), "there are no loops")
         expect(wait_for(lambda: found.health()["status"] == "ok"), "it is still degraded")
         equal(found.titles(), ["kept"], "the todos")

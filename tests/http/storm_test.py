@@ -33,6 +33,7 @@ INTERNAL = {"error": "internal_server_error", "message": "Internal server error"
 
 # From when to when; how long nothing was sent before it on its connection; the number of the request there; why.
 Lost = collections.namedtuple("Lost", "begun ended idle turn why")
+PAUSE = 0.01  # seconds between the requests of a client: enough of them come, and other tests need a processor, too
 Wrong = collections.namedtuple("Wrong", "begun ended status answer")
 
 
@@ -101,6 +102,7 @@ class Load:
             while not self.ending.is_set():
                 client.ask(*self.KINDS[turn % len(self.KINDS)])
                 turn += 1
+                self.ending.wait(PAUSE)
         except Exception as problem:
             self.problems.append("%s: %s" % (type(problem).__name__, problem))
 
@@ -436,7 +438,7 @@ USUAL = 3 * 30  # seconds that they would take if it was told nothing
 @test
 def handlers_that_hang_are_answered_in_time_and_leave_the_others_alone():
     """More of them than there are threads."""
-    limit = 2.0  # seconds; 12 that hang, on 4 threads, take three times that
+    limit = 4.0  # seconds; 12 that hang, on 4 threads, take three times that
     with Server("--workers", "2", "--handlers", "4", "--chaos", "--timeout-ms", "%d" % (limit * 1000)) as found:
         with Stalls() as stalls, Load(found, 4) as load:
             expect(wait_for(lambda: load.answered > 100), "only", load.answered, "requests were answered")
@@ -455,15 +457,17 @@ def handlers_that_hang_are_answered_in_time_and_leave_the_others_alone():
         print("# 12 hanging handlers: answered after %.1f s at the latest; %d other requests, slowest %.0f ms; stalls: %s" %
               (took, load.answered, 1000 * slowest, ["%.1f s" % (end - start) for start, end in stalls.seen]))
         equal((load.problems, load.of_all("refused")), ([], []), "problems and refused connections")
-        # A handler that meets a stall of the machine outstays its time, too, or waits for a thread for too long.
-        equal([wrong for wrong in load.of_all("wrong")
-               if wrong.status not in (503, 504) or not stalls.met(wrong.begun, wrong.ended)][:3], [], "wrong answers")
+        # A handler that meets a stall of the machine outstays its time, too, or waits for a thread for too long. If a process alone
+        # was held up, a call of each connection did.
+        late = [wrong for wrong in load.of_all("wrong") if not stalls.met(wrong.begun, wrong.ended)]
+        equal([wrong for wrong in late if wrong.status not in (503, 504) or wrong.ended - wrong.begun < limit][:3], [], "wrong answers")
+        expect(len(late) <= 4, len(late), "others outstayed their time:", late[:3])
         expect(set(statuses) <= {(504, "timeout"), (503, "unavailable"), (503, "service_unavailable")}, statuses)
         expect((504, "timeout") in statuses, statuses)
         expect(limit - 0.1 < took < USUAL, "it took", took, "seconds")
         equal(load.lost(UNHURRIED)[:3], [], "lost requests")
         expect(slowest < USUAL, "another waited", slowest)
-        equal(found.ask("GET", "/todos").status, 200)
+        expect(wait_for(lambda: found.ask("GET", "/todos").status == 200), "it does not go on")
 
 
 # ---- After all -----------------------------------------------------------------------------------

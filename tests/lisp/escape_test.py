@@ -112,7 +112,7 @@ class Hostile:
         if self.worker:
             self.worker.ours.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.worker.process.wait(10)
+                self.worker.process.wait(60)
             self.worker.__exit__()
         self.worker = None
 

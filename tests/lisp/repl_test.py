@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
@@ -120,6 +121,23 @@ class Repl:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait(PATIENCE)
+
+
+def has_ended(pid):
+    """Whether a process has given up all that it had: its parent need not know of it yet."""
+    try:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            state = file.read().rpartition(")")[2].split()[0]
+        return state in "ZX" and len(os.listdir("/proc/%d/task" % pid)) <= 1
+    except OSError:
+        return True
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
 
 
 def piped(text, **env):
@@ -227,7 +245,9 @@ def a_session_that_ends_begins_afresh():
         equal(repl.say(DEADLY), "[ERROR] PROCESS-ENDED\nThe code ended the process of its session. The session starts fresh with the next call: "
               "its definitions are gone.\n", "what is said")
         equal(repl.say("(boundp '*kept*)"), "=> NIL\n", "a fresh one")
-        os.kill(repl.session(), signal.SIGKILL)  # while nothing runs
+        killed = repl.session()
+        os.kill(killed, signal.SIGKILL)  # while nothing runs
+        expect(wait_for(lambda: has_ended(killed)), "it has not ended")
         equal(repl.say("(+ 1 2)"), LOST + "=> 3\n", "after it was killed")
         repl.say("(defvar *kept* 5)")
         equal(repl.say(":reset"), "; The session is fresh.\n", "reset")

@@ -4,6 +4,7 @@
 
 Speaks TAP.
 """
+import contextlib
 import concurrent.futures
 import os
 import pathlib
@@ -91,7 +92,8 @@ def a_process_that_ends_is_reported_by_its_parent():
 
 @test
 def a_process_that_breaks_its_connection_is_reported_as_such():
-    for code in '(sb-unix:unix-close 3) (sleep 60)', '(dotimes (i 1100) (sb-unix:unix-write 3 "hello" 0 5)) (sleep 60)':
+    # The first answers before it is seen that the connection is gone.
+    for code in '(sb-unix:unix-close 3)', '(sb-unix:unix-close 3) (sleep 60)', '(dotimes (i 1100) (sb-unix:unix-write 3 "hello" 0 5)) (sleep 60)':
         error = command("evaluate", code, status=1)["error"]
         expect(error["message"].startswith("The code broke the connection of its session,"), error)
         with Server("--workers", "1", program=LISPER) as found:
@@ -102,9 +104,14 @@ def a_process_that_breaks_its_connection_is_reported_as_such():
 @test
 def the_time_of_a_command_ends_with_the_report_of_the_program():
     # The time of the command counts from its start, that of the evaluation from its own: what is left is said.
-    for flags, seconds in (["--timeout", "0.3"], r"0\.300"), (["--timeout-ms", "3000"], r"[012]\.\d+"):
-        error = command("evaluate", "(loop)", *flags, status=10)["error"]
-        expect(re.fullmatch(r"The evaluation took longer than %s seconds\." % seconds, error["message"]), error)
+    said = command("evaluate", "(loop)", "--timeout", "0.3", status=10)["error"]["message"]
+    equal(said, "The evaluation took longer than 0.300 seconds.", "the time of the evaluation")
+    for limit in 3, 15, 60:  # on a busy machine all of it may be over before the evaluation begins
+        said = command("evaluate", "(loop)", "--timeout-ms", str(1000 * limit), status=10)["error"]["message"]
+        left = re.fullmatch(r"The evaluation took longer than (\d+\.\d+) seconds\.", said)
+        if left:
+            break
+    expect(left and 0 < float(left[1]) < limit, said)
 
 
 @test
@@ -237,7 +244,8 @@ def a_process_that_was_killed_between_calls_is_warned_of():
         first = evaluate(found, "(defvar *here* 1)")
         evaluate(found, "*here*", in_session(first))
         for pid in lisps_below(found.process.pid):
-            os.kill(pid, 9)
+            with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+                os.kill(pid, 9)
         expect(wait_for(lambda: not lisps_below(found.process.pid)), "it did not come true")
         again = evaluate(found, "(boundp '*here*)", in_session(first))
         equal(again.json["values"], ["NIL"], "a fresh one")
@@ -389,7 +397,7 @@ def resident_mb(pid):
 
 @test
 def native_memory_leaves_room_for_the_heap_however_much_is_left():
-    """SBCL 2.2 on arm64 ends the process if a protected page of its heap cannot be made writable. The first block decides what is left of the limit."""
+    """SBCL 2.2 ends the process if a protected page, of its heap or of symbols, cannot be made writable. The first block decides what is left of the limit."""
     for first in range(1, 4 << 20, 600 << 10):
         code = "(progn (sb-alien:make-alien (sb-alien:unsigned 8) %d) %s)" % (first, TAKE % 80)
         error = command("evaluate", code, "--lisp-heap-mb", "64", status=1)["error"]
@@ -416,12 +424,15 @@ def memory_that_grows_at_full_speed_stays_below_the_limit_of_a_session():
     with Server("--workers", "1", "--lisp-heap-mb", "64", program=LISPER) as found, \
             concurrent.futures.ThreadPoolExecutor(1) as threads:
         for code in (TAKE % 200, TAKE.replace("4194304", "67108864") % 20, heap, stacks):
-            session = evaluate(found, "1")
-            call_of = threads.submit(found.ask, "POST", "/lisp/evaluate", {"code": code}, fields=in_session(session))
-            most = 0
-            while not call_of.done():
-                most = max([most] + [resident_mb(pid) for pid in lisps_below(found.process.pid)])
-            expect(call_of.result().status in (422, 500), call_of.result().body)
+            for _ in range(10):  # on a busy machine all may be over before it is looked at
+                session = evaluate(found, "1")
+                call_of = threads.submit(found.ask, "POST", "/lisp/evaluate", {"code": code}, fields=in_session(session))
+                most = 0
+                while not call_of.done():
+                    most = max([most] + [resident_mb(pid) for pid in lisps_below(found.process.pid)])
+                expect(call_of.result().status in (422, 500), call_of.result().body)
+                if most > 10:
+                    break
             expect(10 < most < 256 * 1.1, "the session had", most, "MB with", code)
 
 
@@ -446,13 +457,13 @@ def calls_that_run_hold_no_more_than_twice_the_limit_of_a_caller():
     with Server("--workers", "2", "--lisp-caller-mb", "64", "--lisp-heap-mb", "64", "--caller-share", "100") as found:
         def take(_):
             try:
-                return found.ask("POST", "/lisp/evaluate", {"code": TAKE % 36 + " (sleep 100)"})
+                return found.ask("POST", "/lisp/evaluate", {"code": TAKE % 36 + " (sleep 600)", "timeout": 600})
             except (OSError, server.Closed):
                 return None
 
         with concurrent.futures.ThreadPoolExecutor(5) as threads:
             calls = [threads.submit(take, i) for i in range(5)]  # 144 MB each, of 512
-            done, _ = concurrent.futures.wait(calls, timeout=110, return_when=concurrent.futures.FIRST_COMPLETED)
+            done, _ = concurrent.futures.wait(calls, timeout=250, return_when=concurrent.futures.FIRST_COMPLETED)
             try:
                 expect(done, "all of them go on")
                 first = done.pop().result()
@@ -600,8 +611,10 @@ def code_that_cannot_be_interrupted_is_killed_soon_after_its_time():
     with Server("--workers", "1", program=LISPER) as found:
         session = Session(found)
         tool(session, "evaluate-lisp", code="1")
-        late = tool(session, "evaluate-lisp", code="(sb-sys:without-interrupts (loop))", timeout=0.1)
-        text = late["content"][0]["text"]
+        for seconds in 0.1, 2, 20:  # on a busy machine its time may be over before interrupts are off
+            text = tool(session, "evaluate-lisp", code="(sb-sys:without-interrupts (loop))", timeout=seconds)["content"][0]["text"]
+            if "took too long" in text:
+                break
         expect(text.startswith("[ERROR] TIMEOUT\nThe evaluation took too long") and "starts fresh" in text, text)
         equal(tool(session, "evaluate-lisp", code="(+ 1 2)")["structuredContent"]["values"], ["3"], "the next call")
 

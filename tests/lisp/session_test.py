@@ -241,6 +241,47 @@ def a_thread_that_collects_never_waits_for_ever_for_an_exhausted_stack():
             expect("fatal error" in str(death), "an end without a word:", death)
 
 
+# At the very end of its stack, with less room than the frame of a signal needs, a thread waits until it has learned that another one
+# collects. The collection itself is put off, as the prelude does for its report: it would read a protected page of the stack. The other
+# thread collects at no other time, since SBCL itself may end if that is done while a stack is about to be exhausted.
+AT_THE_END = """
+(defvar *wanted* nil)
+(defun deeper (n) (1+ (deeper (1+ n))))
+(defun room-left ()
+  (- (sb-sys:sap-int (sb-kernel:current-sp)) (sb-kernel:get-lisp-obj-address sb-vm:*control-stack-start*)
+     (sb-alien:extern-alien "os_vm_page_size" sb-alien:unsigned-long)))
+(defun wait-at-the-end ()
+  (if (> (room-left) 1500)
+      (1+ (wait-at-the-end))
+      (progn
+        (setf *wanted* t)
+        (loop until sb-kernel:*stop-for-gc-pending*)
+        0)))
+(defun exhaust ()
+  (handler-bind ((storage-condition (lambda (c)
+                                      (declare (ignore c))
+                                      (let ((sb-kernel:*gc-inhibit* t) (sb-kernel:*gc-pending* nil))
+                                        (wait-at-the-end)))))
+    (deeper 0)))
+(sb-thread:make-thread (lambda ()
+                         (loop (loop until *wanted* do (sleep 0.001))
+                               (setf *wanted* nil)
+                               (sb-ext:gc :gen 0))))
+"""
+
+
+@test
+def a_thread_at_the_very_end_of_its_stack_learns_that_another_collects():
+    """The kernel cannot write the frame of a signal there. On arm64 the stack of signals is another one."""
+    if os.uname().machine != "x86_64":
+        raise Skipped("signals have a stack of their own here")
+    with Worker() as worker:
+        expect("answer" in worker.evaluate(AT_THE_END), "the code is wrong")
+        for _ in range(10):
+            equal(worker.evaluate("(exhaust)")["failure"]["type"], "CONTROL-STACK-EXHAUSTED", "the type")
+        equal(worker.evaluate("(sb-ext:gc :full t)").get("text"), "=> NIL", "a collection")
+
+
 @tests_of({"and do not handle it": "(deeper 0)", "and handle it": "(handler-case (deeper 0) (storage-condition () :handled))"})
 def threads_that_exhaust_their_stacks_leave_nothing_broken(code):
     """SBCL gives the stack of a thread that has ended to the next one."""
@@ -281,13 +322,17 @@ def a_thread_that_fails_is_a_warning():
 def an_interrupt_stops_the_evaluation_and_the_session_lives():
     with Worker() as worker:
         worker.evaluate("(defvar *turns* 0)")
-        for _ in range(3):
-            worker.begin("evaluate", code="(loop (incf *turns*))")
-            time.sleep(0.1)
+        turns = 0
+        for seconds in 0.1, 0.1, 0.1, 3, 30:  # on a busy machine it may be stopped before it runs
+            if turns > 0 and seconds > 0.1:
+                break
+            worker.begin("evaluate", code="(loop (incf *turns*))", timeout=600)
+            time.sleep(seconds)
             worker.interrupt()
             failure = worker.finish()["failure"]
             equal((failure["code"], failure["type"]), ("CANCELLED", "INTERRUPTED"), "the failure")
-        expect(int(worker.evaluate("*turns*")["answer"]["values"][0]) > 0, "nothing ran")
+            turns = int(worker.evaluate("*turns*")["answer"]["values"][0])
+        expect(turns > 0, "nothing ran")
 
 
 @test
@@ -468,6 +513,7 @@ def limits_can_be_changed_for_a_session():
         equal(worker.call("limits", timeout=0.2, frames=5, stdout=20)["answer"],
               {"timeout": 0.2, "stdout": 20, "value": 65000, "frames": 5}, "the limits")
         equal(worker.evaluate("(loop)")["failure"]["type"], "TIMEOUT", "the type")
+        equal(worker.call("limits", timeout=60)["answer"], {"timeout": 60, "stdout": 20, "value": 65000, "frames": 5}, "one of them")
         equal(worker.evaluate('(dotimes (i 10) (princ "12345")) 1')["answer"]["stdout"], "12345" * 4 + "... (cut)", "the output")
         worker.evaluate("(defun down (n) (if (= n 0) (car 5) (1+ (down (1- n)))))")
         equal(len(worker.evaluate("(down 10)")["failure"]["backtrace"]), 6, "five frames and three dots")
@@ -506,14 +552,14 @@ def files_are_loaded_from_allowed_folders_only():
             equal(worker.evaluate("(list (loaded::answer) (package-name *package*))")["text"], '=> (42 "COMMON-LISP-USER")', "loaded")
             for path in (outside / "code.lisp", inside / "link.lisp", inside / ".." / "inner" / "code.lisp"):
                 failure = worker.call("load", file=str(path))["failure"]
-                expect(failure["message"].endswith("is not in a folder that is allowed."), failure)
+                expect(failure["message"].endswith("is not in the folders that files may be loaded from."), failure)
             failure = worker.call("load", file=str(inside / "nothing.lisp"))["failure"]
             equal(failure["message"], 'There is no file "%s/nothing.lisp" in the folders that files may be loaded from. '
                   "A path may be relative to one of them." % inside, "none there")
             expect(failure["backtrace"][-1].startswith("(LOAD "), "the frames", failure)
             equal(worker.call("load", file="code.lisp")["text"], "[stdout]\nloading\n\n=> T", "by its path in the folder")
             failure = worker.call("load", file="../inner/code.lisp")["failure"]
-            expect(failure["message"].endswith("is not in a folder that is allowed."), failure)
+            expect(failure["message"].endswith("is not in the folders that files may be loaded from."), failure)
             equal(worker.call("load", file=str(inside / "wrong.lisp"))["failure"]["backtrace"], ["(CAR 5)"], "the frames")
 
 
@@ -553,8 +599,9 @@ def words_that_sbcl_uses_for_foreign_types_can_be_defined():
 @test
 def an_idle_session_gives_its_memory_back():
     with Worker(heap="512MB") as worker:
-        worker.evaluate("(progn (make-list 3000000) 1)")
+        worker.evaluate("(progn (defvar *kept* (make-list 3000000)) 1)")
         expect(worker.private_kb() > 20000, worker.private_kb())
+        worker.evaluate("(progn (setf *kept* nil) 1)")
         expect(wait_until(lambda: worker.private_kb() <= 5000), worker.private_kb(), "KB are private")
 
 
@@ -577,7 +624,7 @@ def packets_are_whole_whatever_other_threads_collect():
         for turn, size in enumerate([10, 60000, 65535, 65536, 70000, 131070, 131071, 200000, 400000, 700000] * 3):
             letters = "".join(chr(33 + (turn + i * i) % 90) for i in range(97)).replace("\\", "/").replace('"', "'")
             text = (letters * (size // len(letters) + 1))[:size]
-            answer = worker.evaluate('(loop for c across "%s" for i from 1 sum (* i (char-code c)))' % text)
+            answer = worker.evaluate('(loop for c across "%s" for i from 1 sum (* i (char-code c)))' % text, timeout=600)
             equal(answer.get("answer", answer).get("values"), [str(sum(i * ord(c) for i, c in enumerate(text, 1)))],
                   "the sum of %d characters" % size)
         counted = worker.evaluate("(setf *collecting* nil) (mapc #'sb-thread:join-thread *threads*) (car *counter*)")

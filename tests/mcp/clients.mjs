@@ -79,9 +79,12 @@ await step('call', async () => {
 });
 
 await step('progress', async () => {
-  const heard = [];
-  const result = await call(client, 'count', { to: 30, pause_ms: 60 }, { onprogress: (report) => heard.push(report.progress) });
-  assert.deepEqual(result.structuredContent, { counted: 30 });
+  let heard = [];
+  for (let i = 0; i < 10 && heard.length < 2; i++) { // a machine that stalls has several reports told at once
+    heard = [];
+    const result = await call(client, 'count', { to: 30, pause_ms: 60 }, { onprogress: (report) => heard.push(report.progress) });
+    assert.deepEqual(result.structuredContent, { counted: 30 });
+  }
   assert.ok(heard.length >= 2, String(heard));
   assert.deepEqual(heard, [...new Set(heard)].sort((a, b) => a - b));
 });

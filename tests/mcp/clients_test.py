@@ -21,7 +21,7 @@ def the_official_client_is_content(which):
         done = subprocess.run([node(), os.path.join(HERE, "clients.mjs"), NODE_MODULES, which, WORKSHOP, MISHAP,
                                os.environ["BYTES_PROGRAM"]],
                               env=dict(os.environ, MISHAP_DATA=folder, MISHAP_LOG="", WORKSHOP_LOG=""),
-                              capture_output=True, text=True, timeout=120, check=False)
+                              capture_output=True, text=True, timeout=400, check=False)
     passed = [text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")]
     equal((passed, done.stderr[-1500:]), (STEPS, ""), "steps")
     expect(done.returncode == 0, "exit status", done.returncode)

@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const info = { name: 'test', version: '1' };
-const patience = 60_000; // ms for one request, as the others have it: the machine may be busy
+const patience = 300_000; // ms for one request: on a busy machine a gateway alone takes more than a minute to start
+const options = { timeout: patience };
 const quiet = { stderr: 'ignore', env: process.env };
 
 export function clientsOf(modules) {
@@ -29,10 +30,10 @@ export function clientsOf(modules) {
       const { StdioClientTransport } = await load(`${name}/client/stdio.js`);
       transport = new StdioClientTransport({ ...quiet, ...server });
     }
-    await client.connect(transport);
+    await client.connect(transport, options);
     return {
-      tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
-      call: async (name, args) => said(await client.callTool({ name, arguments: args })),
+      tools: async () => (await client.listTools(undefined, options)).tools.map((tool) => tool.name),
+      call: async (name, args) => said(await client.callTool({ name, arguments: args }, undefined, options)),
       close: () => client.close(),
     };
   };
@@ -41,10 +42,10 @@ export function clientsOf(modules) {
     const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
     const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
     const client = new Client(info, { versionNegotiation: { mode } });
-    await client.connect(server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport({ ...quiet, ...server }));
+    await client.connect(server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport({ ...quiet, ...server }), options);
     return {
-      tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
-      call: async (name, args) => said(await client.callTool({ name, arguments: args })),
+      tools: async () => (await client.listTools(undefined, options)).tools.map((tool) => tool.name),
+      call: async (name, args) => said(await client.callTool({ name, arguments: args }, options)),
       close: () => client.close(),
     };
   };

@@ -151,7 +151,7 @@ PROGRAMS = {
 def tools_of(program):
     """What the server itself lists: {name: codes that it declares}."""
     command, arguments, _ = PROGRAMS[program]
-    with Server(*arguments[1:], program=command, revision="2025-11-25") as found:
+    with Server(*arguments[1:], "--schemas", "full", program=command, revision="2025-11-25") as found:
         tools = found.result("tools/list")["tools"]
     return {tool["name"]: re.findall(r"[A-Z_]{3,}", (re.findall(r"May fail with ([A-Z_, ]+)\.", tool["description"]) or [""])[-1])
             for tool in tools}
@@ -169,7 +169,7 @@ def everything():
                 "programs": {name: {"command": command, "args": arguments, "env": env}
                              for name, (command, arguments, env) in PROGRAMS.items()}}
         done = subprocess.run([node, os.path.join(HERE, "examples.mjs"), NODE_MODULES], input=json.dumps(plan).encode(),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=170, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=400, check=False)
     told = [json.loads(line) for line in done.stdout.splitlines()]
     expect(told, "nothing was said:", done.stderr[-2000:])
     return {(one["client"], one["program"]): one for one in told}

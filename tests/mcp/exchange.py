@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
 import server  # noqa: E402
@@ -161,6 +162,15 @@ class Exchange:
                 examine_message(found.json)
             if found.data is not None:
                 return found
+
+    def is_silent(self, seconds):
+        """No event comes for some time, nor the end. A stream that was quiet for long shows that it is there, which is no event."""
+        until = time.monotonic() + seconds
+        while not self.text and not self.connection.is_silent(max(0, until - time.monotonic())):
+            if not self.more():
+                return False
+            self.text = self.text.replace(": still here\n\n", "")
+        return not self.text
 
     def events(self):
         return list(iter(self.event, None))

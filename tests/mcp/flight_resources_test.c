@@ -103,7 +103,7 @@ static void reading_that_takes_too_long_is_an_error(void **state)
     (void)state;
     struct transport t;
     open_transport_with_workers(&t, MISHAP_MCP_2025_11_25);
-    t.wire.server.call_ms = 200;
+    t.wire.server.call_ms = 2000; /* in that time it begins */
     ask(&t.wire, "resources/read", "\"uri\":\"test://read/a\"");
     let_begin(&t);
     finish_all(&t);

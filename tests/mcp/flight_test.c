@@ -192,7 +192,7 @@ static void what_takes_too_long_is_answered_without_it(void **state)
     (void)state;
     struct transport t;
     open_transport_with_workers(&t, MISHAP_MCP_2025_11_25);
-    t.wire.server.call_ms = 200;
+    t.wire.server.call_ms = 2000; /* in that time it begins */
     ask(&t.wire, "tools/call", "\"name\":\"wait\",\"arguments\":{\"word\":\"a\"}");
     let_begin(&t);
     finish_all(&t);

@@ -78,7 +78,7 @@ def missing(*fields):
 
 
 def wrong_type(field, expected, actual):
-    return invalid((field, "invalid_type"), message=say("%s must be: %s, not %s." % (field, expected, actual)))
+    return invalid((field, "invalid_type"), message=say("%s must be %s, not %s." % (field, expected, actual)))
 
 
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
@@ -311,13 +311,13 @@ SESSION = {
     "progress of nothing": (raw(method="notifications/progress", params={"progressToken": []}), None),
     "a call of nothing": (raw(id=1, method="tools/call"), missing("name")),
     "a call without a name": (ask("tools/call"), missing("name")),
-    "a tool that is a number": (ask("tools/call", name=5), wrong_type("name", "string", "integer")),
+    "a tool that is a number": (ask("tools/call", name=5), wrong_type("name", "a string", "a number: put it in quotes")),
     "an unknown tool": (ask("tools/call", name="nope"), NO_TOOL),
     "a tool in capitals": (ask("tools/call", name="ECHO"), meant("echo")),
     "the server as a tool": (ask("tools/call", name="mcp"), NO_TOOL),
     "an operation by its name": (ask("tools/call", name="apart.echo"), meant("apart_echo")),
-    "arguments as an array": (ask("tools/call", name="echo", arguments=[]), wrong_type("arguments", "object", "array")),
-    "arguments as a string": (ask("tools/call", name="echo", arguments="text"), wrong_type("arguments", "object", "string")),
+    "arguments as an array": (ask("tools/call", name="echo", arguments=[]), wrong_type("arguments", "an object", "an array")),
+    "arguments as a string": (ask("tools/call", name="echo", arguments="text"), wrong_type("arguments", "an object", "a string")),
     "no arguments": (ask("tools/call", name="echo"), failed_call(("text", "field_required"))),
     "an argument of a wrong type": (ask("tools/call", name="echo", arguments={"text": 5}),
                                     failed_call(("text", "invalid_type"))),
@@ -370,10 +370,10 @@ FRESH = {
                                   missing("protocolVersion", "capabilities", "clientInfo")),
     "initialize with a number as revision": (ask("initialize", protocolVersion=5, capabilities={},
                                                  clientInfo={"name": "c", "version": "1"}),
-                                             wrong_type("protocolVersion", "string", "integer")),
+                                             wrong_type("protocolVersion", "a string", "a number: put it in quotes")),
     "initialize with an array of capabilities": (ask("initialize", protocolVersion="2025-11-25", capabilities=[],
                                                      clientInfo={"name": "c", "version": "1"}),
-                                                 wrong_type("capabilities", "object", "array")),
+                                                 wrong_type("capabilities", "an object", "an array")),
     "initialize without a version of the client": (ask("initialize", protocolVersion="2025-11-25", capabilities={},
                                                        clientInfo={"name": "c"}), missing("clientInfo.version")),
 }
@@ -445,7 +445,7 @@ STATELESS = {
                                          message=f"`_meta.{V}logLevel` must be the name of a log level.")),
     "listening to nothing": (stateless("subscriptions/listen"), missing("notifications")),
     "listening with a number": (stateless("subscriptions/listen", notifications={"toolsListChanged": 1}),
-                                wrong_type("notifications.toolsListChanged", "boolean", "integer")),
+                                wrong_type("notifications.toolsListChanged", "true or false", "an integer")),
     "no such resource": (stateless("resources/read", uri="no://where"), no_resource("no://where", -32602)),
     "no such tool": (stateless("tools/call", name="nope"), NO_TOOL),
     "a batch": (b"[" + stateless("tools/list") + b"]", NO_BATCH),

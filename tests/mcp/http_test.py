@@ -6,6 +6,7 @@ The server is tests/mcp/conformance.c: see streamable.py.
 Every message that comes back is held against what holds for all of them: see exchange.py.
 """
 import base64
+import contextlib
 import json
 import os
 import re
@@ -15,6 +16,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+import journal  # noqa: E402
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from exchange import (META, OLDER, STATELESS, Exchange, Session, call, initialize, message, raw, repeated, stateless,
@@ -195,6 +198,26 @@ def a_batch_is_answered_in_a_revision_that_has_them(revision):
 
 
 @test
+def failures_of_a_batch_have_ids_of_their_own():
+    found = Session(shared(), OLDER[1]).post([call("test_error_handling", id=1), call("test_error_handling", id=2), call("echo", id=3),
+                                              call("nothing", id=4), message("no/such", id=5)])
+    answers = found.answer()
+    equal(len(answers), 5, "the answers")
+    told = [item["result"]["_meta"]["dev.mishap/incident"] for item in answers if "result" in item]
+    equal(len(set(told)), 3, "ids of %s" % answers)
+
+    def recorded():
+        records = []
+        with contextlib.suppress(FileNotFoundError), open(shared().log, encoding="utf-8") as log:
+            records = journal.records(log.read())
+        return [id for record in records for id in journal.ids(record) if record["kind"] != "line"]
+
+    expect(server.wait_for(lambda: set(told) <= set(recorded())), "the records are missing")
+    ids = recorded()
+    equal(len(ids), len(set(ids)), "ids of all failures")
+
+
+@test
 def the_first_revision_gets_nothing_that_came_later():
     session = Session(shared(), "2024-11-05")
     tools = session.post(message("tools/list")).json["result"]["tools"]
@@ -337,8 +360,12 @@ def every_session_has_an_id_of_its_own():
 @test
 def any_loop_serves_a_session():
     session = Session(shared())
-    processes = {session.process()["process"] for _ in range(40)}
-    equal(len(processes), 2, "loops that answered")
+    processes = set()
+
+    def both():
+        processes.add(session.process()["process"])
+        return len(processes) >= 2
+    expect(server.wait_for(both), "loops that answered:", processes)
     equal(processes, set(shared().workers()), "loops")
 
 
@@ -462,7 +489,7 @@ def the_official_client_is_content(package, which):
     if not node():
         raise Skipped("there is no node")
     done = subprocess.run([node(), os.path.join(HERE, "clients_http.mjs"), NODE_MODULES, which, shared().url + "/mcp"],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
     expect(done.returncode == 0 and done.stdout.endswith(b"\nall is well\n"), done.stdout.decode("utf-8", "replace"))
 
 

@@ -62,12 +62,17 @@ def a_failure_names_every_bad_argument(*way):
           [("name", "field_required"), ("age", "value_out_of_range"), ("email", "field_required")], "the fields")
 
 
-@tests_of(WAYS)
-def resources_and_prompts_can_be_read(*way):
+# Each over both transports and in both eras: a run of the inspector takes half a second of the processor.
+@tests_of({name: way for name, way in WAYS.items() if way in (("stdio", "legacy"), ("HTTP", "modern"))})
+def resources_can_be_read(*way):
     resources = {resource["uri"] for resource in inspect(way, "--method", "resources/list")["resources"]}
     expect("catalog://codes" in resources, "the resources are", resources)
     contents = inspect(way, "--method", "resources/read", "--uri", "catalog://codes/NOT_FOUND")["contents"]
     expect("NOT_FOUND" in contents[0]["text"], contents)
+
+
+@tests_of({name: way for name, way in WAYS.items() if way in (("stdio", "modern"), ("HTTP", "legacy"))})
+def prompts_can_be_read(*way):
     prompts = {prompt["name"] for prompt in inspect(way, "--method", "prompts/list")["prompts"]}
     expect("explain_failure" in prompts, "the prompts are", prompts)
     got = inspect(way, "--method", "prompts/get", "--prompt-name", "explain_failure", "--prompt-args", "error={}")

@@ -103,10 +103,12 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
     ERROR(id, "-32602", "VALIDATION_ERROR", why,                                                   \
           "Correct the fields that are named and send the request again.",                         \
           ",\"fields\":[{\"field\":\"" field "\",\"error\":\"" error "\"" more "}]")
-#define WRONG(id, field, type)                                                                     \
+#define WRONG(id, field, article, type)                                                            \
     FIELD(id, "`" field "` must be of type " type ".", field, "invalid_type",                      \
-          ",\"expected\":\"" type "\"")
-#define MISSING(id, field) FIELD(id, "`" field "` is missing.", field, "field_required", "")
+          ",\"expected\":\"" type "\",\"message\":\"" field " must be " article " " type ".\"")
+#define MISSING(id, field)                                                                         \
+    FIELD(id, "`" field "` is missing.", field, "field_required",                                  \
+          ",\"message\":\"" field " is required.\"")
 #define NO_METHOD(id, name)                                                                        \
     ERROR(id, "-32601", "METHOD_NOT_FOUND",                                                        \
           "The method " name " does not exist in revision 2025-11-25.",                            \
@@ -122,6 +124,11 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
 #define VERSION      "io.modelcontextprotocol/protocolVersion"
 #define CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 #define LEVEL        "io.modelcontextprotocol/logLevel"
+#define LEVELS       "^(debug|info|notice|warning|error|critical|alert|emergency)$"
+#define NO_LEVEL(id)                                                                               \
+    FIELD(id, "`_meta." LEVEL "` must be the name of a log level.", "_meta." LEVEL,                \
+          "pattern_mismatch",                                                                      \
+          ",\"expected\":\"" LEVELS "\",\"message\":\"_meta." LEVEL " must match " LEVELS ".\"")
 #define WITH_META(meta)                                                                            \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":" meta "}}"
 #define MODERN(more) WITH_META("{\"" VERSION "\":\"2026-07-28\",\"" CAPABILITIES "\":{}" more "}")
@@ -242,7 +249,7 @@ static const struct {
 
     /* Parameters. */
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}"),
-      WRONG(ID("1"), "params", "object"), 200 },
+      WRONG(ID("1"), "params", "an", "object"), 200 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":null}"),
       SHAPE(ID("1"), "`params` must be an object."), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":\"a\"}"),
@@ -253,46 +260,38 @@ static const struct {
       OK("1"), 200 },
 
     /* `_meta`. */
-    { MISHAP_TEXT(WITH_META("[]")), WRONG(ID("1"), "_meta", "object"), 200 },
-    { MISHAP_TEXT(WITH_META("null")), WRONG(ID("1"), "_meta", "object"), 200 },
+    { MISHAP_TEXT(WITH_META("[]")), WRONG(ID("1"), "_meta", "an", "object"), 200 },
+    { MISHAP_TEXT(WITH_META("null")), WRONG(ID("1"), "_meta", "an", "object"), 200 },
     { MISHAP_TEXT(WITH_META("{}")), OK("1"), 200 },
     { MISHAP_TEXT(WITH_META("{\"progressToken\":0}")), OK("1"), 200 },
     { MISHAP_TEXT(WITH_META("{\"progressToken\":\"\"}")), OK("1"), 200 },
     { MISHAP_TEXT(WITH_META("{\"progressToken\":{}}")),
-      WRONG(ID("1"), "_meta.progressToken", "string or integer"), 200 },
+      WRONG(ID("1"), "_meta.progressToken", "a", "string or integer"), 200 },
     { MISHAP_TEXT(WITH_META("{\"progressToken\":1.5}")),
-      WRONG(ID("1"), "_meta.progressToken", "string or integer"), 200 },
+      WRONG(ID("1"), "_meta.progressToken", "a", "string or integer"), 200 },
     { MISHAP_TEXT(WITH_META("{\"progressToken\":null}")),
-      WRONG(ID("1"), "_meta.progressToken", "string or integer"), 200 },
+      WRONG(ID("1"), "_meta.progressToken", "a", "string or integer"), 200 },
     { MISHAP_TEXT(MODERN("")), REMOVED(ID("1")), 404 },
     { MISHAP_TEXT(MODERN(",\"progressToken\":[]")),
-      WRONG(ID("1"), "_meta.progressToken", "string or integer"), 400 },
+      WRONG(ID("1"), "_meta.progressToken", "a", "string or integer"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"2026-07-28\"}")),
       MISSING(ID("1"), "_meta." CAPABILITIES), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"2026-07-28\",\"" CAPABILITIES "\":[]}")),
-      WRONG(ID("1"), "_meta." CAPABILITIES, "object"), 400 },
+      WRONG(ID("1"), "_meta." CAPABILITIES, "an", "object"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"2026-07-28\",\"" CAPABILITIES "\":null}")),
-      WRONG(ID("1"), "_meta." CAPABILITIES, "object"), 400 },
+      WRONG(ID("1"), "_meta." CAPABILITIES, "an", "object"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":20260728,\"" CAPABILITIES "\":{}}")),
-      WRONG(ID("1"), "_meta." VERSION, "string"), 400 },
-    { MISHAP_TEXT(WITH_META("{\"" VERSION "\":null}")), WRONG(ID("1"), "_meta." VERSION, "string"),
-      400 },
+      WRONG(ID("1"), "_meta." VERSION, "a", "string"), 400 },
+    { MISHAP_TEXT(WITH_META("{\"" VERSION "\":null}")),
+      WRONG(ID("1"), "_meta." VERSION, "a", "string"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"v999.0.0\",\"" CAPABILITIES "\":{}}")),
       UNKNOWN(ID("1"), "v999.0.0"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"2025-11-25\",\"" CAPABILITIES "\":{}}")),
       UNKNOWN(ID("1"), "2025-11-25"), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"\"}")), UNKNOWN(ID("1"), ""), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"none\"}")), UNKNOWN(ID("1"), "none"), 400 },
-    { MISHAP_TEXT(MODERN(",\"" LEVEL "\":\"loud\"")),
-      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a log level.", "_meta." LEVEL,
-            "pattern_mismatch",
-            ",\"expected\":\"^(debug|info|notice|warning|error|critical|alert|emergency)$\""),
-      400 },
-    { MISHAP_TEXT(MODERN(",\"" LEVEL "\":3")),
-      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a log level.", "_meta." LEVEL,
-            "pattern_mismatch",
-            ",\"expected\":\"^(debug|info|notice|warning|error|critical|alert|emergency)$\""),
-      400 },
+    { MISHAP_TEXT(MODERN(",\"" LEVEL "\":\"loud\"")), NO_LEVEL(ID("1")), 400 },
+    { MISHAP_TEXT(MODERN(",\"" LEVEL "\":3")), NO_LEVEL(ID("1")), 400 },
 
     /* What two readers could see differently. */
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}"),

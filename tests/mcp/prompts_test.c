@@ -491,7 +491,11 @@ static void offers_a_hundred_values_at_most(void **state)
     static mishap_code codes[150];
     static char names[150][16];
     static uint16_t rows[150];
-    static mishap_catalog many = { .name = "many", .codes = codes, .count = 150 };
+    static const mishap_code *each[150];
+    static mishap_catalog_index by_name = { rows, 150 };
+    static mishap_catalog many = {
+        .name = "many", .codes = each, .count = 150, .index = &by_name, .spellings = 1
+    };
     struct wire w;
     (void)state;
     for (int i = 0; i < 150; i++) {
@@ -499,9 +503,8 @@ static void offers_a_hundred_values_at_most(void **state)
         codes[i] = *MISHAP_CODE_NOT_FOUND;
         codes[i].name = mishap_text_of(names[i]);
         rows[i] = (uint16_t)i;
+        each[i] = &codes[i];
     }
-    many.index[MISHAP_SPELLING_NAME].rows = rows;
-    many.index[MISHAP_SPELLING_NAME].count = 150;
     mishap_catalog_add(&many);
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     ask(&w, "completion/complete", CODES "\"argument\":{\"name\":\"code\",\"value\":\"MANY\"}");

@@ -3,6 +3,7 @@
 #include "mcp_set_up.h"
 #include "mcp/calls/flight.h"
 #include "mcp/offers/address.h"
+#include "operation/chosen.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
 
@@ -275,14 +276,19 @@ static void lists_come_page_by_page(void **state)
 /* Only what is of the service, and what every server has. */
 static void a_server_of_one_service_offers_that_and_the_catalog(void **state)
 {
-    mishap_mcp_server server = { .app = &app, .service = "cellar" };
+    mishap_app chosen;
+    mishap_arena arena;
+    mishap_mcp_server server = { .app = &chosen, .services = "cellar" };
     (void)state;
+    mishap_arena_init(&arena, NULL, 0);
+    assert_null(mishap_app_choose(&app, "cellar", &arena, &chosen));
     assert_null(mishap_mcp_server_make(&server, false));
     assert_int_equal(server.resource_count, 3);
     assert_true(server.resources[0].ours && server.resources[1].ours);
     assert_string_equal(server.resources[2].operation->resource, "test://apart/{id}");
     mishap_mcp_server_release(&server);
-    server.service = NULL;
+    mishap_arena_release(&arena);
+    server = (mishap_mcp_server){ .app = &app };
     assert_null(mishap_mcp_server_make(&server, true));
     assert_non_null(mishap_mcp_resource_find(&server, T("test://drill")));
     mishap_mcp_server_release(&server);

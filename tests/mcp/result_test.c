@@ -626,7 +626,7 @@ static yyjson_doc *output_schema(const mishap_dialect *dialect)
 {
     mishap_mcp_offer tool = tool_of(dialect);
     mishap_buffer buffer = { 0 };
-    assert_true(mishap_mcp_put_output_schema(&buffer, &tool));
+    assert_true(mishap_mcp_put_output_schema(&buffer, &tool, true));
     yyjson_doc *doc = yyjson_read(buffer.data, buffer.length, 0);
     assert_non_null(doc);
     mishap_buffer_release(&buffer);
@@ -792,7 +792,7 @@ static void there_is_no_schema_of_what_is_not_said(void **state)
     silent.answers = NULL;
     mishap_mcp_offer tool = tool_of(&mishap_tool_result);
     tool.operation = &silent;
-    assert_false(mishap_mcp_put_output_schema(&buffer, &tool));
+    assert_false(mishap_mcp_put_output_schema(&buffer, &tool, true));
     assert_int_equal(buffer.length, 0);
 }
 

@@ -13,6 +13,7 @@ import time
 
 from talk import (LEGACY, MANY_CRASHES, META, MISHAP, MODERN, PATIENCE, SANITIZED, WORKSHOP, Server, Skipped, equal,
                   expect, hello, leaks, main, modern, notification, quickest, request, test, tests_of)
+import journal
 
 V = "io.modelcontextprotocol/"
 INCIDENT = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
@@ -180,13 +181,23 @@ def operations_are_prompts(revision):
         equal(result["completion"]["values"], ["not_found"])
 
 
+def with_reports(server, least, method, params):
+    """What came before an answer, and the answer. Of reports that are read together the last is told alone: a server that is held up
+    tells of fewer steps, and then it is asked again."""
+    for _ in range(10):
+        server.send(request(1, method, params))
+        before, answer = server.receive_all(1)
+        if len(before) >= least:
+            break
+    expect(len(before) >= least, "reports:", before)
+    return before, answer
+
+
 @test
 def reading_says_how_far_it_is_and_can_be_cancelled():
     with Server(revision="2025-11-25") as server:
-        server.send(request(1, "resources/read", {"uri": "workshop://count/5/60", "_meta": {"progressToken": 0}}))
-        before, answer = server.receive_all(1)
+        _, answer = with_reports(server, 3, "resources/read", {"uri": "workshop://count/5/60", "_meta": {"progressToken": 0}})
         equal(json.loads(answer["result"]["contents"][0]["text"]), {"counted": 5})
-        expect(len(before) >= 3, "reports:", before)
         server.send(request(2, "resources/read", {"uri": "workshop://count/1000/10"}))
         server.wait_for_stderr(b"counting to 1000\n")
         server.send(notification("notifications/cancelled", {"requestId": 2}))
@@ -281,11 +292,9 @@ def both_eras_live_in_one_process():
 @tests_of({"a string": "abc", "zero": 0, "an empty string": "", "a large number": 2**60})
 def progress_comes_before_the_response(token):
     with Server(revision="2025-11-25") as server:
-        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 5, "pause_ms": 60},
-                                              "_meta": {"progressToken": token}}))
-        before, answer = server.receive_all(1)
+        before, answer = with_reports(server, 3, "tools/call", {"name": "count", "arguments": {"to": 5, "pause_ms": 60},
+                                                                "_meta": {"progressToken": token}})
         equal(answer["result"]["structuredContent"], {"counted": 5})
-        expect(len(before) >= 3, "reports:", before)
         for message in before:
             equal(message["method"], "notifications/progress")
             equal((message["params"]["progressToken"], message["params"]["total"]), (token, 5))
@@ -325,9 +334,8 @@ def progress_of_a_busy_handler_does_not_flood():
 @test
 def progress_that_came_too_soon_is_told_while_the_handler_works():
     with Server(revision="2025-11-25") as server:
-        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 3, "pause_ms": 1500, "at_once": 1},
-                                              "_meta": {"progressToken": 1}}))
-        before, _ = server.receive_all(1)
+        before, _ = with_reports(server, 3, "tools/call", {"name": "count", "arguments": {"to": 3, "pause_ms": 1500, "at_once": 1},
+                                                           "_meta": {"progressToken": 1}})
         equal([message["params"]["progress"] for message in before], [1, 2, 3], "each of them")
 
 
@@ -412,7 +420,7 @@ def is_logged(server, words):
 
 def log_of(server):
     with open(os.path.join(server.data.name, "log"), encoding="utf-8") as log:
-        return log.read()
+        return journal.shown(log.read())
 
 
 @tests_of({"in a worker": "apart_crash", "where messages are read": "crash"})
@@ -453,7 +461,7 @@ def a_call_that_takes_too_long_is_answered():
     with Server(revision="2025-11-25") as server:
         def attempt():
             start = time.monotonic()
-            server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 7000}}),
+            server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 60000}}),
                         request(2, "ping"))
             equal(server.receive()["id"], 2)
             answer, took = server.receive(), time.monotonic() - start
@@ -462,7 +470,7 @@ def a_call_that_takes_too_long_is_answered():
             expect(is_logged(server, answer["result"]["structuredContent"]["incident"]), "it is not in the log")
             expect(took > 0.8, "after", took)
             return took
-        quickest(7, attempt)  # as long as it would take
+        quickest(60, attempt)  # as long as it would take
         time.sleep(0.5)
         expect(b"awake" not in server.stderr(), "the handler goes on")
         equal(server.call("apart_echo", text="after")["structuredContent"], {"text": "after"})
@@ -598,7 +606,8 @@ def a_burst_takes_one_read_and_one_write(tool, arguments):
 def ids_at_the_end(end, *messages):
     """What is still answered when a call of 100 ms runs at the end.
 
-    Calls may finish for half a second. If more than that passed because the machine was held up it is tried again.
+    Calls may finish for half a second after a signal, and for longer at the end of the input. If more than that passed because the machine
+    was held up it is tried again.
     """
     for _ in range(10):
         server = Server(revision="2025-11-25")
@@ -771,8 +780,8 @@ def a_failure_at_the_start_is_told_on_stderr():
                           timeout=PATIENCE, check=False)
     equal(done.stdout, b"", "standard output")
     answer = json.loads(done.stderr.decode().strip().splitlines()[-1])
-    equal((answer["ok"], answer["error"]["code"]), (False, "NOT_CONFIGURED"))
-    expect(done.returncode not in (0, 1), "exit status", done.returncode)
+    equal((answer["ok"], answer["error"]["code"]), (False, "ARG_ERROR"))
+    equal(done.returncode, 2, "exit status")
 
 
 @test

@@ -17,7 +17,7 @@ WORKSHOP = os.environ.get("WORKSHOP_PROGRAM")
 MISHAP = os.environ["MISHAP_PROGRAM"]
 LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
-PATIENCE = 180  # seconds after which something that should happen did not
+PATIENCE = 300  # seconds after which something that should happen did not
 
 # The sanitizers of memory must leave crashes to those who contain them. That of threads lives through one in a process.
 if SANITIZED:
@@ -68,13 +68,12 @@ def quickest(limit, attempt):
 class Server:
     """A server process. Every line it writes must be one JSON object, whatever becomes of it."""
 
-    def __init__(self, *arguments, program=WORKSHOP, revision=None, env=None):
+    def __init__(self, *arguments, program=WORKSHOP, command="mcp", revision=None, env=None):
         self.data = tempfile.TemporaryDirectory(prefix="mishap-mcp-")
         name = os.path.basename(program).upper()
         self.process = subprocess.Popen(
-            [program, "mcp", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=dict(os.environ, **{name + "_LOG": os.path.join(self.data.name, "log"), name + "_DATA": self.data.name},
-                     **(env or {})))
+            [program, command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, name + "_LOG": os.path.join(self.data.name, "log"), name + "_DATA": self.data.name, **(env or {})})
         self.lines, self.errors, self.count = queue.Queue(), [], 100
         self.threads = [threading.Thread(target=self.collect, daemon=True),
                         threading.Thread(target=self.collect_errors, daemon=True)]

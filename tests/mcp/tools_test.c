@@ -3,6 +3,7 @@
 
 #include "todo/todo.h"
 #include "mcp/offers/schema.h"
+#include "operation/chosen.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
 
@@ -70,13 +71,13 @@ static void operations_are_tools_unless_they_are_for_others(void **state)
     ASSERT_TEXT(name_at(&server, 1), "users_wipe_all");
     ASSERT_TEXT(name_at(&server, 2), "add_user");
     ASSERT_TEXT(name_at(&server, 3), "users_put");
-    assert_null(mishap_mcp_tool_find(&server, T("fail")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("fail")));
     mishap_mcp_server_release(&server);
-    assert_null(mishap_mcp_tool_find(&server, T("greet")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("greet")));
 
     assert_null(mishap_mcp_server_make(&server, true));
     assert_int_equal(server.tool_count, 5);
-    assert_non_null(mishap_mcp_tool_find(&server, T("fail")));
+    assert_non_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("fail")));
     mishap_mcp_server_release(&server);
 }
 
@@ -94,11 +95,16 @@ static void a_tool_speaks_the_dialect_of_its_service(void **state)
 static void only_the_tools_of_one_service_are_there_if_it_is_named(void **state)
 {
     (void)state;
-    mishap_mcp_server server = { .app = &app, .service = "greeter" };
-    assert_null(mishap_mcp_server_make(&server, true));
+    mishap_app chosen;
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    assert_null(mishap_app_choose(&app, "greeter", &arena, &chosen));
+    mishap_mcp_server server = { .app = &chosen, .services = "greeter" };
+    assert_null(mishap_mcp_server_make(&server, false));
     assert_int_equal(server.tool_count, 2);
-    assert_null(mishap_mcp_tool_find(&server, T("greet")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("greet")));
     mishap_mcp_server_release(&server);
+    mishap_arena_release(&arena);
 }
 
 static mishap *describe(mishap_call *call)
@@ -124,10 +130,10 @@ static void a_resource_is_no_tool_if_it_has_no_name_for_one(void **state)
     mishap_mcp_server_release(&server);
 }
 
-static void assert_refused(const mishap_operation *list, const char *service, const char *words)
+static void assert_refused(const mishap_operation *list, const char *words)
 {
     mishap_app wrong = { .name = "wrong", .operations = list };
-    mishap_mcp_server server = { .app = &wrong, .service = service };
+    mishap_mcp_server server = { .app = &wrong };
     mishap *m = mishap_mcp_server_make(&server, false);
     assert_non_null(m);
     assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_NOT_CONFIGURED);
@@ -143,23 +149,22 @@ static void a_program_whose_tools_cannot_be_told_apart_is_refused(void **state)
     assert_refused((const mishap_operation[]){ { "a.b", "One", NULL, do_nothing, .tool = "same" },
                                                { "same", "Two", NULL, do_nothing, .quick = true },
                                                { 0 } },
-                   NULL, "Two operations have the same tool name `same`");
+                   "Two operations have the same tool name `same`");
     assert_refused(
-        (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "a b" }, { 0 } }, NULL,
+        (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "a b" }, { 0 } },
         "is not a valid tool name");
     assert_refused(
-        (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "" }, { 0 } }, NULL,
+        (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "" }, { 0 } },
         "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){
             { "a", "One", NULL, do_nothing,
               .tool = "a1234567890123456789012345678901234567890123456789012345678901234" },
             { 0 } },
-        NULL, "is not a valid tool name");
+        "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .service = &odd }, { 0 } },
-        NULL, "The dialect `http-api` cannot be used");
-    assert_refused(operations, "nobody", "No service is named `nobody`");
+        "The dialect `http-api` cannot be used");
 }
 
 static void every_tool_is_found_by_its_very_name(void **state)
@@ -175,14 +180,16 @@ static void every_tool_is_found_by_its_very_name(void **state)
     mishap_mcp_server server = { .app = &(mishap_app){ .name = "many", .operations = many } };
     assert_null(mishap_mcp_server_make(&server, false));
     for (size_t i = 0; i < COUNT; i++)
-        assert_ptr_equal(mishap_mcp_tool_find(&server, mishap_text_of(names[i]))->operation,
-                         &many[i]);
-    assert_null(mishap_mcp_tool_find(&server, T("")));
-    assert_null(mishap_mcp_tool_find(&server, T("tool_")));
-    assert_null(mishap_mcp_tool_find(&server, T("tool_1")));
-    assert_null(mishap_mcp_tool_find(&server, T("TOOL_0")));
+        assert_ptr_equal(
+            mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, mishap_text_of(names[i]))->operation,
+            &many[i]);
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("tool_")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("tool_1")));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL, T("TOOL_0")));
     static const char long_name[100000];
-    assert_null(mishap_mcp_tool_find(&server, (mishap_text){ long_name, sizeof long_name }));
+    assert_null(mishap_mcp_tool_find(&server, MISHAP_SCOPE_CALL,
+                                     (mishap_text){ long_name, sizeof long_name }));
     mishap_mcp_server_release(&server);
 }
 
@@ -191,7 +198,7 @@ static void a_program_without_tools_has_none(void **state)
     (void)state;
     struct wire w;
     open_wire(&w, &(mishap_app){ .name = "none", .version = "1" }, MISHAP_MCP_2025_11_25);
-    assert_null(mishap_mcp_tool_find(&w.server, T("greet")));
+    assert_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("greet")));
     ask(&w, "tools/list", "");
     assert_int_equal(count_at(&w, "/result/tools"), 0);
     close_wire(&w);
@@ -201,7 +208,7 @@ static void a_program_without_tools_has_none(void **state)
 
 #define GREET_INPUT                                                                                \
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","          \
-    "\"description\":\"Whom to greet\",\"minLength\":1,\"maxLength\":20},"                         \
+    "\"description\":\"Whom to greet\",\"maxLength\":20},"                                         \
     "\"code\":{\"type\":\"string\"},\"word\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}},"     \
     "\"required\":[\"name\"],\"additionalProperties\":false}"
 #define NO_INPUT                                                                                   \
@@ -237,8 +244,15 @@ static void a_tool_has_what_its_revision_knows(void **state)
     assert_tool(&w, "/result/tools/1",
                 "{\"name\":\"users_wipe_all\",\"title\":\"Delete all users\","
                 "\"description\":\"Delete all users\"," NO_INPUT
+                ",\"annotations\":{\"idempotentHint\":true},"
+                "\"_meta\":{\"dev.mishap/service\":\"greeter\"}}");
+    w.server.full_schemas = true;
+    ask(&w, "tools/list", "");
+    assert_tool(&w, "/result/tools/1",
+                "{\"name\":\"users_wipe_all\",\"title\":\"Delete all users\","
+                "\"description\":\"Delete all users\"," NO_INPUT
                 ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
-                "\"idempotentHint\":true}}");
+                "\"idempotentHint\":true},\"_meta\":{\"dev.mishap/service\":\"greeter\"}}");
     assert_null(at(&w, "/result/ttlMs"));
     close_wire(&w);
 
@@ -256,6 +270,10 @@ static void annotations_say_what_a_tool_does_to_the_world(void **state)
     struct wire w;
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
+    assert_tool(&w, "/result/tools/2/annotations", "{\"destructiveHint\":false}");
+    assert_tool(&w, "/result/tools/3/annotations", "{\"idempotentHint\":true}");
+    w.server.full_schemas = true;
+    ask(&w, "tools/list", "");
     assert_tool(&w, "/result/tools/2/annotations",
                 "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false}");
     assert_tool(&w, "/result/tools/3/annotations",
@@ -271,18 +289,26 @@ static void a_description_says_how_it_can_fail(void **state)
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/0/description"),
-                        "Create a user. The e-mail address of each user must be unique. May fail "
+                        "Create a user. The e-mail address of each user must be unique. Example: "
+                        "{\"name\":\"Ada\",\"age\":36,\"email\":\"ada@example.com\"}. May fail "
+                        "with ALREADY_EXISTS.");
+    w.server.full_schemas = true;
+    ask(&w, "tools/list", "");
+    assert_string_equal(text_at(&w, "/result/tools/0/description"),
+                        "Create a user. The e-mail address of each user must be unique. Example: "
+                        "{\"name\":\"Ada\",\"age\":36,\"email\":\"ada@example.com\"}. May fail "
                         "with ALREADY_EXISTS, UNAVAILABLE, INSUFFICIENT_STORAGE.");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
-                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, "
-                        "INSUFFICIENT_STORAGE.");
+                        "Show a user. Example: {\"id\":\"1\"}. May fail with NOT_FOUND, "
+                        "UNAVAILABLE, INSUFFICIENT_STORAGE.");
     close_wire(&w);
     todo.raises = MISHAP_RAISES(NOT_FOUND, LOCKED);
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
+    w.server.full_schemas = true;
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
-                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, "
-                        "INSUFFICIENT_STORAGE, LOCKED.");
+                        "Show a user. Example: {\"id\":\"1\"}. May fail with NOT_FOUND, "
+                        "UNAVAILABLE, INSUFFICIENT_STORAGE, LOCKED.");
     close_wire(&w);
 }
 
@@ -399,9 +425,9 @@ static void the_tools_of_the_todo_service_are_well_formed(void **state)
     yyjson_val *tool;
     open_wire(&w, &(mishap_app){ .name = "todo", .version = "1", .operations = todo_operations },
               MISHAP_MCP_2025_11_25);
-    assert_non_null(mishap_mcp_tool_find(&w.server, T("create_user")));
-    assert_non_null(mishap_mcp_tool_find(&w.server, T("get_premium_report")));
-    assert_null(mishap_mcp_tool_find(&w.server, T("cause_chaos")));
+    assert_non_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("create_user")));
+    assert_non_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("get_premium_report")));
+    assert_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("cause_chaos")));
     ask(&w, "tools/list", "");
     assert_int_equal(count_at(&w, "/result/tools"), 11);
     yyjson_arr_foreach(at(&w, "/result/tools"), index, count, tool)
@@ -587,7 +613,7 @@ static void what_is_no_call_names_what_is_wrong(void **state)
 
 static void make_and_list(const void *input)
 {
-    mishap_mcp_server server = { .app = input };
+    mishap_mcp_server server = { .app = input, .full_schemas = true };
     char storage[4096];
     mishap_mcp_peer peer;
     mishap_buffer result;

@@ -39,6 +39,11 @@ static mishap *raise_much(void)
     for (int i = 0; i < 20; i++)
         m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
                                mishap_value_of_int(200));
+    for (int i = 0; i < 80; i++) { /* each twice: their index needs memory, too */
+        char key[16];
+        snprintf(key, sizeof key, "key%d", i % 40);
+        m = mishap_tell_value(m, mishap_text_of(key), mishap_value_of_int(i));
+    }
     m = mishap_output(mishap_type(m, "FOO-ERROR"), T("printed"));
     for (int i = 0; i < 30; i++)
         m = mishap_frame_add(m, T("(FRAME 1 2 3)"));

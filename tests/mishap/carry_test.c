@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mishap/bind.h"
 #include "mishap/carry.h"
 #include "mishap/inside.h"
 #include "own_codes.h"
@@ -128,6 +129,7 @@ static mishap *full(const mishap_code *code)
                            mishap_value_of_uint(UINT64_MAX));
     m = mishap_output(mishap_type(m, "FOO ERROR"), T("printed\n"));
     m = mishap_frame_add(mishap_frame_add(m, T("(FRAME 1 2 3)")), T(" "));
+    m = mishap_stack_add(mishap_stack_add(m, T("f_" MARKER), T("app.py"), 3), T("main"), T(""), 0);
     return mishap_retry_after(m, 1500);
 }
 
@@ -138,8 +140,8 @@ static void every_part_arrives_under_every_code(void **state)
     (void)state;
     const mishap_catalog *catalog = mishap_catalog_first();
     for (size_t i = 0; i < catalog->count; i++) {
-        mishap *m = full(&catalog->codes[i]), *arrived = carried(m);
-        assert_ptr_equal(mishap_told(arrived)->code, &catalog->codes[i]);
+        mishap *m = full(catalog->codes[i]), *arrived = carried(m);
+        assert_ptr_equal(mishap_told(arrived)->code, catalog->codes[i]);
         assert_same(m, arrived);
         mishap_free(arrived);
         mishap_free(m);
@@ -269,9 +271,10 @@ static void a_code_of_no_table_is_carried_whole(void **state)
 {
     (void)state;
     for (size_t i = 0; i < own_code_table.count; i++) {
-        mishap *m = full(&own_codes[i]), *copied = carried(m);
-        assert_ptr_not_equal(mishap_told(copied)->code, &own_codes[i]);
-        assert_true(mishap_text_equal(mishap_told(copied)->code->name, own_codes[i].name));
+        mishap *m = full(own_code_table.codes[i]), *copied = carried(m);
+        assert_ptr_not_equal(mishap_told(copied)->code, own_code_table.codes[i]);
+        assert_true(
+            mishap_text_equal(mishap_told(copied)->code->name, own_code_table.codes[i]->name));
         assert_same(m, copied);
         mishap_free(copied);
         mishap_free(m);
@@ -283,8 +286,8 @@ static void a_code_of_a_table_that_was_added_is_found(void **state)
     (void)state;
     mishap_catalog_add(&own_code_table);
     for (size_t i = 0; i < own_code_table.count; i++) {
-        mishap *m = full(&own_codes[i]), *arrived = carried(m);
-        assert_ptr_equal(mishap_told(arrived)->code, &own_codes[i]);
+        mishap *m = full(own_code_table.codes[i]), *arrived = carried(m);
+        assert_ptr_equal(mishap_told(arrived)->code, own_code_table.codes[i]);
         assert_same(m, arrived);
         mishap_free(arrived);
         mishap_free(m);
@@ -428,7 +431,7 @@ static void no_rendering_of_what_arrived_has_a_private_part(void **state)
     (void)state;
     const mishap_catalog *catalog = mishap_catalog_first();
     for (size_t i = 0; i < catalog->count; i++) {
-        mishap *m = full(&catalog->codes[i]), *arrived = carried(m);
+        mishap *m = full(catalog->codes[i]), *arrived = carried(m);
         mishap_free(m);
         for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
             char *text = rendered(*dialect, arrived);

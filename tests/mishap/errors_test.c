@@ -110,9 +110,9 @@ static void test_backwards_compatible(void **state)
     (void)state;
     const mishap_catalog *catalog = mishap_catalog_first();
     for (size_t i = 0; i < catalog->count; i++) {
-        mishap *m = mishap_raise_at(&catalog->codes[i], MISHAP_HERE, "Some error message");
+        mishap *m = mishap_raise_at(catalog->codes[i], MISHAP_HERE, "Some error message");
         char *text = as_artifact(m);
-        const char *wanted = catalog->codes[i].masked
+        const char *wanted = catalog->codes[i]->masked
                                  ? "{\"success\":false,\"error\":\"An internal error occurred.\","
                                  : "{\"success\":false,\"error\":\"Some error message\",";
         assert_memory_equal(text, wanted, strlen(wanted));

@@ -380,12 +380,12 @@ static void what_is_recoverable_has_a_suggestion(void **state)
     (void)state;
     for (size_t i = 0; i < mishap_code_table.count; i++) {
         for (int said = 0; said < 3; said++) {
-            mishap *m = mishap_raise_at(&mishap_code_table.codes[i], MISHAP_HERE, NULL);
+            mishap *m = mishap_raise_at(mishap_code_table.codes[i], MISHAP_HERE, NULL);
             if (said)
                 mishap_retryable(m, said == 1);
             bool helpless = !mishap_public_suggestion(mishap_told(m)).length;
             if (mishap_public_recoverable(mishap_told(m)) && helpless)
-                fail_msg("%s has none (%d)", mishap_code_table.codes[i].name.data, said);
+                fail_msg("%s has none (%d)", mishap_code_table.codes[i]->name.data, said);
             mishap_free(m);
         }
     }

@@ -1,6 +1,9 @@
 /* src/mishap: what is told and noted, of every type, secrets in it, and text that is none. */
+#include <time.h>
+
 #include "testing.h"
 
+#include "mishap/bind.h"
 #include "value_sides.h"
 
 #define MARK     "\xEF\xBF\xBD" /* U+FFFD, in place of what is no UTF-8 */
@@ -137,6 +140,86 @@ static void a_key_that_is_no_utf8_is_one_key_when_told_twice(void **state)
     assert_text(mishap_told(m)->context->key, "k" MARK);
     assert_int_equal(mishap_told(m)->context->value.integer, 2);
     assert_null(mishap_told(m)->context->next);
+    mishap_free(m);
+}
+
+/* Tell this many keys in an order that a caller may choose: 0 upwards, 1 downwards, 2 mixed. Each
+ * is told twice. */
+static mishap *tell_many(unsigned count, int order)
+{
+    mishap *m = mishap_raise(NOT_FOUND, "Told.");
+    for (unsigned i = 0; i < 2 * count; i++) {
+        unsigned number = i % count;
+        if (order)
+            number = order == 1 ? count - 1 - number : number * 7919 % count;
+        char key[16];
+        snprintf(key, sizeof key, "key%08u", number);
+        m = mishap_tell_value(m, mishap_text_of(key), mishap_value_of_int(i));
+    }
+    return m;
+}
+
+static void many_keys_keep_their_order_and_the_last_word_counts(void **state)
+{
+    (void)state;
+    for (unsigned count = 1; count < 200; count += 3)
+        for (int order = 0; order < 2; order++) {
+            mishap *m = tell_many(count, order);
+            const mishap_member *at = mishap_told(m)->context;
+            for (unsigned i = 0; i < count; i++, at = at->next) {
+                char key[16];
+                snprintf(key, sizeof key, "key%08u", order ? count - 1 - i : i);
+                assert_text(at->key, key);
+                assert_int_equal(at->value.integer, count + i);
+            }
+            assert_null(at);
+            mishap_free(m);
+        }
+}
+
+static double seconds_for(unsigned count, int order)
+{
+    struct timespec begun, ended;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begun);
+    mishap_free(tell_many(count, order));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ended);
+    return (double)(ended.tv_sec - begun.tv_sec) + (double)(ended.tv_nsec - begun.tv_nsec) / 1e9;
+}
+
+/* Sixteen times as many keys take about sixteen times as long, and not 256 times. The best of a few
+ * runs counts: others use the processor, too. */
+static void many_keys_take_a_time_that_grows_with_their_number(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        double few = 1e9, many = 1e9;
+        for (int run = 0; run < 5; run++) {
+            double one = seconds_for(4000, order), other = seconds_for(64000, order);
+            few = one < few ? one : few;
+            many = other < many ? other : many;
+        }
+        if (many > few * 100)
+            fail_msg("4000 keys take %f s, 64000 take %f s", few, many);
+    }
+}
+
+static void a_key_that_was_taken_out_is_told_again(void **state)
+{
+    (void)state;
+    static const char leak[] = "at read (/home/ada/app.js:3:9)\n    at run (/home/ada/run.js:4:5)";
+    mishap *m = mishap_tell_value(tell_many(100, 0), mishap_text_of(leak), mishap_value_of_int(1));
+    m = mishap_tell(m, "later", 1);
+    size_t before = 0, after = 0;
+    for (const mishap_member *at = mishap_told(m)->context; at; at = at->next)
+        before++;
+    m = mishap_guard_told(m, true, NULL, 0);
+    for (const mishap_member *at = mishap_told(m)->context; at; at = at->next)
+        after++;
+    assert_int_equal(after, before - 1);
+    m = mishap_tell_value(m, mishap_text_of(leak), mishap_value_of_int(2));
+    m = mishap_tell(m, "later", 3);
+    assert_int_equal(told(m, leak)->integer, 2);
+    assert_int_equal(told(m, "later")->integer, 3);
     mishap_free(m);
 }
 
@@ -316,6 +399,9 @@ int main(void)
         TEST(every_c_type_can_be_told),
         TEST(what_is_told_keeps_its_order_and_the_last_word_counts),
         TEST(a_key_that_is_no_utf8_is_one_key_when_told_twice),
+        TEST(many_keys_keep_their_order_and_the_last_word_counts),
+        TEST(many_keys_take_a_time_that_grows_with_their_number),
+        TEST(a_key_that_was_taken_out_is_told_again),
         TEST(what_is_noted_is_for_the_operator_alone),
         TEST(told_json_is_made_compact_and_sound),
         TEST(what_is_no_json_is_told_as_a_string),

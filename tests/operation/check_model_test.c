@@ -111,8 +111,11 @@ static mishap_param *make_params(size_t count, int depth);
 
 static mishap_param make_param(const char *name, int depth)
 {
-    mishap_param param = { name, .type = MISHAP_STRING + below(depth ? 7 : 5),
-                           .required = chance(40), .secret = chance(5) };
+    static const mishap_type_of_param types[] = { MISHAP_STRING,  MISHAP_INTEGER, MISHAP_NUMBER,
+                                                  MISHAP_BOOLEAN, MISHAP_ENUM,    MISHAP_ARRAY,
+                                                  MISHAP_OBJECT };
+    mishap_param param = { name, .type = types[below(depth ? 7 : 5)], .required = chance(40),
+                           .secret = chance(5) };
     switch (param.type) {
     case MISHAP_STRING:
         if (chance(30))
@@ -398,12 +401,10 @@ static void model_params(const mishap_param *params, const struct value *value, 
 static void model_value(const mishap_param *param, const struct value *value, const char *field,
                         bool secret)
 {
-    static const char *const types[] = { "",        "string", "integer", "number",
-                                         "boolean", "string", "array",   "object" };
     if (!type_fits(param->type, value)) {
         if (!begin(field, "invalid_type"))
             return;
-        put(&expected, ",\"expected\":\"%s\"", types[param->type]);
+        put(&expected, ",\"expected\":\"%s\"", mishap_param_type_name(param->type));
         if (!secret)
             put(&expected, ",\"actual\":\"%s\"", kind_name(value->kind));
         put(&expected, "}");

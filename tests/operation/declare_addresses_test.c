@@ -189,6 +189,7 @@ static void resources_have_an_address(void **state)
                      .danger = MISHAP_MUTATING, .resource = "todo://todos");
     ASSERT_OPERATION("it is declared for the command line only, but it is a resource",
                      .local = true, .resource = "todo://todos");
+    ASSERT_OPERATION("it judges other programs, but is not local", .judges = true);
     ASSERT_OPERATION("it is resident, but it is a resource", .resident = true,
                      .resource = "todo://todos");
     assert_operations(
@@ -275,15 +276,17 @@ static void no_route_is_one_of_the_server(void **state)
         { "GET /health", "GET /health" },
         { "GET /metrics", "GET /metrics" },
         { "GET /openapi.json", "GET /openapi.json" },
-        { "GET /errors", "GET /errors" },
-        { "GET /errors/:name", "GET /errors/:code" },
-        { "GET /errors/{name...}", "GET /errors/:code" },
+        { "GET /ready", "GET /ready" },
         { "POST /mcp", "POST /mcp" },
         { "GET /mcp", "GET /mcp" },
         { "DELETE /mcp", "DELETE /mcp" },
         { "POST /health", NULL },
         { "GET /healthy", NULL },
         { "GET /:name", NULL },
+        { "GET /errors", NULL }, /* a program may take these */
+        { "GET /errors/:name", NULL },
+        { "GET /errors/{name...}", NULL },
+        { "GET /docs", NULL },
         { "GET /mcp/tools", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -32,7 +32,7 @@ static void parameters_have_a_name_and_a_type(void **state)
         assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
     }
     ASSERT_PARAM("has no type, or an unknown type", .required = true);
-    ASSERT_PARAM("has no type, or an unknown type", .type = 8);
+    ASSERT_PARAM("has no type, or an unknown type", .type = MISHAP_MAP + 1);
     ASSERT_PARAM("has no type, or an unknown type", .type = -1);
     ASSERT_PARAM("has a help text that is empty", .type = MISHAP_STRING, .help = "");
     ASSERT_PARAM("has a help text that is not UTF-8", .type = MISHAP_STRING, .help = "\xFE");
@@ -48,6 +48,23 @@ static void parameters_have_a_name_and_a_type(void **state)
                   { "y", .type = MISHAP_STRING }, { "x", .type = MISHAP_INTEGER });
 }
 
+static void only_one_file_of_an_operation_is_streamed(void **state)
+{
+    (void)state;
+    ASSERT_PARAM_SOUND(MISHAP_FILE, .streamed = true, .length = { 0, 9 });
+    ASSERT_PARAM("is streamed, which only a file of an operation is", MISHAP_STRING,
+                 .streamed = true);
+    ASSERT_PARAM("is streamed, so it needs a largest length, and cannot have a least one",
+                 MISHAP_FILE, .streamed = true);
+    ASSERT_PARAM("is streamed, so it needs a largest length, and cannot have a least one",
+                 MISHAP_FILE, .streamed = true, .length = { 1, 9 });
+    ASSERT_PARAM("is streamed, so it is neither secret nor has a default", MISHAP_FILE,
+                 .streamed = true, .secret = true, .length = { 0, 9 });
+    ASSERT_PARAMS("`y` is streamed, but only one file of a request is: x",
+                  { .name = "x", .type = MISHAP_FILE, .streamed = true, .length = { 0, 9 } },
+                  { .name = "y", .type = MISHAP_FILE, .streamed = true, .length = { 0, 9 } });
+}
+
 static const mishap_param text_item = { NULL, .type = MISHAP_STRING };
 
 static void lengths_are_of_strings_and_arrays(void **state)
@@ -58,14 +75,14 @@ static void lengths_are_of_strings_and_arrays(void **state)
     ASSERT_PARAM_SOUND(MISHAP_ARRAY, .length = { 1, 2 }, .items = &text_item);
     ASSERT_PARAM("has a length of at least 5 and at most 4", MISHAP_STRING, .length = { 5, 4 });
     static const char *const red[] = { "red", NULL };
-    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_INTEGER,
-                 .length = { 1, 2 });
-    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_BOOLEAN,
-                 .length = { 0, 2 });
-    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_OBJECT,
-                 .length = { 1, 0 });
-    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_ENUM, .choices = red,
-                 .length = { 1, 2 });
+    ASSERT_PARAM("has a length, which only a string, bytes, a file, an array or a map has",
+                 MISHAP_INTEGER, .length = { 1, 2 });
+    ASSERT_PARAM("has a length, which only a string, bytes, a file, an array or a map has",
+                 MISHAP_BOOLEAN, .length = { 0, 2 });
+    ASSERT_PARAM("has a length, which only a string, bytes, a file, an array or a map has",
+                 MISHAP_OBJECT, .length = { 1, 0 });
+    ASSERT_PARAM("has a length, which only a string, bytes, a file, an array or a map has",
+                 MISHAP_ENUM, .choices = red, .length = { 1, 2 });
 }
 
 static void ranges_are_of_numbers(void **state)
@@ -75,10 +92,10 @@ static void ranges_are_of_numbers(void **state)
     ASSERT_PARAM_SOUND(MISHAP_INTEGER, .range = { -INFINITY, 0 });
     ASSERT_PARAM_SOUND(MISHAP_NUMBER, .range = { 0.5, 0.5 });
     ASSERT_PARAM_SOUND(MISHAP_NUMBER, .range = { -INFINITY, INFINITY });
-    ASSERT_PARAM("has a range, which only an integer or a number has", MISHAP_STRING,
-                 .range = { 0, 1 });
-    ASSERT_PARAM("has a range, which only an integer or a number has", MISHAP_BOOLEAN,
-                 .range = { 1, 1 });
+    ASSERT_PARAM("has a range, which only an integer, a number, a decimal or money has",
+                 MISHAP_STRING, .range = { 0, 1 });
+    ASSERT_PARAM("has a range, which only an integer, a number, a decimal or money has",
+                 MISHAP_BOOLEAN, .range = { 1, 1 });
     ASSERT_PARAM("has a range with a bound that is not a number", MISHAP_NUMBER,
                  .range = { 0, NAN });
     ASSERT_PARAM("has a range from 5 to 0; use INFINITY for no limit", MISHAP_NUMBER,
@@ -131,7 +148,7 @@ static void what_is_inside_is_checked_too(void **state)
     static const mishap_param object_item = { NULL, MISHAP_OBJECT, .members = flawed };
     ASSERT_PARAM_SOUND(.type = MISHAP_OBJECT);
     ASSERT_PARAM_SOUND(MISHAP_OBJECT, .members = city);
-    ASSERT_PARAM("has items, which only an array has", MISHAP_STRING, .items = &text_item);
+    ASSERT_PARAM("has items, which only an array or a map has", MISHAP_STRING, .items = &text_item);
     ASSERT_PARAM("has members, which only an object has", MISHAP_STRING, .members = city);
     ASSERT_PARAM("is an object with an empty list of members; NULL allows any", MISHAP_OBJECT,
                  .members = nothing);
@@ -280,6 +297,15 @@ static void the_command_line_is_not_ambiguous(void **state)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         ASSERT_PARAM("is read from a variable whose name is not UPPER_SNAKE", MISHAP_STRING,
                      .environment = variables[i]);
+    ASSERT_PARAM("takes the words behind `--`, so it must be an array of strings that is neither "
+                 "positional nor secret",
+                 MISHAP_STRING, .rest = true);
+    ASSERT_PARAM("takes the words behind `--`, so it must be an array of strings that is neither "
+                 "positional nor secret",
+                 MISHAP_ARRAY, .rest = true, .positional = true);
+    ASSERT_PARAMS("`y` takes the words behind `--`, which `x` also takes",
+                  { "x", MISHAP_ARRAY, .items = &text_item, .rest = true },
+                  { "y", MISHAP_ARRAY, .items = &text_item, .rest = true });
     ASSERT_PARAM("is secret and positional; a secret must not be given on a command line",
                  MISHAP_STRING, .secret = true, .positional = true);
     ASSERT_PARAMS("`y` has the short flag -p, which `x` also has",
@@ -304,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(parameters_have_a_name_and_a_type),
+        TEST(only_one_file_of_an_operation_is_streamed),
         TEST(lengths_are_of_strings_and_arrays),
         TEST(ranges_are_of_numbers),
         TEST(patterns_and_choices_work),

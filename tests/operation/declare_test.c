@@ -186,7 +186,8 @@ static void declared_codes_make_sense(void **state)
                      "first",
                      .raises = (const mishap_code *const[]){ MISHAP_CODE_TIMEOUT, &own, NULL });
     static mishap_code added;
-    static mishap_catalog table = { .name = "tea", .codes = &added, .count = 1 };
+    static const mishap_code *const rows[] = { &added };
+    static mishap_catalog table = { .name = "tea", .codes = rows, .count = 1 };
     added = own;
     mishap_catalog_add(&table);
     ASSERT_SOUND(.raises = (const mishap_code *const[]){ MISHAP_CODE_TIMEOUT, &added, NULL });
@@ -195,7 +196,7 @@ static void declared_codes_make_sense(void **state)
                      .raises = (const mishap_code *const[]){ &own, NULL });
     /* Every code of the catalog can be declared. */
     for (size_t i = 0; i < mishap_code_table.count; i++)
-        ASSERT_SOUND(.raises = (const mishap_code *const[]){ &mishap_code_table.codes[i], NULL });
+        ASSERT_SOUND(.raises = (const mishap_code *const[]){ mishap_code_table.codes[i], NULL });
 }
 
 static void a_trial_is_an_operation_of_its_service(void **state)
@@ -288,6 +289,10 @@ static void examples_are_of_the_command(void **state)
         }                                                                                          \
     }
     ASSERT_SOUND(EXAMPLES({ "users create --name Ada", "Create Ada" }, { "users create", NULL }));
+    ASSERT_SOUND(.tool_example = "{}");
+    ASSERT_OPERATION("it has a tool example that it would refuse: {\"nam\":1}",
+                     .tool_example = "{\"nam\":1}");
+    ASSERT_OPERATION("it has a tool example that it would refuse: [", .tool_example = "[");
     ASSERT_OPERATION("it has an example that runs another command: `users delete`",
                      EXAMPLES({ "users delete", "Delete" }));
     ASSERT_OPERATION("it has an example that runs another command: `directory users create`",
@@ -317,8 +322,9 @@ static void operation_and_parameter_are_told(void **state)
     assert_string_equal(
         text,
         "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The declaration of the operation "
-        "`users.create` is not valid: its parameter `age` has a length, which only a string or an "
-        "array has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
+        "`users.create` is not valid: its parameter `age` has a length, which only a string, "
+        "bytes, a file, an array or a map "
+        "has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
         "declaration and build the program "
         "again.\",\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
     free(text);

@@ -161,7 +161,7 @@ static void parameters_can_be_left_out_or_stand_alone(void **state)
 {
     (void)state;
     mishap_buffer buffer = { 0 };
-    mishap_params_put_schema_but(&buffer, user_params, is_named, "name");
+    mishap_params_put_schema_but(&buffer, user_params, NULL, is_named, "name");
     assert_string_equal(
         text_of(&buffer),
         "{\"type\":\"object\",\"properties\":{"

@@ -36,7 +36,7 @@ static const mishap_param press_settings[] = {
     { "copies", MISHAP_INTEGER, .range = { 1, 9 }, .initial = "2" },
     { "paper", MISHAP_ENUM, .choices = MISHAP_CHOICES("a4", "letter"), .initial = "\"a4\"" },
     { "fast", .type = MISHAP_BOOLEAN },
-    { "colours", .type = MISHAP_ARRAY, .items = MISHAP_ITEM(.type = MISHAP_STRING) },
+    { "colours", .type = MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) },
     { "token", MISHAP_STRING, .secret = true, .length = { 8, 100 } },
     { "store", .type = MISHAP_STRING },
     { "door", .type = MISHAP_OBJECT,
@@ -339,7 +339,8 @@ static void a_test_begins_with_settings(void **state)
     int output = mkstemp(path), before = dup(STDOUT_FILENO);
     fflush(stdout);
     dup2(output, STDOUT_FILENO);
-    mishap_test *test = mishap_test_begin_with(&app, "{\"press\":{\"folder\":\"/test\"}}");
+    mishap_test *test = mishap_test_begin_with(
+        &app, "{\"press\":{\"folder\":\"/test\"},\"store\":\"t:own\"}");
     mishap_test_call(test, "show", NULL);
     bool holds = mishap_expect_value(test, "folder", "/test");
     mishap_test_end(test);
@@ -441,7 +442,7 @@ static void settings_that_could_not_be_given_are_refused(void **state)
                  "name is not lower-case words separated by - or _.");
     assert_wrong(SERVICE("x", "a", MISHAP_STRING, .range = { 1, 2 }), NULL,
                  "The declaration of the service `x` is not valid: its setting `a` has a range, "
-                 "which only an integer or a number has.");
+                 "which only an integer, a number, a decimal or money has.");
     assert_wrong(SERVICE("x", "dueDate", .type = MISHAP_STRING), NULL,
                  "The declaration of the service `x` is not valid: its setting `dueDate` has a "
                  "name that is not lower_snake.");

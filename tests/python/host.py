@@ -11,7 +11,7 @@ import time
 HOST = os.environ.get("PYTHON_HOST", "mishap-python")
 PACKET = 65536
 PATIENCE = 120  # seconds: a machine may be very busy
-USUAL_TIMEOUT = 5  # seconds, of a call that says nothing
+LONGEST = 60  # seconds, of a call that ends by itself
 
 
 class Died(Exception):
@@ -32,7 +32,7 @@ class Host:
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.output = tempfile.TemporaryFile()
         self.ends = None  # when the time of the call is over: the parent keeps it
-        self.seconds, self.grace = USUAL_TIMEOUT, PATIENCE
+        self.seconds, self.grace = LONGEST, PATIENCE
         # The socket comes as descriptor 0 and is moved to where the protocol has it.
         self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', *by, HOST], stdin=theirs,
                                         stdout=self.output, stderr=self.output, env={}, preexec_fn=prepare)
@@ -78,11 +78,12 @@ class Host:
             self.ours.send(kind + part)
 
     def begin(self, operation, limit_ms=None, id=7, **arguments):
+        arguments.setdefault("timeout", LONGEST)
         message = {"id": id, "operation": "python." + operation, "arguments": arguments}
         if limit_ms is not None:
             message["limit_ms"] = limit_ms
         self.send(message)
-        self.seconds = min(arguments.get("timeout", USUAL_TIMEOUT), (limit_ms or 1e9) / 1000)
+        self.seconds = min(arguments["timeout"], (limit_ms or 1e9) / 1000)
 
     def call(self, operation, **arguments):
         self.begin(operation, **arguments)

@@ -8,11 +8,15 @@
 
 #include "python/python.h"
 
+/* Of calls that are to end by themselves: as long as may be, since a process may start slowly. */
+enum { PATIENCE_S = 60 };
+
 static const char *result_of(const char *code, const char *arguments)
 {
     static char text[200];
     mishap_answered *answered;
-    assert_null(python_run(&(python_code){ .code = code }, arguments, &answered));
+    assert_null(
+        python_run(&(python_code){ .code = code, .timeout = PATIENCE_S }, arguments, &answered));
     snprintf(text, sizeof text, "%s", mishap_json(answered->json, "result"));
     mishap_answered_free(answered);
     return text;
@@ -102,7 +106,7 @@ static void failures_say_of_which_kind_they_are(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         mishap_answered *answered;
-        double seconds = rows[i].kind == PYTHON_TIMEOUT ? 0.1 : 50;
+        double seconds = rows[i].kind == PYTHON_TIMEOUT ? 0.1 : PATIENCE_S;
         mishap *m = python_run(&(python_code){ .code = rows[i].code, .timeout = seconds },
                                rows[i].arguments, &answered);
         assert_non_null(m);
@@ -124,7 +128,7 @@ static void failures_say_of_which_kind_they_are(void **state)
 static void a_replay_returns_or_raises(void **state)
 {
     mishap_answered *answered;
-    python_code what = { .code = "def f(a, b=2): return a // b" };
+    python_code what = { .code = "def f(a, b=2): return a // b", .timeout = PATIENCE_S };
     (void)state;
     assert_null(python_call(&what, "f", "[\"7\"]", NULL, &answered));
     assert_string_equal(mishap_string(answered->json, "outcome"), "returned");
@@ -199,7 +203,8 @@ static void a_call_ends_with_the_call_that_it_is_made_within(void **state)
 static bool runs_and_cools(void)
 {
     mishap_answered *answered = NULL;
-    mishap *m = python_run(&(python_code){ .code = "def run(): return 5" }, NULL, &answered);
+    mishap *m = python_run(&(python_code){ .code = "def run(): return 5", .timeout = PATIENCE_S },
+                           NULL, &answered);
     bool right = !m && strcmp(mishap_json(answered->json, "result"), "5") == 0;
     mishap_answered_free(answered);
     mishap_free(m);
@@ -234,8 +239,9 @@ static void a_forked_process_leaves_the_one_that_waits_alone(void **state)
 static long long hash_of(const char *code, int seed, python_room *room)
 {
     mishap_answered *answered = NULL;
-    mishap *m = python_run(&(python_code){ .code = code, .hash_seed = seed, .room = room }, NULL,
-                           &answered);
+    mishap *m = python_run(
+        &(python_code){ .code = code, .hash_seed = seed, .room = room, .timeout = PATIENCE_S },
+        NULL, &answered);
     assert_null(m);
     long long hash = strtoll(mishap_json(answered->json, "result"), NULL, 10);
     mishap_answered_free(answered);
@@ -263,8 +269,9 @@ static void a_room_runs_its_own_code_and_any_other(void **state)
         assert_int_equal(hash_of("def run(): return 8", 0, &broken), 8);
         assert_true(hash_of(room.code, 1, &room) == hash_of(room.code, 1, NULL));
         assert_true(hash_of(room.code, 1, &room) != hash);
-        mishap *m = python_run(&(python_code){ .code = broken.code, .room = &broken }, NULL,
-                               &answered);
+        mishap *m = python_run(
+            &(python_code){ .code = broken.code, .room = &broken, .timeout = PATIENCE_S }, NULL,
+            &answered);
         assert_int_equal(python_kind_of(m), PYTHON_SYNTAX);
         mishap_free(m);
         if (way == 1)

@@ -11,7 +11,7 @@
 
 #include "attacker.h"
 
-enum { MOST = 2000, PAGE = 4096, STEP = 4 * MB };
+enum { MOST = 2000, PAGE = 4096, STEP = 4 * MB, THREAD_STACK = 16 * 1024 };
 
 static const char *library = "/etc/ld.so.cache"; /* which all programs read */
 
@@ -73,12 +73,14 @@ static int wait_for_end(void *unused)
     return 0;
 }
 
+/* The first call of a function through the linker saves all registers on the stack: with AVX-512
+ * that is more than 2 KB, with AMX 11 KB. */
 static unsigned threads(void)
 {
-    static char stacks[MOST][1024] __attribute__((aligned(16)));
+    static char stacks[MOST][THREAD_STACK] __attribute__((aligned(16)));
     unsigned i = 0;
     int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
-    return TIMES(clone(wait_for_end, stacks[i++] + 1024, flags, NULL) >= 0);
+    return TIMES(clone(wait_for_end, stacks[i++] + THREAD_STACK, flags, NULL) >= 0);
 }
 
 static unsigned processes(void)

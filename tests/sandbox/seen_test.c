@@ -281,6 +281,41 @@ static int open_files(void)
     return count;
 }
 
+static void assert_mode(const char *path, mode_t mode)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, mode);
+}
+
+/* A program may put links in the place of its folders. */
+static void removing_a_folder_follows_no_link(void **state)
+{
+    char folder[] = "/tmp/mishap-tests-XXXXXX", victim[100], moved[100], path[200];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(moved, sizeof moved, "%s/moved", folder);
+    snprintf(path, sizeof path, "%s/place", folder);
+    assert_int_equal(mkdir(victim, 0755) | chmod(victim, 0755) | mkdir(moved, 0700), 0);
+    assert_int_equal(symlink(victim, path), 0);
+    mishap_sandbox_remove_folder(path);
+    assert_mode(victim, 0755);
+    int file = open(moved, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    snprintf(path, sizeof path, "%s/moved/link", folder);
+    assert_int_equal(symlink(victim, path), 0);
+    snprintf(path, sizeof path, "%s/moved/shut", folder);
+    assert_int_equal(mkdir(path, 0) | chmod(moved, 0), 0);
+    snprintf(path, sizeof path, "%s/place", folder);
+    mishap_sandbox_remove_opened(file, path);
+    close(file);
+    assert_mode(victim, 0755);
+    assert_int_equal(access(moved, F_OK), -1);
+    assert_int_equal(unlink(path), -1); /* the link is gone, too */
+    mishap_sandbox_remove_folder(folder);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
 static void a_folder_is_looked_through_no_further_than_its_limit(void **state)
 {
     char folder[] = "/tmp/mishap-tests-XXXXXX", path[100];
@@ -488,6 +523,7 @@ int main(void)
         cmocka_unit_test(its_own_folders_have_no_programs_and_no_devices),
         cmocka_unit_test(root_is_nobody_special),
         cmocka_unit_test(folders_of_processes_that_were_killed_are_removed),
+        cmocka_unit_test(removing_a_folder_follows_no_link),
         cmocka_unit_test(a_folder_is_looked_through_no_further_than_its_limit),
         cmocka_unit_test(the_limit_of_memory_is_what_is_documented),
         cmocka_unit_test(a_group_that_ran_out_says_so),

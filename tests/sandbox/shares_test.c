@@ -48,6 +48,7 @@ struct run {
     mishap_sandbox_watch watch;
     pid_t pid;
     int socket;
+    bool unwatched; /* its parent does not look at what it has */
 };
 
 static const char *attacker(void)
@@ -90,7 +91,7 @@ static void start(struct run *run, unsigned layers, const char *what, const char
 /* As its parent does it. True: it has too much of something, and was killed. */
 static bool look(struct run *run)
 {
-    if (!mishap_sandbox_look(run->sandbox, &run->place, run->pid, &run->watch))
+    if (run->unwatched || !mishap_sandbox_look(run->sandbox, &run->place, run->pid, &run->watch))
         return false;
     kill(run->pid, SIGKILL);
     return true;
@@ -314,7 +315,8 @@ static void a_profile_can_have_its_share(void **state)
     }
 }
 
-/* It is the sandbox that stops it. */
+/* It is the sandbox that stops it. The parent's look is a part of the sandbox: the memory of many
+ * threads, with a sanitizer, is more than the profile gives. */
 static void without_a_sandbox_they_are_taken(void **state)
 {
     (void)state;
@@ -323,10 +325,12 @@ static void without_a_sandbox_they_are_taken(void **state)
         if (!counters[i].plain)
             continue;
         start(&run, 0, "take", counters[i].name);
+        run.unwatched = true;
         long taken = taken_by(&run);
-        finish(&run);
+        int status = finish(&run);
         if (taken <= (long)counters[i].most)
-            fail_msg("%s: %ld", counters[i].name, taken);
+            fail_msg("%s: %ld, and it ended with signal %d", counters[i].name, taken,
+                     WTERMSIG(status));
     }
 }
 

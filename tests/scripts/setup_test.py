@@ -30,7 +30,7 @@ BRINGS = {
     "libpcre2-dev": "pc:libpcre2-8", "libyyjson-dev": "pc:yyjson", "libllhttp-dev": "pc:libllhttp", "libuv1-dev": "pc:libuv",
     "libsqlite3-dev": "pc:sqlite3", "zlib1g-dev": "h:zlib.h", "libmd-dev": "pc:libmd", "libseccomp-dev": "pc:libseccomp",
     "sbcl": "bin:sbcl", "libedit-dev": "h:histedit.h", "python3-dev": "pc:python3-embed", "libz3-dev": "h:z3.h", "g++": "bin:g++",
-    "libdw-dev": "h:elfutils/libdwfl.h", "curl": "bin:curl", "libcvc5-dev": "", "clang-format": "bin:clang-format",
+    "libdw-dev": "h:elfutils/libdwfl.h", "curl": "bin:curl", "libcvc5-dev": "", "libcurl4": "", "clang-format": "bin:clang-format",
 }
 RUN = [name for name in BRINGS if name in "gcc libc6-dev meson ninja-build pkg-config libpcre2-dev libyyjson-dev libllhttp-dev libuv1-dev "
        "libsqlite3-dev zlib1g-dev libmd-dev libseccomp-dev".split()]
@@ -65,7 +65,9 @@ apt-get)
     *' indextargets '*) echo "$WORLD/debian.list:1";;
     *' source '*) mkdir -p yyjson-0.10.0/src; echo '#define YYJSON_VERSION_STRING "0.10.0"' >yyjson-0.10.0/src/yyjson.h; : >yyjson-0.10.0/src/yyjson.c
         python3 -c 'import tarfile; t = tarfile.open("yyjson_0.10.0.orig.tar.xz", "w:xz"); t.add("yyjson-0.10.0"); t.close()'; rm -r yyjson-0.10.0;;
-    *' download '*) : >"${last}_9.2.1_all.deb";;
+    *' download '*)
+        case " $NO_PACKAGE " in *" $last "*) case $* in *SourceParts*) ;; *) echo "E: Unable to locate package $last"; exit 100;; esac;; esac
+        : >"${last}_9.2.1_all.deb";;
     *' install '*)
         all=$*
         set -- ${all##*--no-install-recommends }
@@ -76,7 +78,7 @@ apt-get)
         for package; do echo "Get:1 somewhere $package"; done
         for package; do echo "Unpacking $package"; echo "Setting up $package"; bring "$package"; done;;
     esac;;
-dpkg-deb) mkdir -p "$last/usr/lib/m" "$last/usr/include" "$last/usr/share/containers"; echo a filter >"$last/usr/share/containers/seccomp.json"; : >"$last/usr/lib/m/libllhttp.a"; printf '#define LLHTTP_VERSION_%s 9\n' MAJOR MINOR PATCH >"$last/usr/include/llhttp.h";;
+dpkg-deb) mkdir -p "$last/usr/bin" "$last/usr/lib/m" "$last/usr/include" "$last/usr/share/containers" "$last/usr/lib/python3/dist-packages/opentelemetry"; echo a filter >"$last/usr/share/containers/seccomp.json"; : >"$last/usr/lib/m/libllhttp.a"; printf '#define LLHTTP_VERSION_%s 9\n' MAJOR MINOR PATCH >"$last/usr/include/llhttp.h";;
 gcc)
     case " $* " in
     *' -E '*) [ -e "$WORLD/things/$3" ];;
@@ -85,6 +87,10 @@ gcc)
         : >"$last";;
     esac;;
 ar) : >"$2";;
+npm)
+    [ "$1" = install ] || exit 0
+    case " $* " in *" ${NPM_REFUSES:-nothing} "*) exit 1;; esac
+    for package; do case $package in install|--*|/*|[0-9]*) ;; *@*) rest=${package#?}; mkdir -p "$3/node_modules/${package%"$rest"}${rest%%@*}";; esac; done;;
 pkg-config)
     [ -e "$WORLD/things/$last" ] && exit
     IFS=:; for folder in $PKG_CONFIG_PATH; do [ -e "$folder/$last.pc" ] && exit; done; exit 1;;
@@ -329,10 +335,49 @@ def a_file_that_tests_need_is_taken_out_of_its_package_once():
         equal(answer.status, 0, answer.err)
         with open(os.path.join(machine.tree, "build/deps/files/seccomp.json"), encoding="utf-8") as file:
             equal(file.read(), "a filter\n", "the file")
-        equal(os.listdir(os.path.join(machine.tree, "build/deps/files")), ["seccomp.json"], "what is left")
+        equal(sorted(os.listdir(os.path.join(machine.tree, "build/deps/files"))), ["bin", "opentelemetry", "seccomp.json"], "what is left")
         expect(not any("containers" in name for packages in machine.installed() for name in packages), machine.installed())
         equal(machine.run("setup", "test").status, 0)
-        equal(len(machine.calls("apt-get", " download ")), 1, "downloads")
+        equal(len(machine.calls("apt-get", " download ")), 3, "downloads")
+
+
+@test
+def a_folder_of_a_package_that_this_release_does_not_have_is_taken_from_the_next_one():
+    with world(*RUN, NO_PACKAGE="python3-opentelemetry-proto") as machine:
+        for name in "npm", "node":
+            machine.stand_in(name)
+        answer = machine.run("setup", "test")
+        equal(answer.status, 0, answer.err)
+        expect(os.path.isdir(os.path.join(machine.tree, "build/deps/files/opentelemetry")), answer.err)
+        downloads = machine.calls("apt-get", " download python3-opentelemetry-proto")
+        equal(["SourceParts" in call for call in downloads], [False, True], "this release, then the next")
+        expect("this failed" not in answer.err, answer.err)
+
+
+@test
+def one_npm_package_that_cannot_be_had_costs_no_other():
+    with world(*RUN, NPM_REFUSES="@langchain/mcp-adapters@1.1.4") as machine:
+        for name in "npm", "node":
+            machine.stand_in(name)
+        answer = machine.run("setup", "test")
+        equal(answer.status, 0, answer.err)
+        expect("tests that need what is missing are skipped" in answer.err, answer.err)
+        there = os.path.join(machine.tree, "build/deps/npm/node_modules")
+        for name, is_there in {"ajv": True, "@langchain/core": True, "supergateway": True, "@langchain/mcp-adapters": False}.items():
+            equal(os.path.isdir(os.path.join(there, name)), is_there, name)
+    with world(*RUN, NPM_REFUSES="install") as machine:  # the registry cannot be reached
+        for name in "npm", "node":
+            machine.stand_in(name)
+        equal(machine.run("setup", "test").status, 0)
+        equal(len(machine.calls("npm", " install ")), 4, "attempts: all, and three alone")
+
+
+@test
+def without_npm_its_packages_are_left_out_in_one_sentence():
+    with world(*RUN) as machine:
+        answer = machine.run("setup", "deb")
+        equal(answer.status, 0, answer.err)
+        expect("there is no npm: what needs uplot@" in answer.err and "this failed" not in answer.err, answer.err)
 
 
 @test

@@ -76,7 +76,7 @@ static void a_call_whose_worker_was_ended_is_answered_and_the_next_is_read(void 
         mishap_http_metrics *metrics;
         mishap_buffer counts = { 0 };
         begin_waiting(&w, GET_SLOW "GET /sl");
-        assert_null(mishap_http_metrics_make(w.m.routes, &metrics));
+        assert_null(mishap_http_metrics_make(w.m.routes, NULL, &metrics));
         w.m.server.metrics = metrics;
         decide(run_of(&w),
                timeout ? mishap_raise(TIMEOUT, "It took too long.")
@@ -87,7 +87,7 @@ static void a_call_whose_worker_was_ended_is_answered_and_the_next_is_read(void 
         assert_true(out_has(&w, timeout ? "HTTP/1.1 504 " : "HTTP/1.1 500 "));
         assert_true(out_has(&w, timeout ? "\"timeout\"" : "\"internal_server_error\""));
         assert_false(out_has(&w, "marker-private"));
-        mishap_http_metrics_put(&counts, metrics, w.m.routes);
+        mishap_http_metrics_put(&counts, metrics, w.m.routes, NULL);
         assert_non_null(memmem(counts.data, counts.length, "crashes_total 1\n", 16));
         assert_null(w.exchange.later);
         w.m.server.now_ns = 2000;

@@ -42,7 +42,7 @@ static int start_server(void **state)
                                           .head_limit = 16384,
                                           .target_limit = 8192,
                                           .body_limit = 65536,
-                                          .head_ms = 4000,
+                                          .head_ms = 8000,
                                           .body_ms = 10000,
                                           .write_ms = 1200,
                                           .idle_ms = 10000,
@@ -62,6 +62,22 @@ static int start_server(void **state)
     return port ? 0 : -1;
 }
 
+/* On a busy machine a call waits for another for longer than a second, which is said: that is no
+ * complaint. */
+static size_t without_waits(char *text, size_t length)
+{
+    size_t kept = 0;
+    for (char *line = text, *next; line < text + length; line = next) {
+        char *end = memchr(line, '\n', (size_t)(text + length - line));
+        next = end ? end + 1 : text + length;
+        if (memmem(line, (size_t)(next - line), " has waited for ", 16))
+            continue;
+        memmove(text + kept, line, (size_t)(next - line));
+        kept += (size_t)(next - line);
+    }
+    return kept;
+}
+
 static int stop_server(void **state)
 {
     int status = -1;
@@ -73,6 +89,7 @@ static int stop_server(void **state)
         if ((count = read(complaints, text + length, sizeof text - length)) < 0)
             count = 0;
     close(complaints);
+    length = without_waits(text, length);
     waitpid(supervisor, &status, 0);
     unlink(log_file);
     unlink(incidents);
@@ -137,7 +154,7 @@ static pid_t loop_pid(void)
     return (pid_t)strtol(ask(LAST("/pid")), NULL, 10);
 }
 
-enum { PATIENCE = 1600 }; /* looks, 25 ms one after the other, for something that must come */
+enum { PATIENCE = 4800 }; /* looks, 25 ms one after the other, for something that must come */
 
 static void wait_for_state(const char *wanted)
 {
@@ -290,7 +307,7 @@ static void a_handler_is_told_that_nobody_waits(void **state)
 static bool in_incidents(const char *wanted)
 {
     bool found = false;
-    for (int i = 0; i < 2000 && !found; i++) {
+    for (int i = 0; i < 12000 && !found; i++) {
         size_t length;
         char *log = read_file(incidents, &length);
         found = strstr(log, wanted) != NULL;
@@ -419,34 +436,50 @@ static void a_connection_waits_until_there_is_memory(void **state)
     close(file);
 }
 
-/* What comes of a large answer that is read in pieces with pauses between. */
-static size_t read_slowly(int file, size_t piece, int pause_ms)
+/* What comes of a large answer that is read in pieces with pauses between. `longest_ns`: the
+ * longest time between two of them. */
+static size_t read_slowly(int file, size_t piece, int pause_ms, int64_t *longest_ns)
 {
     char *room = malloc(piece);
     size_t total = 0;
+    int64_t last = mishap_clock_monotonic_ns();
+    *longest_ns = 0;
     for (ssize_t count = 1; count > 0; total += (size_t)count) {
         poll(NULL, 0, pause_ms);
         if ((count = recv(file, room, piece, MSG_WAITALL)) < 0)
             count = 0;
+        int64_t now = mishap_clock_monotonic_ns();
+        *longest_ns = now - last > *longest_ns ? now - last : *longest_ns;
+        last = now;
     }
     free(room);
     return total;
 }
 
+/* If this process itself was held up for so long that the server gave it up, it tries again. */
 static void who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go(void **state)
 {
     (void)state;
-    struct timespec before, after;
-    clock_gettime(CLOCK_MONOTONIC, &before);
-    int slow = call_up(LAST("/big")), idle = call_up(LAST("/big"));
-    assert_true(read_slowly(slow, 512 * 1024, 50) > BIG);
-    clock_gettime(CLOCK_MONOTONIC, &after);
-    assert_true(after.tv_sec - before.tv_sec >
-                1); /* more than the patience, which was for each piece */
+    int64_t begun, longest_ns;
+    int slow, idle;
+    for (int tries = 0;; tries++) {
+        begun = mishap_clock_monotonic_ns();
+        slow = call_up(LAST("/big"));
+        idle = call_up(LAST("/big"));
+        size_t came = read_slowly(slow, 512 * 1024, 50, &longest_ns);
+        if (came > BIG)
+            break;
+        if (longest_ns < INT64_C(1000000000) || tries == 20)
+            fail_msg("it was cut after %zu bytes", came);
+        close(slow);
+        close(idle);
+    }
+    /* More than the patience, which was for each piece. */
+    assert_true(mishap_clock_monotonic_ns() - begun > INT64_C(1200000000));
     for (size_t i = 0;
          i < PATIENCE && !strstr(ask(LAST("/metrics")), "\nmishap_http_connections 1\n"); i++)
         poll(NULL, 0, 25);
-    assert_true(read_slowly(idle, 512 * 1024, 0) < BIG);
+    assert_true(read_slowly(idle, 512 * 1024, 0, &longest_ns) < BIG);
     close(slow);
     close(idle);
 }
@@ -457,7 +490,7 @@ static void time_in_which_a_loop_was_held_up_itself_counts_for_nobody(void **sta
     (void)state;
     int late = call_up("GET /list HTTP/1.1\r\nHost: h\r\n"), silent = call_up("GET /li");
     int hold = hold_loop();
-    poll(NULL, 0, 5000);
+    poll(NULL, 0, 9000);
     let_loop_go(hold);
     poll(NULL, 0, 100);
     say_to(late, "\r\n");

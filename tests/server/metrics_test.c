@@ -2,6 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,12 +31,17 @@ enum { CREATE, LIST, HEALTH, ODD };
 
 static mishap_http_routes *routes;
 static mishap_http_metrics *metrics;
+static const mishap_http_measures *measures; /* NULL: none */
+
+static const char *const call_names[] = { "users.create", "users.list" };
+static const char *const services[] = { "todo", "none" };
+static const mishap_http_counted counted = { call_names, 2, services, 2 };
 
 static int begin(void **state)
 {
     (void)state;
     assert_null(routes_of(&app, false, endpoints, &routes));
-    assert_null(mishap_http_metrics_make(routes, &metrics));
+    assert_null(mishap_http_metrics_make(routes, &counted, &metrics));
     return 0;
 }
 
@@ -55,11 +61,11 @@ static void count(int64_t route, mishap_http_method method, int status, const mi
 
 /* -- a strict reader of the format ------------------------------------------------------------- */
 
-enum { MOST_SERIES = 2000 };
+enum { MOST_SERIES = 6000 };
 
 struct series {
     char name[64];    /* of the sample */
-    char labels[256]; /* between the braces, as it stands */
+    char labels[300]; /* between the braces, as it stands */
     double value;
 };
 
@@ -171,7 +177,7 @@ static double value_of(const char *name, const char *labels)
 static char *text_of_metrics(void)
 {
     mishap_buffer buffer = { 0 };
-    mishap_http_metrics_put(&buffer, metrics, routes);
+    mishap_http_metrics_put(&buffer, metrics, routes, measures);
     mishap_buffer_add(&buffer, "", 1);
     assert_false(buffer.failed);
     char *text = strdup(buffer.data);
@@ -249,8 +255,8 @@ static void failures_are_counted_by_code_and_category(void **state)
     (void)state;
     static const mishap_code own = { .name = MISHAP_TEXT("OUT_OF_TEA"),
                                      .category = MISHAP_RESOURCE };
-    const mishap_code *first = mishap_code_table.codes;
-    const mishap_code *last = first + mishap_code_table.count - 1;
+    const mishap_code *first = mishap_code_table.codes[0];
+    const mishap_code *last = mishap_code_table.codes[mishap_code_table.count - 1];
     count(LIST, MISHAP_HTTP_GET, first->http_status, first, 1);
     count(LIST, MISHAP_HTTP_GET, last->http_status, last, 1);
     count(LIST, MISHAP_HTTP_GET, 500, MISHAP_CODE_INTERNAL_ERROR, 1);
@@ -274,15 +280,17 @@ static const mishap_code shared_codes[] = {
     { .name = MISHAP_TEXT("TEAPOT_HOT"), .category = MISHAP_EXECUTION },
 };
 static const uint16_t by_length[] = { 0, 1 };
+static const mishap_code *const shared_rows[] = { &shared_codes[0], &shared_codes[1] };
+static const mishap_catalog_index by_name = { by_length, 2 };
 static mishap_catalog shared_table = {
-    "shared", shared_codes, 2, { [MISHAP_SPELLING_NAME] = { by_length, 2 } }, NULL
+    .name = "shared", .codes = shared_rows, .count = 2, .index = &by_name, .spellings = 1
 };
 
 static void own_codes_have_series_of_their_own(void **state)
 {
     (void)state;
-    const mishap_code *last = &own_codes[own_code_table.count - 1];
-    mishap_code restored = { .name = own_codes[0].name, .category = MISHAP_SYSTEM };
+    const mishap_code *last = own_code_table.codes[own_code_table.count - 1];
+    mishap_code restored = { .name = own_code_table.codes[0]->name, .category = MISHAP_SYSTEM };
     count(LIST, MISHAP_HTTP_GET, 503, MISHAP_CODE_OVEN_OFFLINE, 1); /* not known yet */
     mishap_catalog_add(&own_code_table);
     count(LIST, MISHAP_HTTP_GET, 503, MISHAP_CODE_OVEN_OFFLINE, 1); /* known too late */
@@ -315,6 +323,47 @@ static void names_of_routes_are_escaped(void **state)
                   "route=\"a \\\"b\\\"\\\\c\\nd\",method=\"GET\",status=\"200\"", 1);
 }
 
+struct visited {
+    size_t count;
+    mishap_http_durations found[10];
+};
+
+static void keep_visited(void *state, const mishap_http_durations *found)
+{
+    struct visited *all = state;
+    assert_true(all->count < 10);
+    all->found[all->count++] = *found;
+}
+
+/* Other exporters read numbers: requests by status, calls of MCP by outcome. */
+static void durations_are_read_by_status_and_outcome(void **state)
+{
+    struct visited all = { 0 };
+    (void)state;
+    mishap_http_metrics_visit(metrics, routes, keep_visited, &all);
+    assert_int_equal(all.count, 0);
+    count(LIST, MISHAP_HTTP_GET, 200, NULL, 200000);
+    count(LIST, MISHAP_HTTP_GET, 200, NULL, 300000);
+    count(LIST, MISHAP_HTTP_GET, 404, MISHAP_CODE_NOT_FOUND, 100);
+    count(-1, MISHAP_HTTP_GET, 999, NULL, INT64_C(20000000000));
+    mishap_http_metrics_count_call(metrics, 1, NULL, 5);
+    mishap_http_metrics_count_call(metrics, 1, MISHAP_CODE_NOT_FOUND, 7);
+    mishap_http_metrics_visit(metrics, routes, keep_visited, &all);
+    assert_int_equal(all.count, 5);
+    const mishap_http_durations *f = all.found;
+    assert_true(!f[0].call && !f[0].route && f[0].status == 0);
+    assert_int_equal(f[0].counts[MISHAP_HTTP_BUCKETS - 1], 1);
+    assert_string_equal(f[1].route, mishap_http_route_text(routes, LIST));
+    assert_true(f[1].status == 200 && !f[1].failed && f[1].counts[1] == 1 && f[1].counts[2] == 1);
+    assert_int_equal(f[1].sum_ns, 500000);
+    assert_true(f[2].status == 404 && f[2].failed && f[2].counts[0] == 1);
+    assert_string_equal(f[3].call, "users.list");
+    assert_true(!f[3].failed && f[3].counts[0] == 1 && f[3].sum_ns == 5);
+    assert_true(f[4].call == f[3].call && f[4].failed && f[4].sum_ns == 7);
+    assert_int_equal(mishap_http_bucket_ns(0), 100000);
+    assert_int_equal(mishap_http_bucket_ns(MISHAP_HTTP_BUCKETS - 1), INT64_MAX);
+}
+
 static void gauges_go_up_and_down(void **state)
 {
     (void)state;
@@ -340,10 +389,8 @@ static void no_request_can_make_series_without_end(void **state)
     assert_true(value_of("mishap_http_requests_total",
                          "route=\"*\",method=\"OTHER\",status=\"other\"") > 10000);
     /* Five rows, eight methods and 53 statuses would be all. */
-    assert_true(series_count < 600);
+    assert_true(series_count < 700);
 }
-
-/* -- processes --------------------------------------------------------------------------------- */
 
 static pid_t start(void (*work)(void))
 {
@@ -362,6 +409,221 @@ static void await(pid_t child)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) || WTERMSIG(status) == SIGKILL);
 }
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static void calls_are_counted_by_operation_and_boundary(void **state)
+{
+    (void)state;
+    count(LIST, MISHAP_HTTP_GET, 200, NULL, 1000000);
+    count(LIST, MISHAP_HTTP_GET, 404, MISHAP_CODE_NOT_FOUND, 1000000);
+    count(HEALTH, MISHAP_HTTP_GET, 200, NULL, 1);
+    count(MISHAP_HTTP_NO_ROUTE, MISHAP_HTTP_GET, 404, MISHAP_CODE_NOT_FOUND, 1);
+    mishap_http_metrics_count_call(metrics, 1, NULL, 3000000000);
+    mishap_http_metrics_count_call(metrics, 1, MISHAP_CODE_TIMEOUT, 1);
+    mishap_http_metrics_count_call(metrics, 0, MISHAP_CODE_INTERNAL_ERROR, 1);
+    mishap_http_metrics_count_call(metrics, 2, MISHAP_CODE_INTERNAL_ERROR, 1); /* no operation */
+    mishap_http_metrics_count_call(metrics, SIZE_MAX, NULL, 1);
+    read_all();
+    ASSERT_SERIES("mishap_calls_total", "operation=\"users.list\",boundary=\"http\"", 2);
+    ASSERT_SERIES("mishap_calls_total", "operation=\"users.list\",boundary=\"mcp\"", 2);
+    ASSERT_SERIES("mishap_calls_total", "operation=\"users.create\",boundary=\"mcp\"", 1);
+    assert_int_equal((int)total_of("mishap_calls_total"), 5);
+    ASSERT_SERIES("mishap_call_duration_seconds_sum", "operation=\"users.list\",boundary=\"http\"",
+                  0.002);
+    ASSERT_SERIES("mishap_call_duration_seconds_bucket",
+                  "operation=\"users.list\",boundary=\"mcp\",le=\"2.5\"", 1);
+    ASSERT_SERIES("mishap_call_duration_seconds_count", "operation=\"users.list\",boundary=\"mcp\"",
+                  2);
+#define CALL_ERROR(operation, boundary, code, category, expected)                                  \
+    ASSERT_SERIES("mishap_call_errors_total",                                                      \
+                  "operation=\"" operation "\",boundary=\"" boundary "\",code=\"" code             \
+                  "\",category=\"" category "\"",                                                  \
+                  expected)
+    CALL_ERROR("users.list", "http", "NOT_FOUND", "resource", 1);
+    CALL_ERROR("users.list", "mcp", "TIMEOUT", "execution", 1);
+    CALL_ERROR("users.create", "mcp", "INTERNAL_ERROR", "system", 1);
+    assert_int_equal((int)total_of("mishap_call_errors_total"), 3);
+    /* Of requests, as before: those of unknown paths are among them. */
+    ASSERT_SERIES("mishap_errors_total", "code=\"NOT_FOUND\",category=\"resource\"", 2);
+    assert_int_equal((int)total_of("mishap_errors_total"), 2);
+}
+
+static void tell_and_die(void)
+{
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS, 0, 8);
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS_BUSY, 0, 3);
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_CALLS_WAITING, 1, 5);
+    kill(getpid(), SIGKILL);
+}
+
+static void what_loops_have_is_added_up_and_ends_with_them(void **state)
+{
+    (void)state;
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS, 0, 100);
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS, 0, 2); /* instead */
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS, 2, 9); /* no service */
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_CONNECTIONS, 0, 9);
+    mishap_http_metrics_tell(metrics, MISHAP_METRIC_SERVICE_READY, 0, 9);
+    pid_t child = start(tell_and_die);
+    await(child);
+    read_all();
+    ASSERT_SERIES("mishap_workers", "service=\"todo\"", 10);
+    ASSERT_SERIES("mishap_workers_busy", "service=\"todo\"", 3);
+    ASSERT_SERIES("mishap_calls_waiting", "service=\"none\"", 5);
+    mishap_http_metrics_gone(metrics, child);
+    read_all();
+    ASSERT_SERIES("mishap_workers", "service=\"todo\"", 2);
+    ASSERT_SERIES("mishap_calls_waiting", "service=\"none\"", 0);
+    ASSERT_SERIES("mishap_http_connections", "", 0);
+}
+
+static void extensions_add_what_the_table_has(void **state)
+{
+    static mishap_http_measures told;
+    (void)state;
+    told = (mishap_http_measures){ 0 };
+    mishap_http_measure(&told, MISHAP_METRIC_MCP_SESSIONS, 0, 7);
+    mishap_http_measure(&told, MISHAP_METRIC_MCP_SESSIONS, 1, 8); /* it has no label */
+    mishap_http_measure(&told, MISHAP_METRIC_GROUPS, 1, 3);
+    mishap_http_measure(&told, MISHAP_METRIC_GROUPS, 2, 4); /* no such value */
+    mishap_http_measure(&told, MISHAP_METRIC_SERVICE_READY, 0, 1);
+    mishap_http_measure(&told, MISHAP_METRIC_REQUESTS, 0, 4); /* it is counted */
+    measures = &told;
+    read_all();
+    measures = NULL;
+    ASSERT_SERIES("mishap_mcp_sessions", "", 7);
+    ASSERT_SERIES("mishap_incident_groups_total", "state=\"regressed\"", 3);
+    ASSERT_SERIES("mishap_service_ready", "service=\"todo\"", 1);
+    assert_int_equal((int)series_count, 1 + MISHAP_HTTP_GAUGES + 3);
+}
+
+/* -- many operations --------------------------------------------------------------------------- */
+
+enum { OPERATIONS = 1500 };
+
+/* Everything that can be counted in a program with very many operations. */
+static void count_everything(mishap_http_metrics *to, int times)
+{
+    for (int64_t i = -1; i < OPERATIONS; i++)
+        for (size_t code = 0; code < mishap_code_table.count; code += 7)
+            for (int method = 0; method < MISHAP_HTTP_METHODS; method += 3)
+                for (int k = 0; k < times; k++) {
+                    const mishap_code *failed = mishap_code_table.codes[code];
+                    mishap_http_metrics_count(to, i, method, failed->http_status, failed, 1000);
+                    mishap_http_metrics_count_call(to, (size_t)i, failed, 1000);
+                }
+}
+
+static void measure_everything(mishap_http_measures *told)
+{
+    for (mishap_metric metric = 0; metric < MISHAP_METRICS; metric++)
+        for (size_t i = 0; i < MISHAP_MEASURE_VALUES; i++)
+            mishap_http_measure(told, metric, i, 1);
+}
+
+static struct series earlier[MOST_SERIES];
+
+/* The limit holds, no counter goes back, and all is there: by itself or under other. */
+static void a_program_with_many_operations_has_a_limit_of_series(void **state)
+{
+    static mishap_operation list[OPERATIONS + 1];
+    static char names[OPERATIONS][16], paths[OPERATIONS][32],
+        service_names[MISHAP_METRIC_SERVICES][16];
+    static const char *all[OPERATIONS], *all_services[MISHAP_METRIC_SERVICES];
+    static mishap_http_measures told;
+    (void)state;
+    for (size_t i = 0; i < OPERATIONS; i++) {
+        snprintf(names[i], sizeof names[i], "op.n%zu", i);
+        snprintf(paths[i], sizeof paths[i], "GET /n%zu", i);
+        list[i] = (mishap_operation){ .name = names[i], .run = run, .route = paths[i] };
+        all[i] = names[i];
+    }
+    for (size_t i = 0; i < MISHAP_METRIC_SERVICES; i++) {
+        snprintf(service_names[i], sizeof service_names[i], "s%zu", i);
+        all_services[i] = service_names[i];
+    }
+    const mishap_app large = { .name = "large", .operations = list };
+    const mishap_http_counted everything = { all, OPERATIONS, all_services,
+                                             MISHAP_METRIC_SERVICES };
+    end(NULL);
+    assert_null(routes_of(&large, false, NULL, &routes));
+    assert_null(mishap_http_metrics_make(routes, &everything, &metrics));
+    measure_everything(&told);
+    measures = &told;
+    for (size_t i = 0; i < MISHAP_METRIC_SERVICES; i++)
+        mishap_http_metrics_tell(metrics, MISHAP_METRIC_WORKERS, i, 1);
+    mishap_http_metrics_look(metrics);
+    mishap_http_metrics_count(metrics, 700, MISHAP_HTTP_GET, 200, NULL, 1); /* it comes first */
+    read_all();
+    size_t before = series_count;
+    memcpy(earlier, series, sizeof earlier);
+    mishap_http_metrics_look(metrics);
+    for (int round = 1; round <= 2; round++) {
+        count_everything(metrics, round);
+        read_all();
+        assert_true(series_count <= MISHAP_METRIC_SERIES);
+        for (size_t i = 0; i < before; i++)
+            assert_true(value_of(earlier[i].name, earlier[i].labels) >= earlier[i].value);
+        before = series_count;
+        memcpy(earlier, series, sizeof earlier);
+    }
+    ASSERT_SERIES("mishap_http_requests_total", "route=\"op.n700\",method=\"GET\",status=\"200\"",
+                  1);
+    double requests = total_of("mishap_http_requests_total");
+    assert_true(requests > 100000);
+    assert_true(total_of("mishap_http_request_duration_seconds_count") == requests);
+    assert_true(total_of("mishap_errors_total") == requests - 1);
+    assert_true(total_of("mishap_calls_total") == total_of("mishap_call_duration_seconds_count"));
+    assert_true(total_of("mishap_call_errors_total") == total_of("mishap_calls_total") - 1);
+    assert_true(value_of("mishap_calls_total", "operation=\"other\",boundary=\"mcp\"") > 0);
+    assert_true(value_of("mishap_calls_total", "operation=\"other\",boundary=\"http\"") > 0);
+    measures = NULL;
+    print_message("# %zu series\n", series_count);
+}
+
+/* -- roles ------------------------------------------------------------------------------------- */
+
+/* This process is the supervisor, and has a child of each kind. */
+static void the_processes_of_a_server_are_told_by_their_roles(void **state)
+{
+    int ends[2];
+    char word;
+    (void)state;
+    mishap_http_metrics_look(metrics);
+    read_all();
+    ASSERT_NO_SERIES("mishap_processes", "role=\"supervisor\""); /* nothing was asked before */
+    assert_int_equal(pipe(ends), 0);
+    pid_t keeper = fork();
+    if (keeper == 0) {
+        prctl(PR_SET_NAME, "mishap-keeper");
+        pid_t worker = fork();
+        if (worker == 0)
+            prctl(PR_SET_PDEATHSIG, SIGKILL), prctl(PR_SET_NAME, "o) R 1 (dd");
+        assert_int_equal(write(ends[1], "", 1), 1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ends[0], &word, 1), 1);
+    assert_int_equal(read(ends[0], &word, 1), 1);
+    mishap_http_metrics_look(metrics);
+    read_all();
+    ASSERT_SERIES("mishap_processes", "role=\"supervisor\"", 1);
+    ASSERT_SERIES("mishap_processes", "role=\"keeper\"", 1);
+    ASSERT_SERIES("mishap_processes", "role=\"worker\"", 1);
+    ASSERT_NO_SERIES("mishap_processes", "role=\"loop\"");
+    assert_true(value_of("mishap_process_resident_memory_bytes", "role=\"worker\"") > 10000);
+    assert_true(value_of("mishap_process_open_files", "role=\"keeper\"") >= 2);
+    assert_true(value_of("mishap_process_cpu_seconds_total", "role=\"supervisor\"") >= 0);
+    mishap_http_metrics_used(metrics, keeper, false, 5000000000);
+    mishap_http_metrics_used(metrics, 999999999, true, 7000000000);
+    kill(keeper, SIGKILL);
+    await(keeper);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* -- processes --------------------------------------------------------------------------------- */
 
 static void count_much(void)
 {
@@ -537,7 +799,7 @@ static void without_memory_the_buffer_says_so(void **state)
     for (fail_at = 1, calls = 1; calls >= fail_at; fail_at++) {
         mishap_buffer buffer = { 0 };
         calls = 0;
-        mishap_http_metrics_put(&buffer, metrics, routes);
+        mishap_http_metrics_put(&buffer, metrics, routes, measures);
         if (calls >= fail_at)
             assert_true(buffer.failed);
         else
@@ -553,7 +815,7 @@ static void metrics_can_be_made_again(void **state)
     (void)state;
     mishap_http_metrics *others;
     count_once();
-    assert_null(mishap_http_metrics_make(routes, &others));
+    assert_null(mishap_http_metrics_make(routes, NULL, &others));
     mishap_http_metrics_count(others, HEALTH, MISHAP_HTTP_GET, 200, NULL, 1);
     mishap_http_metrics_free(others);
     mishap_http_metrics_free(NULL);
@@ -574,8 +836,14 @@ int main(void)
         METRICS_TEST(failures_are_counted_by_code_and_category),
         METRICS_TEST(own_codes_have_series_of_their_own),
         METRICS_TEST(names_of_routes_are_escaped),
+        METRICS_TEST(durations_are_read_by_status_and_outcome),
         METRICS_TEST(gauges_go_up_and_down),
         METRICS_TEST(no_request_can_make_series_without_end),
+        METRICS_TEST(calls_are_counted_by_operation_and_boundary),
+        METRICS_TEST(what_loops_have_is_added_up_and_ends_with_them),
+        METRICS_TEST(extensions_add_what_the_table_has),
+        METRICS_TEST(a_program_with_many_operations_has_a_limit_of_series),
+        METRICS_TEST(the_processes_of_a_server_are_told_by_their_roles),
         METRICS_TEST(what_several_processes_count_adds_up),
         METRICS_TEST(what_several_threads_count_adds_up),
         METRICS_TEST(more_processes_than_shards_lose_nothing),

@@ -7,8 +7,9 @@
     python3 tests/store/postgres.py PROGRAM [ARGUMENT…]
 
 runs a program with the address of an empty database in STORE_POSTGRESQL, the process id of the server in
-STORE_POSTGRESQL_PID and an address with a password in STORE_POSTGRESQL_PASSWORD. Where PostgreSQL is not installed, the
-program is run without them and skips what needs it.
+STORE_POSTGRESQL_PID, an address with a password in STORE_POSTGRESQL_PASSWORD, and that of another empty database for mishap/test.h in
+MISHAP_TEST_POSTGRESQL. Where PostgreSQL is not installed, the program is run without them and skips what needs it. If the program
+leaves a schema of a test in that database, this one fails.
 
 PostgreSQL does not run as root: then it is started as the user `postgres`, else `nobody`. Only the processes that were
 started here are ended, by their ids.
@@ -176,6 +177,16 @@ class Cluster:
         return self.address(database, "guarded", password)
 
 
+def verdict(cluster, database, status):
+    """The exit code after a program that ended with `status`: what mishap/test.h has made must be gone."""
+    if status:
+        return status if status > 0 else 1
+    left = cluster.sql(database, "SELECT nspname FROM pg_namespace WHERE nspname LIKE '%\\_test\\_%'").split()
+    if left:
+        print("Schemas of tests are left: " + " ".join(left), file=sys.stderr)
+    return 1 if left else 0
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     environment = dict(os.environ)
@@ -183,10 +194,12 @@ def main():
         os.execvpe(sys.argv[1], sys.argv[1:], environment)
     with Cluster() as cluster:
         environment["STORE_POSTGRESQL"] = cluster.address()
+        environment["MISHAP_TEST_POSTGRESQL"] = cluster.address("tests")
         environment["STORE_POSTGRESQL_PASSWORD"] = cluster.guarded("marker p@ss/word:1?", "passwords")
         environment["STORE_POSTGRESQL_PID"] = str(cluster.process.pid)
         done = subprocess.run(sys.argv[1:], env=environment, check=False)
-    sys.exit(done.returncode if done.returncode >= 0 else 1)
+        status = verdict(cluster, "tests", done.returncode)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

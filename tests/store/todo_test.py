@@ -5,6 +5,7 @@ that goes away comes back.
 
 Speaks TAP. Without PostgreSQL all is skipped.
 """
+import contextlib
 import atexit
 import json
 import os
@@ -101,7 +102,9 @@ def a_damaged_table_is_told_in_one_way_and_nobody_is_told_to_retry(table):
         path = os.path.join(CLUSTER.data, CLUSTER.sql("damaged_" + table.replace(".", "_"), "SELECT pg_relation_filepath('%s')" % table))
         before = page()
         page(b"\xff" * 8192)
-        found.handlers() and [os.kill(pid, signal.SIGKILL) for pid in found.handlers()]  # who opens it anew reads its identity
+        for pid in found.handlers():  # who opens it anew reads its identity
+            with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+                os.kill(pid, signal.SIGKILL)
         expect(wait_for(lambda: found.ask("GET", "/todos").json["error"] == "not_configured"), "it is not told:", found.ask("GET", "/todos"))
         for method, target, body in (("GET", "/todos", None), ("GET", "/todos/1", None), ("PATCH", "/todos/1", {"done": True})) * 3:
             refused = found.ask(method, target, body)
@@ -358,6 +361,17 @@ def a_server_does_not_start_without_its_database():
         answer = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--todo-store", address, env={"MISHAP_DATA": server.FOLDER})
         equal(answer.status, status, "exit of %r" % (answer,))
     expect(time.monotonic() - begun < PATIENCE, "it took", time.monotonic() - begun)
+
+
+@test
+def a_schema_that_a_test_leaves_is_found():
+    """What tests/store/postgres.py does after its program."""
+    CLUSTER.address("tests")
+    equal([postgres.verdict(CLUSTER, "tests", status) for status in (0, 3, -9)], [0, 3, 1], "nothing is left")
+    CLUSTER.sql("tests", "CREATE SCHEMA shelf_test_0123456789ab")
+    equal(postgres.verdict(CLUSTER, "tests", 0), 1, "one is left")
+    CLUSTER.sql("tests", "DROP SCHEMA shelf_test_0123456789ab", "CREATE SCHEMA shelfXtestX1")
+    equal(postgres.verdict(CLUSTER, "tests", 0), 0, "another one")
 
 
 @test

@@ -333,10 +333,14 @@ static int count_many_times(void)
 {
     mishap_store *own = NULL;
     int tries = 0;
-    if (mishap_store_open(address, NULL, &schema, &own))
-        return 255;
+    mishap *failure;
+    while ((failure = mishap_store_open(address, NULL, &schema, &own))) {
+        bool again = mishap_told(failure)->retryable;
+        mishap_free(failure);
+        if (!again)
+            return 255;
+    }
     for (int i = 0; i < TIMES; i++) {
-        mishap *failure;
         while ((failure = mishap_store_transact(
                     own, &(mishap_transaction){ .work = count_up, .state = &tries }))) {
             bool again = mishap_told(failure)->retryable;
@@ -464,11 +468,13 @@ static void a_transaction_is_not_repeated_for_ever(void **state)
     int tries = 0;
     (void)state;
     open_store();
+    int64_t begun = mishap_store_now_ms();
     mishap *failure = mishap_store_transact(
         store, &(mishap_transaction){ .work = never_done, .state = &tries });
+    bool in_time = mishap_store_now_ms() - begun <= MISHAP_STORE_PATIENCE;
     assert_int_equal(mishap_told(failure)->retry_after_ms, 1000);
     assert_failure(failure, MISHAP_CODE_UNAVAILABLE, true);
-    assert_in_range(tries, 5, 10);
+    assert_in_range(tries, in_time ? 5 : 1, 10); /* none after MISHAP_STORE_PATIENCE */
     assert_non_null(strstr(account, "40001"));
     /* Also if the work takes the failure for another one. */
     failure = mishap_store_transact(store,

@@ -64,6 +64,6 @@ int main(int argc, char **argv)
                        &(mishap_app){ .name = "faults",
                                       .version = "1.0",
                                       .summary = "Handlers that die in every way",
-                                      .timeout_ms = 5000,
+                                      .timeout_ms = 60000, /* the machine may be busy */
                                       .operations = operations });
 }

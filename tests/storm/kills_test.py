@@ -1,4 +1,5 @@
 """SIGKILL and SIGSTOP of the processes of a server: others are served. With the supervisor all end.
+A keeper that is stopped continues, so that its workers live.
 
     MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/kills_test.py [PART-OF-A-NAME]
 
@@ -64,6 +65,15 @@ class Server(server.Server):
         return time.monotonic() - begun
 
 
+CONTINUES = b"the process that keeps the handlers was stopped, and continues"
+ENDED = b"the process that keeps the handlers has ended"
+
+
+def continues(role, number):
+    """A stopped keeper is not killed: its workers, and the calls that they have, would die with it."""
+    return "keeper" in role and number == signal.SIGSTOP
+
+
 def took_effect(pid, number):
     """A process that got a signal may run on for a moment on another processor."""
     status = tree.status_of(pid)
@@ -85,8 +95,22 @@ def slowest_of_fresh(found):
         thread.start()
     for thread in threads:
         thread.join()
-    equal(problems[:3], [], "calls that were not answered rightly")
+    equal(problems[:3], [], "calls that were not answered rightly; the server's side of it:\n%s\nThe list" % told_by(found))
     return max(times)
+
+
+def told_by(found):
+    """The end of what the server wrote for its operators: incidents, and what its processes said."""
+    return "\n".join(found.read(path).decode("utf-8", "replace")[-6000:] for path in (found.log, found.stderr))
+
+
+def expect_end_or_run(found, victim, role, number):
+    """The victim ends, or it is a keeper that continues."""
+    if not continues(role, number):
+        expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
+        return
+    expect(tree.wait_for(lambda: not took_effect(victim, number), server.PATIENCE), "the keeper is not continued")
+    equal(found.wait_until_complete().keepers, [victim], "the keeper")
 
 
 # ---- One role after the other ---------------------------------------------------------------------
@@ -104,12 +128,16 @@ def others_are_served_after(role, number):
                 os.kill(victim, number)
             except ProcessLookupError:  # it had nothing to do for long enough, and has ended: another one
                 continue
-            expect(tree.wait_for(lambda: took_effect(victim, number), server.PATIENCE), "the signal has no effect")
+            if not continues(role, number):
+                expect(tree.wait_for(lambda: took_effect(victim, number), server.PATIENCE), "the signal has no effect")
             took.append(slowest_of_fresh(found))
-            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
+            expect_end_or_run(found, victim, role, number)
         print("# slowest of %d fresh connections, by round: %s" % (FRESH, ", ".join("%.0f ms" % (1000 * one) for one in took)))
         expect(min(took) < SOON or not JUDGES, "it took", took)
         found.wait_until_complete()
+        if continues(role, number):
+            expect(tree.wait_for(lambda: CONTINUES in found.read(found.stderr), server.PATIENCE), "stderr does not tell of it")
+            expect(ENDED not in found.read(found.stderr), "the keeper has ended:", told_by(found))
         equal(found.stop().status, 0, "exit")
         expect(tree.wait_for(lambda: not tree.marked(found.mark), server.PATIENCE), "left over:", tree.marked(found.mark))
 
@@ -123,8 +151,8 @@ def a_supervisor_has_no_descriptor_left_of_loops_that_are_gone():
             os.kill(victim, signal.SIGKILL)
             expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
         found.wait_until_complete()
-        after = found.tree().descriptors[found.process.pid]
-        equal(after, before, "descriptors of the supervisor")
+        tree.wait_for(lambda: found.tree().descriptors[found.process.pid] == before, server.PATIENCE)
+        equal(found.tree().descriptors[found.process.pid], before, "descriptors of the supervisor")
 
 
 @test
@@ -209,9 +237,13 @@ def only_what_the_killed_had_in_hand_is_lost():
             victim = choice.choice([all_of.workers, all_of.loops, all_of.keepers][turn % 3])
             number = (signal.SIGKILL, signal.SIGSTOP)[turn // 3 % 2]
             killed = time.monotonic()
-            os.kill(victim, number)
-            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
-            kills.append((killed, time.monotonic(), all_of.role(victim)))
+            try:
+                os.kill(victim, number)
+            except ProcessLookupError:  # it had nothing to do for long enough, and has ended
+                continue
+            expect_end_or_run(found, victim, all_of.role(victim), number)
+            if not continues(all_of.role(victim), number):  # else no call may fail
+                kills.append((killed, time.monotonic(), all_of.role(victim)))
         expect(tree.wait_for(lambda: answered[0] > 20 * KILLS, server.PATIENCE), "only", answered[0], "calls were answered")
         ending.set()
         for thread in threads:
@@ -272,33 +304,68 @@ def a_server_over_stdio_takes_all_along_after(number):
     expect(tree.wait_for(lambda: not tree.marked(mark), server.PATIENCE), "left over:", tree.marked(mark))
 
 
-@tests_of({"SIGKILL": signal.SIGKILL, "SIGSTOP": signal.SIGSTOP})
-def a_server_over_stdio_has_another_keeper_after(number):
-    mark = tree.new_mark()
-    found = subprocess.Popen([PROGRAM, "mcp", "--data", server.FOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, env=dict(os.environ, FAULTS_LOG="", **{tree.MARK: mark}))
+class Stdio:
+    """A server over standard input and output."""
+
+    def __init__(self):
+        self.mark = tree.new_mark()
+        self.process = subprocess.Popen([PROGRAM, "mcp", "--data", server.FOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, env=dict(os.environ, FAULTS_LOG="", **{tree.MARK: self.mark}))
+
+    def call(self):
+        """A good call: what is wrong with its answer."""
+        self.process.stdin.write(wire.filled(wire.LINE["sum"], 1234567))
+        self.process.stdin.flush()
+        expect(select.select([self.process.stdout], [], [], server.PATIENCE)[0], "no answer")
+        return wire.wrong_mcp("sum", 1234567, self.process.stdout.readline())
+
+    def keepers(self):
+        """Those that have workers."""
+        return tree.Tree(self.process.pid).keepers
+
+    def end(self):
+        self.process.stdin.close()
+        equal(self.process.wait(server.PATIENCE), 0, "exit")
+        expect(tree.wait_for(lambda: not tree.marked(self.mark), server.PATIENCE), "left over:", tree.marked(self.mark))
+
+
+@test
+def a_server_over_stdio_has_another_keeper_after_SIGKILL():
+    found, killed = Stdio(), []
 
     def keepers():
-        """Those that have workers. A call may be answered by one that ends with its keeper only then, or be lost with it."""
+        """A call may be answered by a worker that ends with its keeper only then, or be lost with it."""
         dying = killed and not tree.gone(killed[-1])
-        found.stdin.write(wire.filled(wire.LINE["sum"], 1234567))
-        found.stdin.flush()
-        expect(select.select([found.stdout], [], [], server.PATIENCE)[0], "no answer")
-        wrong = wire.wrong_mcp("sum", 1234567, found.stdout.readline())
+        wrong = found.call()
         expect(not wrong or dying, wrong)
-        return [pid for pid in tree.Tree(found.pid).keepers if pid not in killed]
+        return [pid for pid in found.keepers() if pid not in killed]
 
-    killed = []
     for _ in range(3):
         living = tree.wait_for(keepers, server.PATIENCE)
         expect(living, "there is no keeper")
         keeper, = living
         killed.append(keeper)
-        os.kill(keeper, number)
-        expect(tree.wait_for(lambda: took_effect(keeper, number), server.PATIENCE), "the keeper lives")
-    found.stdin.close()
-    equal(found.wait(server.PATIENCE), 0, "exit")
-    expect(tree.wait_for(lambda: not tree.marked(mark), server.PATIENCE), "left over:", tree.marked(mark))
+        os.kill(keeper, signal.SIGKILL)
+        expect(tree.wait_for(lambda: took_effect(keeper, signal.SIGKILL), server.PATIENCE), "the keeper lives")
+    found.end()
+
+
+@test
+def a_server_over_stdio_has_the_same_keeper_after_SIGSTOP():
+    found = Stdio()
+
+    def runs():
+        """Without calls the server waits for input alone. No call may fail."""
+        equal(found.call(), None)
+        return not took_effect(keeper, signal.SIGSTOP)
+
+    equal(found.call(), None)
+    keeper, = found.keepers()
+    for _ in range(3):
+        os.kill(keeper, signal.SIGSTOP)
+        expect(tree.wait_for(runs, server.PATIENCE), "the keeper is not continued")
+        equal(found.keepers(), [keeper], "the keeper")
+    found.end()
 
 
 main()

@@ -69,12 +69,12 @@ extern const mishap_param guarded_params[]; /* { wrong } */
     X(kill, "500", "", "SIGKILL|[Kk]illed", 0)                                                     \
     X(user_signal, "500", "", "SIGUSR1", 0)                                                        \
     X(terminate, "200", "", "", 0)                                                                 \
-    X(stop, "500 504", "fault_stop", "SIGSTOP|[Ss]topped|TIMEOUT", 300)                            \
-    X(loop, "504", "fault_loop", "TIMEOUT", 300)                                                   \
-    X(blocked_loop, "504", "fault_blocked_loop", "TIMEOUT", 300)                                   \
-    X(deadlock, "504", "fault_deadlock", "TIMEOUT", 300)                                           \
+    X(stop, "500 504", "fault_stop", "SIGSTOP|[Ss]topped|TIMEOUT", 1000)                           \
+    X(loop, "504", "fault_loop", "TIMEOUT", 1000)                                                  \
+    X(blocked_loop, "504", "fault_blocked_loop", "TIMEOUT", 1000)                                  \
+    X(deadlock, "504", "fault_deadlock", "TIMEOUT", 1000)                                          \
     X(close_all, "500", "", "[Cc]losed|[Ee]xit|[Ee]nded|descriptor|SIG", 0)                        \
-    X(close_crash, "500", "", "SIGSEGV", 0)                                                        \
+    X(close_crash, "500", "", "SIGSEGV|closed the connection", 0) /* what is seen first */         \
     X(garbage, "500", "fault_garbage", "SIGABRT", 0)                                               \
     X(garbage_kept, "200", "", "", 0)                                                              \
     X(memory, "500", "fault_memory", "SIGSEGV|SIGABRT", 0)                                         \
@@ -103,11 +103,11 @@ EACH_FAULT(DECLARE_FAULT)
     X(locked, "POST /good/locked", &keeping, number_params, 0)                                     \
     X(beside, "POST /good/beside", &failing, number_params, 0)                                     \
     X(count, "POST /good/count", NULL, no_params, 0)                                               \
-    X(guarded, "POST /good/guarded", NULL, guarded_params, 2000)                                   \
+    X(guarded, "POST /good/guarded", NULL, guarded_params, 0)                                      \
     X(doze, "POST /good/doze", NULL, no_params, 0)                                                 \
     X(shut, "POST /good/shut", NULL, no_params, 0)                                                 \
     X(hold, "POST /good/hold", &keeping, hold_params, 60000)                                       \
-    X(hang, "POST /good/hang", &keeping, no_params, 500)                                           \
+    X(hang, "POST /good/hang", &keeping, no_params, 1500)                                          \
     X(spin, "POST /good/spin", &keeping, no_params, 60000)                                         \
     X(brood, "POST /good/brood", &keeping, no_params, 60000)                                       \
     X(child, "POST /good/child", &keeping, no_params, 0)

@@ -189,8 +189,10 @@ def calls_behind_a_handler_that_spoils_its_process_are_all_answered(evil, evil_b
 
         def run(number):
             path, body = [(evil, evil_body), (good, good_body)][number % 2]
-            while time.monotonic() < until:
+            while True:
                 statuses[path].add(found.ask("POST", path, body).status)
+                if time.monotonic() >= until:
+                    break
 
         at_once(12, run)
         expect(statuses[evil] <= {204, 500} and 500 in statuses[evil], "statuses of", evil, statuses[evil])
@@ -299,12 +301,12 @@ def a_handler_that_stops_itself_holds_up_nobody():
 def a_loop_that_does_not_turn_for_five_seconds_is_replaced():
     """A quick handler runs on the loop, where only the supervisor can end it."""
     with Server() as found:
-        before = found.workers()
-        equal(len(before), 2, "loops")
+        before = tree.wait_for(lambda: found.workers() if len(found.workers()) == 2 else None, PATIENCE)
+        expect(before, "there are not two loops:", found.workers())
         with found.connect() as trapped:
             trapped.send(request("POST", "/good/trap", {}))
             begun = time.monotonic()
-            expect(tree.wait_for(lambda: len(set(before) & set(found.workers())) == 1, 4 * PATIENCE), "it was not ended")
+            expect(tree.wait_for(lambda: len(set(before) & set(found.workers())) <= 1, 4 * PATIENCE), "it was not ended")
             took = time.monotonic() - begun
             expect(took > 3, "it was ended after", took, "seconds: too soon for who is only slow")
         expect(tree.wait_for(lambda: len(found.workers()) == 2, PATIENCE), "there is no other loop")

@@ -93,14 +93,15 @@ class Tree:
         below = {pid: sorted(child for child, status in found.items() if status[1] == pid) for pid in found}
         self.keepers = [pid for pid in self.children if below[pid]]
         self.logs = [pid for pid in self.children if not below[pid] and name_of(pid) == "mishap-log"]
-        self.loops = [pid for pid in self.children if not below[pid] and pid not in self.logs]
+        self.readers = [pid for pid in self.children if not below[pid] and name_of(pid) in ("mishap-index", "mishap-otlp")]  # of the journal
+        self.loops = [pid for pid in self.children if not below[pid] and pid not in self.logs + self.readers]
         self.workers = sorted(child for pid in self.keepers for child in below[pid])
         self.deeper, level = [], self.workers  # what workers have started
         while level:
             level = [child for pid in level for child in below.get(pid, [])]
             self.deeper += level
         self.threads = {pid: found[pid][2] for pid in self.all if pid in found}
-        self.lasting = [supervisor, *self.children]
+        self.lasting = [supervisor, *(pid for pid in self.children if pid not in self.readers)]  # readers open files when there is something
         self.descriptors = {pid: descriptors(pid) for pid in self.lasting}
         self.memory = {pid: private_dirty(pid) for pid in self.lasting}
 
@@ -110,6 +111,7 @@ class Tree:
 
     def role(self, pid):
         return next((name for name, pids in [("supervisor", [self.supervisor]), ("keeper", self.keepers), ("loop", self.loops), ("log", self.logs),
+                                             ("reader", self.readers),
                                              ("worker", self.workers)] if pid in pids), "other")
 
     def __str__(self):

@@ -4,7 +4,7 @@ import json
 import re
 import socket
 
-LONGEST = 20  # seconds after which an answer will not come
+LONGEST = 120  # seconds after which an answer will not come
 ERROR_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 REVISION = "2026-07-28"
 META = "io.modelcontextprotocol/"

@@ -20,11 +20,40 @@ struct loop {
     mishap_setup setup;
     mishap_keeper keeper;
     mishap_runner *runner;
-    const mishap_runner_times *times; /* NULL: the usual ones */
+    const mishap_runner_times *times;
     void (*stands)(void *state, const mishap_service *service, const mishap *failure);
     int kept;
     char folder[64];
 };
+
+/* The usual times, but for those that are over on a machine that stands still for some seconds:
+ * then a call would end in another way. */
+static const mishap_runner_times steady = { .wait_ms = 100000,
+                                            .begin_ms = 60000,
+                                            .answer_ms = 60000,
+                                            .start_ms = 2000,
+                                            .retry_ms = 100,
+                                            .gone_ms = 20,
+                                            .lost_ms = 3000,
+                                            .stack_ms = 60000,
+                                            .idle_ms = 60000,
+                                            .open_ms = 60000,
+                                            .settle_ms = 60000,
+                                            .warm_ms = 500 };
+/* … and a keeper may take long to report how a worker ended: for a test that needs to know it, and
+ * kills no keeper. */
+static const mishap_runner_times unhurried = { .wait_ms = 100000,
+                                               .begin_ms = 60000,
+                                               .answer_ms = 60000,
+                                               .start_ms = 2000,
+                                               .retry_ms = 100,
+                                               .gone_ms = 20,
+                                               .lost_ms = 60000,
+                                               .stack_ms = 60000,
+                                               .idle_ms = 60000,
+                                               .open_ms = 60000,
+                                               .settle_ms = 60000,
+                                               .warm_ms = 500 };
 
 static char orphan[400];
 
@@ -52,7 +81,9 @@ static inline void open_runner(struct loop *loop, size_t handlers, size_t most_w
 /* What is needed before a keeper starts: the plan may be changed then. */
 static inline void prepare(struct loop *loop, const mishap_app *app)
 {
-    *loop = (struct loop){ .plan = { .app = app }, .folder = "/tmp/worker-test-XXXXXX" };
+    *loop = (struct loop){ .plan = { .app = app },
+                           .times = &steady,
+                           .folder = "/tmp/worker-test-XXXXXX" };
     assert_non_null(mkdtemp(loop->folder));
     loop->setup.data = loop->folder;
     loop->plan.setup = &loop->setup;

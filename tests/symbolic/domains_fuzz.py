@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A differential fuzzer of small domains: does the engine know all inputs that the preconditions leave?
 
-    domains_fuzz.py [--programs 150] [--seed 1]
+    domains_fuzz.py [--programs 150 | --minutes 60] [--seed 1]
 
 A function has parameters with random preconditions, and a body that only CPython can run (the engine has no model of `copy`), so that calling all inputs is the one way
 to an answer. CPython finds an input that satisfies the preconditions. A postcondition that denies this input must have a
@@ -13,6 +13,7 @@ import itertools
 import os
 import random
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, maker, violated  # noqa: E402
@@ -76,7 +77,7 @@ def program(picker):
 
 def differences(engine, code, names, inputs, picker):
     """(question, what is wrong) of a program; and whether all inputs were called."""
-    answer = engine.call("check", code=code % "True", function_name="f", timeout_seconds=60)
+    answer = engine.call("check", code=code % "True", function_name="f", timeout_seconds=240)
     if answer["status"] == "counterexample":
         call = answer["counterexamples"][0]["call"]
         return [(code % "True", "a counterexample of what holds: %s" % call)], True
@@ -87,7 +88,7 @@ def differences(engine, code, names, inputs, picker):
         found.append((code % "True", "%d inputs are there, and %s were called" % (len(inputs), answer.get("inputs_called"))))
     for given in picker.sample(inputs, min(2, len(inputs))):
         words = "not (%s)" % " and ".join("%s == %s" % (name, ascii(value)) for name, value in zip(names, given))
-        answer = engine.call("check", code=code % words, function_name="f", timeout_seconds=60)
+        answer = engine.call("check", code=code % words, function_name="f", timeout_seconds=240)
         if answer["status"] != "counterexample":
             found.append((code % words, "%s has no counterexample: %s" % (given, str(answer)[:300])))
         elif not violated(code % words, "f", maker(answer["counterexamples"][0]["call"][2:-1])):
@@ -98,12 +99,17 @@ def differences(engine, code, names, inputs, picker):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--programs", type=int, default=150)
+    parser.add_argument("--minutes", type=float, default=0, help="go on for that long, in place of --programs")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     engine = Engine(None, "--replay", "here")
-    bad, proven = 0, 0
+    bad, proven, programs = 0, 0, 0
     print("1..2")
-    for number in range(options.programs):
+    until = time.monotonic() + 60 * options.minutes
+    for number in itertools.count():
+        if time.monotonic() >= until if options.minutes else number >= options.programs:
+            break
+        programs += 1
         picker = random.Random(options.seed * 1000003 + number)
         code, names, inputs = program(picker)
         found, all_called = differences(engine, code, names, inputs, picker)
@@ -112,9 +118,9 @@ def main():
             bad += 1
             print("# program %d: %s\n%s" % (number, words, "".join("#   %s\n" % line for line in question.splitlines())), flush=True)
     engine.close()
-    print("# %d programs, %d of them by all inputs, %d differences" % (options.programs, proven, bad))
+    print("# %d programs, %d of them by all inputs, %d differences" % (programs, proven, bad))
     print("%s 1 small_domains_have_every_input_of_the_preconditions" % ("not ok" if bad else "ok"))
-    enough = 3 * proven >= options.programs
+    enough = 3 * proven >= programs
     print("%s 2 a_third_of_the_programs_have_small_domains" % ("ok" if enough else "not ok"))
     sys.exit(1 if bad or not enough else 0)
 

@@ -9,6 +9,8 @@ import os
 import random
 import socket
 import subprocess
+import sys
+import tempfile
 import warnings
 
 warnings.simplefilter("ignore")
@@ -21,14 +23,26 @@ class Engine:
 
     def __init__(self, program=None, *options, pool="late"):
         """`pool`: with "first" typical inputs are called before the paths are explored, which hides what the paths would say."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        held = theirs.fileno()
-        words = [program or PROGRAM, "--pool", pool, *options]
-        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, *words], pass_fds=[held], stdin=subprocess.DEVNULL)
-        theirs.close()
-        self.socket = ours
+        self.words = [program or PROGRAM, "--pool", pool, *options]
         self.id = 0
+        self.start()
+
+    def start(self):
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.said = tempfile.TemporaryFile()
+        held = theirs.fileno()
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, *self.words], pass_fds=[held], stdin=subprocess.DEVNULL,
+                                        stderr=self.said)
+        theirs.close()
         assert self.read() == {"ready": 1}
+
+    def is_ended_by_solver(self):
+        """Z3 4.8 and cvc5 1.0 may end the process when the time limit interrupts them. The service starts another one then, too."""
+        self.process.wait(120)
+        self.said.seek(0)
+        said = self.said.read()
+        sys.stderr.write(said.decode("utf-8", "replace"))
+        return b"cadical: fatal error" in said or b"a fault inside of lib" in said
 
     def read(self):
         text = b""
@@ -53,11 +67,17 @@ class Engine:
     def call(self, tool, **arguments):
         """The answer; a failure has its type and message beside the members of the tool."""
         self.id += 1
-        self.send({"id": self.id, "operation": "symbolic." + tool, "arguments": arguments})
         reply = {"log": None}
-        while "log" in reply:  # which is for the operator
-            reply = self.read()
-            assert reply["id"] == self.id, reply
+        try:
+            self.send({"id": self.id, "operation": "symbolic." + tool, "arguments": arguments})
+            while "log" in reply:  # which is for the operator
+                reply = self.read()
+                assert reply["id"] == self.id, reply
+        except (EOFError, ConnectionError) as error:
+            if not self.is_ended_by_solver():
+                raise EOFError("the engine ended with %s" % self.process.returncode) from error
+            self.start()
+            return {"status": "error", "error_type": "TimeoutError", "message": "A solver ended the engine.", "code": "TIMEOUT"}
         if "failure" in reply:
             failure = reply["failure"]
             return dict({"status": "error", **failure["context"]}, error_type=failure["type"], message=failure["message"], code=failure["code"])
@@ -65,7 +85,7 @@ class Engine:
 
     def close(self):
         self.socket.close()
-        self.process.wait(10)
+        self.process.wait(120)
 
 
 # ---- What Python says --------------------------------------------------------------------------------------------------
@@ -220,6 +240,29 @@ def outcome(code, name, make):
         if isinstance(error, Slow):
             raise
         return "raised", type(error).__name__, [c.__name__ for c in type(error).__mro__]
+
+
+def lines_of(code, name, make):
+    """The lines of a function that a call runs."""
+    space, ran = loaded(code), set()
+    function = space[name]
+
+    def local(frame, event, argument):
+        if event == "line":
+            ran.add(frame.f_lineno)
+        return local
+
+    def trace(frame, event, argument):
+        return local if frame.f_code is function.__code__ else None
+    arguments = make(space)
+    sys.settrace(trace)
+    try:
+        called(function, arguments)
+    except Exception:
+        pass  # the lines until then
+    finally:
+        sys.settrace(None)
+    return ran
 
 
 def same(a, b):

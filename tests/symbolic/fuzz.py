@@ -4,7 +4,7 @@
     fuzz.py [--seconds 5] [--seed 1] [--inputs 300]
 
 Each program is asked three ways. On known arguments the interpreter must do what CPython does. A verdict `verified`,
-`unreachable` or `equivalent` must survive random inputs. A witness must be one. An input that real Python does not confirm is a
+`unreachable` or `equivalent` and a line that is called dead must survive random inputs. A witness must be one. An input that real Python does not confirm is a
 difference, too, whatever else was found: it shows a value that is not modelled as it is. The program of a difference is printed, with its seed.
 """
 import argparse
@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Slow, contract, loaded, maker, outcome, same, violated  # noqa: E402
+from engine import Engine, Slow, contract, lines_of, loaded, maker, outcome, same, violated  # noqa: E402
 
 NAMES = ["a", "b", "c"]
 
@@ -444,13 +444,18 @@ def trusted(asked, answer):
         raise Difference("%s: %s" % (asked, answer["message"]))
 
 
+def count(counts, tool, answer):
+    name = "%s %s" % (tool, answer["status"])
+    counts[name] = counts.get(name, 0) + 1
+
+
 def try_known(engine, code, kinds, picker, counts):
     for _ in range(4):
         words = arguments(kinds, picker)
         for name in ("f", "g"):
             answer = engine.call("run", code=code, function_name=name, arguments="(%s,)" % words)
             expected = outcome(code, name, maker(words))
-            counts["run " + answer["status"]] = counts.get("run " + answer["status"], 0) + 1
+            count(counts, "run", answer)
             if answer["status"] == "error":
                 if "Unsupported" not in answer["message"] and "limit" not in answer["message"]:
                     raise Difference("%s(%s): %s" % (name, words, answer["message"]))
@@ -462,40 +467,94 @@ def try_known(engine, code, kinds, picker, counts):
                 raise Difference("%s(%s) is %r, not %r" % (name, words, got, expected[1]))
 
 
-def try_verdicts(engine, code, kinds, picker, inputs, counts):
-    answer = engine.call("check", code=code, function_name="f", timeout_seconds=4)
-    counts["check " + answer["status"]] = counts.get("check " + answer["status"], 0) + 1
-    trusted("check", answer)
+class Inputs:
+    """Random inputs of a program that satisfy the precondition of f, and what Python does with them. Each is called once."""
+
+    def __init__(self, code, kinds, picker, count):
+        self.code, self.kinds, self.picker, self.count = code, kinds, picker, count
+        self.pre = contract(loaded(code)["f"])["pre"][0]
+        self.drawn, self.ends = None, {}
+
+    def all(self):
+        if self.drawn is None:
+            self.drawn = [words for words in distinct(self.kinds, self.picker, self.count) if eval(self.pre, dict(zip(NAMES, maker(words)({}))))]
+        return self.drawn
+
+    def outcome(self, name, words):
+        if (name, words) not in self.ends:
+            self.ends[name, words] = outcome(self.code, name, maker(words))
+        return self.ends[name, words]
+
+
+def asked(engine, counts, tool, **given):
+    answer = engine.call(tool, timeout_seconds=4, **given)
+    count(counts, tool, answer)
+    trusted(tool + " " + given.get("exception_type", ""), answer)
+    return answer
+
+
+def try_check(engine, code, inputs, counts):
+    answer = asked(engine, counts, "check", code=code, function_name="f")
     for witness in answer["counterexamples"]:
         if not violated(code, "f", maker(witness["call"][2:-1])):
             raise Difference("no counterexample: %s" % witness)
     if answer["status"] == "verified":
-        for words in distinct(kinds, picker, inputs):
+        for words in inputs.all():
             if violated(code, "f", maker(words)):
                 raise Difference("verified, but f(%s) is %s" % (words, violated(code, "f", maker(words))))
-    pre = contract(loaded(code)["f"])["pre"][0]
-    wanted = picker.choice(["ZeroDivisionError", "IndexError", "ValueError", "KeyError", "AssertionError", "Exception", "TypeError"])
-    answer = engine.call("find", code=code, function_name="f", exception_type=wanted, timeout_seconds=4)
-    counts["find " + answer["status"]] = counts.get("find " + answer["status"], 0) + 1
-    trusted("find " + wanted, answer)
+
+
+def try_find(engine, code, wanted, inputs, counts):
+    answer = asked(engine, counts, "find", code=code, function_name="f", exception_type=wanted)
+    for witness in answer.get("triggering_inputs", ()):
+        got = outcome(code, "f", maker(witness["call"][2:-1]))
+        if got[0] != "raised" or wanted not in got[2]:
+            raise Difference("%s is not raised: %s" % (wanted, witness))
     if answer["status"] == "unreachable":
-        for words in distinct(kinds, picker, inputs):
-            got = outcome(code, "f", maker(words))
-            if got[0] == "raised" and wanted in got[2] and eval(pre, dict(zip(NAMES, maker(words)({})))):
+        for words in inputs.all():
+            got = inputs.outcome("f", words)
+            if got[0] == "raised" and wanted in got[2]:
                 raise Difference("%s is not unreachable: f(%s)" % (wanted, words))
-    if picker.random() < 0.2:
-        answer = engine.call("branches", code=code, function_name="f", timeout_seconds=4)
-        counts["branches " + answer["status"]] = counts.get("branches " + answer["status"], 0) + 1
-        trusted("branches", answer)
-    if picker.random() < 0.5:
-        return
-    answer = engine.call("compare", code=code, function_a="f", function_b="g", timeout_seconds=4)
-    counts["compare " + answer["status"]] = counts.get("compare " + answer["status"], 0) + 1
-    trusted("compare", answer)
+
+
+def try_branches(engine, code, inputs, counts):
+    answer = asked(engine, counts, "branches", code=code, function_name="f")
+    if answer["status"] == "complete" and answer["dead_code_lines"]:
+        for words in inputs.all():
+            dead = sorted(lines_of(code, "f", maker(words)) & set(answer["dead_code_lines"]))
+            if dead:
+                raise Difference("line %d is not dead: f(%s)" % (dead[0], words))
+
+
+def try_compare(engine, code, inputs, counts):
+    answer = asked(engine, counts, "compare", code=code, function_a="f", function_b="g")
+    if answer["status"] == "different":
+        make = maker(answer["distinguishing_input"]["call"][2:-1])
+        if same(outcome(code, "f", make), outcome(code, "g", make)):
+            raise Difference("no difference: %s" % answer["distinguishing_input"])
     if answer["status"] == "equivalent":
-        for words in distinct(kinds, picker, inputs):
-            if eval(pre, dict(zip(NAMES, maker(words)({})))) and not same(outcome(code, "f", maker(words)), outcome(code, "g", maker(words))):
+        for words in inputs.all():
+            if not same(inputs.outcome("f", words), inputs.outcome("g", words)):
                 raise Difference("f and g differ for (%s)" % words)
+
+
+EXCEPTIONS = ["ZeroDivisionError", "IndexError", "ValueError", "KeyError", "AssertionError", "Exception", "TypeError"]
+
+
+def try_verdicts(engine, code, inputs, counts):
+    picker = inputs.picker
+    try_check(engine, code, inputs, counts)
+    try_find(engine, code, picker.choice(EXCEPTIONS), inputs, counts)
+    if picker.random() < 0.2:
+        try_branches(engine, code, inputs, counts)
+    if picker.random() < 0.5:
+        try_compare(engine, code, inputs, counts)
+
+
+def told(seed, options, counts, begun):
+    questions = sum(number for name, number in counts.items() if name != "slow")
+    return "# %d programs from seed %d on, %d questions, %d s: %s" % (seed - options.seed, options.seed, questions, time.monotonic() - begun,
+                                                                       ", ".join("%s %d" % each for each in sorted(counts.items())))
 
 
 def main():
@@ -511,9 +570,12 @@ def main():
         raise Slow
 
     signal.signal(signal.SIGALRM, slow)
-    end = time.monotonic() + options.seconds
+    begun = last = time.monotonic()
     seed, counts, bad = options.seed, {}, 0
-    while time.monotonic() < end:
+    while time.monotonic() < begun + options.seconds:
+        if time.monotonic() > last + 60:
+            last = time.monotonic()
+            print(told(seed, options, counts, begun), flush=True)
         code, kinds = Writer(seed).program()
         try:
             compile(code, "<code>", "exec")
@@ -524,8 +586,9 @@ def main():
         signal.setitimer(signal.ITIMER_REAL, 60)
         try:
             try_known(engine, code, kinds, picker, counts)
-            try_verdicts(engine, code, kinds, picker, options.inputs, counts)
+            try_verdicts(engine, code, Inputs(code, kinds, picker, options.inputs), counts)
         except Slow:
+            counts["slow"] = counts.get("slow", 0) + 1
             engine.process.kill() # an answer may be under way
             engine = Engine()
         except (Difference, EOFError) as difference:
@@ -535,8 +598,7 @@ def main():
                 break
         seed += 1
     signal.setitimer(signal.ITIMER_REAL, 0)
-    print("# %d programs from seed %d on: %s" % (seed - options.seed, options.seed,
-                                                 ", ".join("%s %d" % each for each in sorted(counts.items()))))
+    print(told(seed, options, counts, begun))
     print("1..1\n%sok 1 random_programs_do_what_python_does_and_verdicts_survive_random_inputs" % ("not " if bad else ""))
     sys.exit(1 if bad else 0)
 

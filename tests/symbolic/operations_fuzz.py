@@ -34,13 +34,14 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Slow, loaded, maker, outcome, same, violated  # noqa: E402
+from engine import Engine, Slow, lines_of, loaded, maker, outcome, same, violated  # noqa: E402
 from library_operations import MODULES  # noqa: E402
 from operations import BOUNDS, KINDS, ROWS  # noqa: E402
 
 SAMPLE = 24  # inputs of a program that CPython runs
 PINNED = 4  # inputs of one question; the solvers take long for floats, so there it is one
 SECONDS = 1  # for an answer
+PATIENCE = 60  # … for one that must be there, however busy the machine
 SHOWN = 2  # differences of a program, after which there are no more questions about it
 SLOW = 2  # questions about a program without an answer in this time, after which there are no more
 # Differences that are known: the operation ("": each), a part of its body, a part of what is said, and the reason. Each must occur, so
@@ -210,9 +211,9 @@ class Asker:
         begun = time.monotonic()
         try:
             answer = self.engine.call(tool, timeout_seconds=SECONDS, **arguments)
-        except EOFError:
+        except EOFError as error:
             self.engine = engine_of_ours()
-            raise Difference("%s: the engine ended" % tool) from None
+            raise Difference("%s: %s" % (tool, error)) from None
         finally:
             if time.monotonic() - begun > 10 * SECONDS:  # no difference: the machine may be busy
                 say("# %s took %.0f s of %d: %s of %s: %s" % (tool, time.monotonic() - begun, SECONDS, row.operation, ", ".join(row.kinds), row.body), flush=True)
@@ -223,6 +224,8 @@ class Asker:
             message = answer["message"]
             if "confirm" in message or "contradict" in message or answer["error_type"] in ("SyntaxError", "ValueError"):
                 raise Difference("%s: %s" % (tool, message))
+            if "for a reason of the engine" in message:  # no difference, but the reason should be found
+                say("# %s: %s" % (tool, message), flush=True)
             self.refusals[row.operation] += 1
             self.late += "The time was over" in message
             self.reasons[re.sub(r" at line \d+|\d+", "", message.partition(";")[0])] += 1
@@ -329,7 +332,7 @@ class Asker:
         if answer["status"] != "complete":
             return
         for given in inside:
-            ran = lines_of(code, "h", given)
+            ran = lines_of(code, "h", maker(given))
             dead = sorted(ran & set(answer["dead_code_lines"]))
             if dead:
                 raise Difference("branches: line %d (%s) is not dead: h(%s)" % (dead[0], code.splitlines()[dead[0] - 1].strip(), given))
@@ -337,27 +340,6 @@ class Asker:
                 for way, place in (("true", branch["line"] + 1), ("false", branch["line"] + 3)):
                     if place in ran and not branch[way + "_reachable"]:
                         raise Difference("branches: %s can be %s: h(%s)" % (branch["condition"], way, given))
-
-
-def lines_of(code, name, words):
-    """The lines of a function that a call runs."""
-    space, ran = loaded(code), set()
-    function = space[name]
-
-    def local(frame, event, argument):
-        if event == "line":
-            ran.add(frame.f_lineno)
-        return local
-
-    def trace(frame, event, argument):
-        return local if frame.f_code is function.__code__ else None
-    arguments = maker(words)(space)
-    sys.settrace(trace)
-    try:
-        function(*arguments)
-    finally:
-        sys.settrace(None)
-    return ran
 
 
 def questions_of(asker, program, picker):
@@ -412,7 +394,7 @@ def without_row(engine):
     def models(expression):
         used = "".join("import %s\n" % module for module in MODULES if module + "." in expression)
         code = "import math\n%s\ndef f():\n    return %s\n" % (used, expression)
-        return not is_refused(engine.call("run", code=code, function_name="f", arguments="()", timeout_seconds=SECONDS))
+        return not is_refused(engine.call("run", code=code, function_name="f", arguments="()", timeout_seconds=PATIENCE))
 
     def look(operation, call):
         if operation not in have and any(models(call % given) for given in TRIED):
@@ -440,7 +422,7 @@ def without_row(engine):
                 missing.append("syntax " + name)
                 continue
             code = "def f(a: int):\n" + "\n".join("    " + line for line in REFUSED[name].split("\n")) + "\n"
-            if not is_refused(engine.call("run", code=code, function_name="f", arguments="(1,)", timeout_seconds=SECONDS)):
+            if not is_refused(engine.call("run", code=code, function_name="f", arguments="(1,)", timeout_seconds=PATIENCE)):
                 missing.append("syntax " + name)
     return missing
 

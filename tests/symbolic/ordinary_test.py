@@ -408,6 +408,13 @@ def truths_hold(every, count):
     return bad
 
 
+def is_enough(every):
+    """Are there as many functions as the engine is to be measured with? All but those that are marked are answered."""
+    planted = sum(case.has_bug for case in every)
+    marked = sum(case.not_yet is not None for case in every)
+    return len(every) >= 200 and 0.4 < planted / len(every) < 0.6 and marked / len(every) <= 0.15
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--truth", action="store_true", help="the first pass only")
@@ -420,9 +427,10 @@ def main():
     options = parser.parse_args()
     signal.signal(signal.SIGALRM, too_slow)
     every = list(cases(options.only))
+    enough = options.only or is_enough(every)
     if options.short:
         every = [case for i, case in enumerate(every) if i % 3 == 0 and case.not_yet is None]
-    print("1..%d" % (1 if options.truth or options.others else 4))
+    print("1..%d" % (1 if options.truth or options.others else 5))
     if options.others:
         sys.exit(1 if ask_others(every, options.every_seconds or BRIEF) else 0)
     bad = truths_hold(every, options.inputs)
@@ -462,7 +470,8 @@ def main():
     print("%s 4 a_missing_answer_says_what_to_change" % ("not ok" if silent else "ok"), flush=True)
     for row in silent:
         print("# %s: %s" % (row.case.name, row.why), flush=True)
-    sys.exit(0 if no_wrong and all_right and not bad and not silent else 1)
+    print("%s 5 they_are_200_or_more_half_of_them_wrong_and_85_percent_of_them_decided" % ("ok" if enough else "not ok"), flush=True)
+    sys.exit(0 if no_wrong and all_right and not bad and not silent and enough else 1)
 
 
 if __name__ == "__main__":

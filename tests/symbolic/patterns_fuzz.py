@@ -79,7 +79,7 @@ def ask(engine, chance, counts):
     wrong = chance.randrange(TEXTS) if chance.random() < 0.3 else None
     code = question(call, made, inputs, results, wrong)
     try:
-        answer = engine.call("check", code=code, function_name="f", timeout_seconds=10)
+        answer = engine.call("check", code=code, function_name="f", timeout_seconds=60)
     except EOFError:
         return "the engine ended:\n" + code
     status = answer["status"]

@@ -2,6 +2,7 @@
 """Code that tries to get out: each attempt is a structured failure before anything runs."""
 import importlib
 import os
+import pkgutil
 import sys
 import types
 
@@ -13,6 +14,11 @@ FUNCTION = "def f(x: int) -> int:\n    return x\n"
 
 def body(line):
     return "def f(x: int) -> int:\n    %s\n    return x\n" % line
+
+
+def both(line):
+    """Its inputs can all be called, so what is not modelled is decided, too."""
+    return body(line).replace("int", "bool")
 
 
 BLOCKED = "os sys subprocess shutil pathlib socket http urllib requests ftplib pickle shelve marshal ctypes multiprocessing importlib " \
@@ -172,6 +178,27 @@ for name in "math random string collections itertools functools operator typing 
         if (name, inner) != ("collections", "abc"):
             ATTEMPTS["%s of %s" % (inner, name)] = ("import %s\n" % name + body("%s.%s.x" % (name, inner)), "Blocked")
             ATTEMPTS["%s from %s" % (inner, name)] = ("from %s import %s\n" % (name, inner) + FUNCTION, "Blocked")
+    # Modules inside of it: whether one is bound depends on what the process has imported.
+    for inner in [m.name for m in pkgutil.iter_modules(getattr(module, "__path__", ()))]:
+        if (name, inner) != ("collections", "abc"):
+            ATTEMPTS["%s inside of %s" % (inner, name)] = ("import %s\n" % name + body("%s.%s.x" % (name, inner)), "Blocked")
+            ATTEMPTS["%s from inside of %s" % (inner, name)] = ("from %s import %s\n" % (name, inner) + FUNCTION, "Blocked")
+UNBOUND = "Used before it is imported; write `import collections.abc` above: collections.abc"
+ABC = "return isinstance([x], collections.abc.Sequence)"
+for name, code in {
+    "that is not imported": "import collections\n" + body(ABC),
+    "of another name": "import collections as c\n" + body("return isinstance([x], c.abc.Sequence)"),
+    "that other modules import": "import collections, typing, dataclasses, decimal, fractions, statistics\n" + body(ABC),
+    "that is imported later": "import collections\n" + body(ABC) + "import collections.abc\n",
+    "as a default": "import collections\ndef f(x: int = len([collections.abc.Sequence])) -> int:\n    import collections.abc\n    return x\n",
+    "as an annotation": "import collections\ndef f(x: collections.abc.Sequence[int]) -> int:\n    return len(x)\n",
+    "that another function imports": "import collections\ndef g():\n    import collections.abc\n" + body(ABC),
+    "that a branch imports": "import collections\n" + body("if x:\n        import collections.abc\n    " + ABC),
+    "that a handler imports": "import collections\ntry:\n    1 // 0\n    import collections.abc\nexcept ZeroDivisionError:\n    pass\n" + body(ABC),
+    "in a contract": "import collections\ndef f(x: int) -> int:\n    '''\n    post: isinstance([_], collections.abc.Sequence)\n    '''\n"
+                     "    import collections.abc\n    return x\n",
+}.items():
+    ATTEMPTS["collections.abc " + name] = (code, UNBOUND)
 # Parentheses leave no trace in the tree: that many are no failure.
 del ATTEMPTS["deep parentheses"]
 
@@ -180,6 +207,13 @@ ALLOWED = {
                                    "datetime decimal fractions statistics dataclasses enum copy heapq bisect abc".split()) + FUNCTION,
     "members that are named as their module": "from datetime import datetime\nfrom random import random\nfrom copy import copy\n"
                                               "from collections.abc import Sequence\nimport collections.abc\n" + FUNCTION,
+    "collections.abc that is imported": "import collections.abc\n" + both(ABC),
+    "collections.abc that is imported beside it": "import collections\nfrom collections.abc import Mapping\n" + both(ABC),
+    "collections.abc that is imported from collections": "import collections\nfrom collections import abc\n" + both(ABC),
+    "collections.abc that is imported by another name": "import collections\nimport collections.abc as c\n" + both(ABC),
+    "collections.abc that the function imports": "import collections\n" + both("import collections.abc\n    def g():\n        " + ABC + "\n    return g()"),
+    "collections.abc in a contract": "import collections\ndef f(x: bool) -> bool:\n    '''\n    post: isinstance([_], collections.abc.Sequence)\n    '''\n"
+                                     "    return x\nimport collections.abc\n",
     "64 KB": FUNCTION + "#" * (65536 - len(FUNCTION)),
     "variables that are named as what is refused elsewhere": "import math\nobj = 1\ndef g(abc):\n    global obj\n    obj = 2\n"
                                                              "    return 'a.b {}'.format(abc)\n" + FUNCTION,

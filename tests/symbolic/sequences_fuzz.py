@@ -111,7 +111,7 @@ def ask(engine, tool, counts, **arguments):
     answer = engine.call(tool, function_name="f", timeout_seconds=10, **arguments)
     key = "%s %s" % (tool, answer["status"])
     counts[key] = counts.get(key, 0) + 1
-    if "confirm" in answer.get("message", "") or "contradict" in answer.get("message", ""):
+    if "withdrawn" in answer or "confirm" in answer.get("message", "") or "contradict" in answer.get("message", ""):
         raise AssertionError(answer)
     return answer
 

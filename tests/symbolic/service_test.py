@@ -251,26 +251,32 @@ def each_type_of_error_is_told_with_the_members_of_the_tool(kind, tool):
     expect(status in (422, 500, 504), "the status", status)
     expect(answer["error_type"] == kind and re.fullmatch(words, answer["message"]), answer)
     expect(set(BLANK[tool]) <= set(answer), "members of", answer)
-    told = mcp(Session(shared()), tool, given)
-    same = [name for name in answer if name not in ("time_seconds", "incident") and kind != "TimeoutError"]
+    for _ in range(5):  # which branches are reached is known by calls of inputs, for which a busy machine may have no time
+        told = mcp(Session(shared()), tool, given)
+        same = [name for name in answer if name not in ("time_seconds", "incident") and kind != "TimeoutError"]
+        if kind != "RuntimeError" or all(told[name] == answer[name] for name in same):
+            break
+        status, answer = http(shared(), tool, given)
     equal({name: told[name] for name in same}, {name: answer[name] for name in same}, "for agents")
     equal((told["error_type"], told["status"]), (kind, answer["status"]), "for agents")
 
 
 CLASSES = "class Account:\n    def draw(self): pass\nclass Overdrawn(Exception): pass\ndef f(n: int):\n    return n\n"
 SUGGESTIONS = {
-    "a misspelt function": ("check", [CODE, "divdie"], "The code has these functions: divide, safe, classify, twice, double, wrong."),
-    "the second of two functions": ("compare", [CODE, "divide", "divdie"], "The code has these functions: divide, safe, classify, twice, double, wrong."),
+    "a misspelt function": ("check", [CODE, "divdie"], "Did you mean `divide`? The code has these functions: divide, safe, classify, twice, double, wrong."),
+    "the second of two functions": ("compare", [CODE, "divide", "divdie"], "Did you mean `divide`? The code has these functions: divide, safe, classify, twice, double, wrong."),
     "many functions": ("branches", ["".join("def f%d(): pass\n" % i for i in range(20)), "g"],
                        "The code has these functions: f0, f1, f2, f3, f4, f5, f6, f7 and more."),
     "a method": ("check", [CLASSES, "Account.draw"], "The code has these functions: f. Methods of a class cannot be named."),
     "no function": ("check", ["x = 1", "f"], "The code must define the function with `def` at the beginning of a line."),
     "a file without @": ("check", ["shop.py", "f"], "The code is `shop.py`, which looks like the name of a file. On a command line, `@shop.py` "
                          "stands for the content of the file."),
-    "a misspelt exception": ("find", [CODE, "divide", "ZeroDivisonError"], "Name an exception of Python, such as ValueError, or a class of the "
-                             "code. Upper and lower case matter."),
-    "a misspelt class": ("find", [CLASSES, "f", "overdrawn"], "Name an exception of Python, such as ValueError, or a class of the code: Account, "
+    "a misspelt exception": ("find", [CODE, "divide", "ZeroDivisonError"], "Did you mean `ZeroDivisionError`? Name an exception of Python, such as "
+                             "ValueError, or a class of the code. Upper and lower case matter."),
+    "a misspelt class": ("find", [CLASSES, "f", "overdrawn"], "Did you mean `Overdrawn`? Name an exception of Python, such as ValueError, or a class of the code: Account, "
                          "Overdrawn. Upper and lower case matter."),
+    "an exception that is like none": ("find", [CODE, "divide", "Trouble"], "Name an exception of Python, such as ValueError, or a class of the "
+                                       "code. Upper and lower case matter."),
     "blocked code": ("check", ["import os\ndef f(): pass", "f"], "Change or remove line 1: all of the code is checked. The rules are in "
                      "config://security; `mishap symbolic security` prints them."),
     "too little time": ("check", [ENDLESS, "f", "--timeout-seconds", "0.3"], "Narrow the inputs with `pre:` lines, analyse a smaller function, or "
@@ -283,6 +289,15 @@ def a_failure_says_what_to_do(tool, given, suggestion):
     status, envelope = command(tool, *given)
     expect(status in (2, 10), "the exit code", status)
     equal(envelope["error"]["suggestion"], suggestion, "the suggestion")
+
+
+@tests_of({"syntax": ("def f(x):\n    return (\n", "SyntaxError"), "an import": ("from math import nothing\ndef f(x: int):\n    return x\n", "ImportError"),
+           "a rule": ("import os\ndef f(x: int):\n    return x\n", "ValidationError"), "a name": ("def g(x: int):\n    return x\n", "ValueError")})
+def a_mistake_of_the_caller_is_no_incident(code, kind):
+    status, answer = http(shared(), "check", {"code": code, "function_name": "f"})
+    equal((status, answer["error_type"], "incident" in answer), (422, kind, False), "over HTTP")
+    told = mcp(Session(shared()), "check", {"code": code, "function_name": "f"})
+    equal((told["error_type"], "incident" in told), (kind, False), "for agents")
 
 
 @test
@@ -419,6 +434,15 @@ def engine_at_work(found):
 
 
 @test
+def an_engine_waits_before_the_first_call():
+    with server.Server("--workers", "1", "--handlers", "1") as found:
+        waiting = wait_for(lambda: below(found.process.pid, "mishap-symbolic"))
+        expect(waiting, "no engine has been started")
+        verdict("check", http(found, "check", GIVEN["check"])[1])
+        expect(waiting[0] in below(found.process.pid, "mishap-symbolic"), "another engine has answered")
+
+
+@test
 def an_engine_that_is_killed_fails_its_call_and_the_next_one_works():
     with server.Server("--workers", "1", "--handlers", "1") as found:
         verdict("check", http(found, "check", GIVEN["check"])[1])
@@ -430,7 +454,9 @@ def an_engine_that_is_killed_fails_its_call_and_the_next_one_works():
         status, answer = answers[0]
         equal((status, answer["status"], answer["error_type"], answer["message"]),
               (500, "error", "RuntimeError", "The analysis ended unexpectedly"), "the call")
-        check_blank("check", answer)
+        if answer["paths_explored"] == 0:  # otherwise the engine has told how far it had come, after half a second
+            check_blank("check", answer)
+        expect(answer["counterexamples"] == [] and answer["coverage_estimate"] < 1, "the members of", answer)
         verdict("check", http(found, "check", GIVEN["check"])[1])
 
 
@@ -479,7 +505,10 @@ def what_is_told_is_what_the_second_process_said():
         equal(answer["counterexamples"][0]["actual_result"], "ForgedError: by the second process", "the result")
         for way in ("die", "babble", "hang", "memory"):
             code = "def %s(a: int, b: int) -> int:\n    return a // b\n" % way
-            status, answer = http(found, "check", {"code": code, "function_name": way, "timeout_seconds": 3 if way == "hang" else 60})
+            for seconds in (3, 20, 100) if way == "hang" else (100,):  # a busy machine may find no input so soon
+                status, answer = http(found, "check", {"code": code, "function_name": way, "timeout_seconds": seconds})
+                if answer["error_type"] != "TimeoutError":
+                    break
             equal((status, answer["error_type"]), (500, "RuntimeError"), way)
             expect(answer["message"].startswith("An input was found, but its call in real Python gave no answer ("), way, answer)
         equal(len(http(found, "check", GIVEN["check"])[1]["counterexamples"]), 1, "afterwards")
@@ -530,14 +559,22 @@ def an_engine_that_fails_in_any_way_is_a_runtime_error_without_its_words():
 @test
 def an_engine_that_does_not_stop_in_time_has_told_what_it_found_out():
     with server.Server("--workers", "1", program=stage("stuck", "symbolic")) as found:
-        status, answer = http(found, "check", {"code": "def stuck(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        def said_in_time(tool, word, is_known):
+            """On a busy machine the time may be over before the engine has said anything."""
+            for seconds in 0.2, 5, 60:
+                status, answer = http(found, tool, {"code": "def %s(): pass" % word, "function_name": "f", "timeout_seconds": seconds})
+                if is_known(status, answer):
+                    break
+            expect(answer["time_seconds"] >= seconds, "the time of", answer)
+            return status, answer
+
+        status, answer = said_in_time("check", "stuck", lambda status, answer: answer["paths_explored"])
         equal((status, answer["status"], answer["message"]), (504, "timeout", "The time was over, and the analysis did not stop"), answer)
         equal((answer["paths_explored"], answer["paths_verified"], answer["coverage_estimate"]), (7, 3, 0.5), "what it said")
-        expect(answer["time_seconds"] >= 0.2, "the time of", answer)
-        status, answer = http(found, "check", {"code": "def found(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        status, answer = said_in_time("check", "found", lambda status, answer: status == 200)
         equal((status, answer["status"], answer["paths_explored"], answer["method"]), (200, "counterexample", 7, "paths"), "what it had found")
-        expect(answer["time_seconds"] >= 0.2 and "message" not in answer, "the answer", answer)
-        status, answer = http(found, "branches", {"code": "def part(): pass", "function_name": "f", "timeout_seconds": 0.2})
+        expect("message" not in answer, "the answer", answer)
+        status, answer = said_in_time("branches", "part", lambda status, answer: answer["total_branches"])
         equal((status, answer["status"], answer["error_type"]), (504, "error", "TimeoutError"), answer)
         equal((answer["total_branches"], answer["reachable_branches"], answer["cyclomatic_complexity"]), (4, 2, 5), "the branches so far")
 

@@ -15,7 +15,7 @@ def asked(tool, code, **more):
     names = {"function_a": "f", "function_b": "g"} if tool == "compare" else {"function_name": "f"}
     if tool == "find":
         more.setdefault("exception_type", "ZeroDivisionError")
-    return engine.call(tool, code=code, timeout_seconds=60, **names, **more)
+    return engine.call(tool, code=code, timeout_seconds=240, **names, **more)
 
 
 # ---- What is taken for granted -------------------------------------------------------------------
@@ -129,9 +129,12 @@ def an_input_that_python_does_not_confirm_withdraws_every_verdict():
 
 def what_python_did_confirm_is_told_with_a_word_and_the_operator_is_told_more():
     code = DIVIDE.replace("    return", "    if a == 7:\n        return 1 % b\n    return")
-    messages, last = played("check", code, RAISED, RETURNED)
-    answer = last["answer"]
-    assert (answer["status"], len(answer["counterexamples"])) == ("counterexample", 1), answer
+    for _ in range(30):  # after a finding a fifth of a second is left for the next path, which a busy machine may not have
+        messages, last = played("check", code, RAISED, RETURNED)
+        answer = last["answer"]
+        assert (answer["status"], len(answer["counterexamples"])) == ("counterexample", 1), answer
+        if "withdrawn" in answer:
+            break
     assert (answer["paths_verified"], answer["coverage_estimate"]) == (0, 0.0), answer
     assert "real Python does not confirm" in answer["withdrawn"], answer
     assert [m["log"] for m in messages] == ["operator"] and "the engine expected" in messages[0]["words"] and code in messages[0]["words"], messages
@@ -250,11 +253,17 @@ def constants_of_the_code_are_among_the_inputs():
 
 def what_is_known_so_far_is_told_before_the_analysis_is_over():
     code = "def f(a: int, b: int, c: int):\n    if a == 5:\n        return 1\n" + HARD.replace("return 1", "return 1 // 0") + "    return 2\n"
-    messages, last = played("check", code, None, timeout_seconds=3)
-    assert last["failure"]["type"] == "TimeoutError" and last["failure"]["context"]["time_seconds"] >= 2, last
-    told = [m["so_far"] for m in messages if "so_far" in m]
+    for seconds in 3, 15, 60:  # a busy machine has nothing to tell so soon
+        messages, last = played("check", code, None, timeout_seconds=seconds)
+        assert last["failure"]["type"] == "TimeoutError" and last["failure"]["context"]["time_seconds"] >= 2, last
+        told = [m["so_far"] for m in messages if "so_far" in m]
+        if told:
+            break
     assert told and set(told[0]) == {"paths_explored", "paths_verified", "coverage_estimate"}, messages
-    messages, last = played("find", code, None, timeout_seconds=3)
+    for seconds in 3, 15, 60:
+        messages, last = played("find", code, None, timeout_seconds=seconds)
+        if any("so_far" in m for m in messages):
+            break
     assert any("total_paths_explored" in m.get("so_far", ()) for m in messages), messages
 
 

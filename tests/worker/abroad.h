@@ -37,18 +37,22 @@ static const mishap_foreign_code abroad_code = { .raises = MISHAP_RAISES(RUNTIME
                                                  .context = MISHAP_CHOICES("line"),
                                                  .type = "Error" };
 
-static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = 300 },
+/* How long a process may take to stop: a busy machine needs seconds for those that do. Tests of
+ * those that do not set the short time. */
+enum { ABROAD_GRACE_MS = 120000, ABROAD_SHORT_GRACE_MS = 300 };
+
+static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = ABROAD_GRACE_MS },
                       abroad_once = { .arguments = abroad_ready, .once = true },
                       abroad_kept = { .arguments = abroad_ready,
-                                      .grace_ms = 300,
+                                      .grace_ms = ABROAD_GRACE_MS,
                                       .sessions = true,
                                       .ended = abroad_ended },
                       abroad_boxed = { .arguments = abroad_ready,
                                        .sandbox = &abroad_profile,
-                                       .grace_ms = 300,
+                                       .grace_ms = ABROAD_GRACE_MS,
                                        .sessions = true },
                       abroad_coded = { .arguments = abroad_ready,
-                                       .grace_ms = 300,
+                                       .grace_ms = ABROAD_GRACE_MS,
                                        .code = &abroad_code },
                       abroad_bad = { .arguments = abroad_unready },
                       abroad_dead = { .arguments = abroad_gone },
@@ -58,13 +62,15 @@ static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = 300
 static inline void abroad_begin(void)
 {
     const char *program = getenv("FOREIGN_PROGRAM"), *idle = getenv("FOREIGN_IDLE_MS"),
-               *most = getenv("FOREIGN_MOST");
+               *most = getenv("FOREIGN_MOST"), *grace = getenv("FOREIGN_GRACE_MS");
     mishap_foreign *const all[] = { &abroad_pool, &abroad_once, &abroad_kept, &abroad_boxed,
                                     &abroad_bad,  &abroad_dead, &abroad_none, &abroad_coded };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         all[i]->program = program;
     if (idle)
         abroad_kept.idle_ms = abroad_kept.unnamed_ms = (int)strtol(idle, NULL, 10);
+    if (grace)
+        abroad_kept.grace_ms = (int)strtol(grace, NULL, 10);
     if (most)
         abroad_kept.most_sessions = (int)strtol(most, NULL, 10);
 }
@@ -105,10 +111,19 @@ static const mishap_service
           .route = "POST /" #service_name "/fail",                                                 \
           .raises = MISHAP_RAISES(TYPE_ERROR, NOT_FOUND),                                          \
           .params = MISHAP_PARAMS({ "text", MISHAP_STRING, .help = "Text" } session_param) },      \
+        { #service_name ".do",                                                                     \
+          "Misbehave",                                                                             \
+          .run = mishap_foreign_run,                                                               \
+          .service = &service_##service_name,                                                      \
+          .route = "POST /" #service_name "/do",                                                   \
+          .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR),                                       \
+          .params = MISHAP_PARAMS({ "way", MISHAP_STRING, .required = true } session_param),       \
+          .answers = MISHAP_PARAMS({ "n", MISHAP_INTEGER, .help = "Sum" }),                        \
+          .timeout_ms = 120000 },                                                                  \
     {                                                                                              \
-#service_name ".do", "Misbehave",                                                          \
+#service_name ".late", "Misbehave until the time is over",                                 \
             .run = mishap_foreign_run, .service = &service_##service_name,                         \
-            .route = "POST /" #service_name "/do",                                                 \
+            .route = "POST /" #service_name "/late",                                               \
             .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR),                                     \
             .params = MISHAP_PARAMS({ "way", MISHAP_STRING, .required = true } session_param),     \
             .answers = MISHAP_PARAMS({ "n", MISHAP_INTEGER, .help = "Sum" }), .timeout_ms = 1000   \

@@ -13,6 +13,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mcp"))
 import server  # noqa: E402
+import talk  # noqa: E402
 from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
 from server import MARKER, PATIENCE, Server  # noqa: E402
 
@@ -235,28 +236,24 @@ def a_command_names_its_caller_while_there_is_no_key():
 
 @test
 def mcp_over_standard_input_names_its_caller_while_there_is_no_key():
-    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
-                                                                            "clientInfo": {"name": "t", "version": "1"}}},
-             {"jsonrpc": "2.0", "method": "notifications/initialized"},
-             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "entries_who", "arguments": {}}},
-             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "plain_who", "arguments": {}}}]
-    said = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    def told(folder, *flags):
+        with talk.Server("--data", folder, *flags, program=SETTLED, revision="2025-11-25", env={"SETTLED_LOG": ""}) as agent:
+            return [agent.call(tool)["structuredContent"] for tool in ("entries_who", "plain_who")]
 
-    def talk(folder, *flags):
-        done = subprocess.run([SETTLED, "mcp", "--data", folder, *flags], input=said, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def refused(folder, *flags):
+        done = subprocess.run([SETTLED, "mcp", "--data", folder, *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=PATIENCE, check=False, env=dict(os.environ, SETTLED_LOG=""))
-        return done, {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
+        return done.returncode, done.stdout
 
     folder = folder_of("stdio")
+    nothing = {"caller": None, "free": False}
     for flags, caller in ((("--caller", "alice"), "alice"), ((), None)):
-        done, answers = talk(folder, *flags)
-        equal(answers[1]["result"]["structuredContent"], {"caller": caller, "free": True}, "the caller")
-        equal(answers[2]["result"]["structuredContent"], {"caller": None, "free": False}, "an operation that does not ask")
-    equal(talk(folder, "--caller", "A b")[0].returncode, 2, "no name")
+        equal(told(folder, *flags), [{"caller": caller, "free": True}, nothing], "the caller, for an operation that asks and one that does not")
+    equal(refused(folder, "--caller", "A b")[0], 2, "no name")
     add_key(folder, "bob")
-    done, _ = talk(folder, "--caller", "alice")
-    expect(done.returncode == 2 and b"API keys exist" in done.stdout + done.stderr, "with a key:", done)
-    equal(talk(folder)[1][1]["result"]["structuredContent"], {"caller": None, "free": False}, "with a key, and no name")
+    status, said = refused(folder, "--caller", "alice")
+    expect(status == 2 and b"API keys exist" in said, "with a key:", status, said)
+    equal(told(folder), [nothing, nothing], "with a key, and no name")
 
 
 main()

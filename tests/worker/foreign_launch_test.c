@@ -28,6 +28,24 @@ static void a_process_that_is_launched_is_waited_for_by_its_first_call(void **st
     mishap_app_close();
 }
 
+/* No program starts within a millisecond. */
+static void a_call_with_more_time_gives_it_to_the_start(void **state)
+{
+    mishap_foreign hasty = abroad_kept;
+    mishap_foreign_process *process;
+    mishap_answered *answered;
+    (void)state;
+    hasty.ready_ms = 1;
+    assert_null(mishap_foreign_launch(&abroad_app, &hasty, &process));
+    assert_null(mishap_invoke(&abroad_app, "kept.count", "{\"by\":2}",
+                              &(mishap_invocation){ .process = process, .timeout_ms = 60000 },
+                              &answered));
+    assert_int_equal(mishap_integer(answered->json, "n"), 2);
+    mishap_answered_free(answered);
+    mishap_foreign_stop(process);
+    mishap_app_close();
+}
+
 /* Of this process, which has one. */
 static pid_t only_child(void)
 {
@@ -220,6 +238,7 @@ int main(void)
     abroad_begin();
     const struct CMUnitTest tests[] = {
         TEST(a_process_that_is_launched_is_waited_for_by_its_first_call),
+        TEST(a_call_with_more_time_gives_it_to_the_start),
         TEST(a_process_that_ended_while_it_waited_begins_no_call),
         TEST(a_launched_process_that_ended_says_why_it_cannot_begin),
         TEST(a_process_that_cannot_be_started_is_none),

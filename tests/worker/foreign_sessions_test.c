@@ -9,6 +9,7 @@
 #include "abroad.h"
 #include "base/priority.h"
 #include "foreign_told.h"
+#include "worker/loop/inside.h"
 #include "worker/wire/session_handles.h"
 
 /* A second loop of the same server, with the same sessions. */
@@ -86,6 +87,24 @@ static void call_to(struct loop *loop, const struct other *other, mishap_runner 
     wait_both(loop, other, o);
 }
 
+static bool has_a_session(const mishap_runner *runner)
+{
+    for (const mishap_link *link = runner->links; link; link = link->next)
+        if (link->is_session)
+            return true;
+    return false;
+}
+
+/* Until both loops know that the processes of all sessions are gone. */
+static void wait_for_the_end_of_sessions(struct loop *loop, const struct other *other)
+{
+    int64_t until = long_after();
+    while ((has_a_session(loop->runner) || has_a_session(other->runner)) &&
+           mishap_clock_monotonic_ns() < until)
+        turn_both(loop, other, 20);
+    assert_false(has_a_session(loop->runner) || has_a_session(other->runner));
+}
+
 /* -- sessions ---------------------------------------------------------------------------------- */
 
 static const char *in_session(const struct ours *o, const char *members)
@@ -139,7 +158,11 @@ static void calls_of_a_session_run_in_order_and_hold_up_no_other(void **state)
                in_session(&first, ""), 1);
     call_to(&loop, &other, loop.runner, &another, "kept.count", "{}", 1);
     assert_false(sleeper.done);
-    int64_t sum = 0;
+    int64_t sum = 0, until = long_after();
+    while (!sleeper.done && mishap_clock_monotonic_ns() < until) {
+        sigqueue((pid_t)member(&first, "pid"), SIGINT, (union sigval){ .sival_int = 0 });
+        turn_both(&loop, &other, 20);
+    }
     for (int i = 0; i < 6; i++) {
         wait_both(&loop, &other, &o[i]);
         sum += member(&o[i], "n");
@@ -230,7 +253,7 @@ static void a_session_that_was_dismissed_is_passed_on_to_nobody(void **state)
     expect_count(&loop, &other, loop.runner, 2);
     mishap_runner_dismiss(loop.runner, 1, (mishap_text)MISHAP_TEXT("a conversation"));
     expect_count(&loop, &other, other.runner, 1);
-    add_in_conversation(&loop, other.runner, &running, "kept.do", "{\"way\":\"nap\"}");
+    add_in_conversation(&loop, other.runner, &running, "kept.late", "{\"way\":\"nap\"}");
     mishap_runner_flush(other.runner);
     add_in_conversation(&loop, loop.runner, &waiting, "kept.count", "{}");
     mishap_runner_flush(loop.runner);
@@ -469,15 +492,17 @@ static void a_session_whose_process_died_begins_afresh(void **state)
     assert_int_equal(member(&o, "n"), 1);
     assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "had ended"));
     let_go(&o);
-    call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"hang\","), 1);
+    abroad_kept.grace_ms = ABROAD_SHORT_GRACE_MS;
+    call_to(&loop, &other, loop.runner, &o, "kept.late", in_session(&first, "\"way\":\"hang\","),
+            1);
+    abroad_kept.grace_ms = ABROAD_GRACE_MS;
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     let_go(&o);
     call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, "\"by\":7,"), 1);
     assert_int_equal(member(&o, "n"), 7);
     kill((pid_t)member(&o, "pid"), SIGKILL); /* between two calls, so no caller was told */
     let_go(&o);
-    for (int i = 0; i < 20; i++)
-        turn_both(&loop, &other, 20);
+    wait_for_the_end_of_sessions(&loop, &other);
     call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, ""), 1);
     assert_int_equal(member(&o, "n"), 1);
     assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "had ended"));
@@ -506,7 +531,7 @@ static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **stat
     kill(loop.keeper.pid, SIGKILL);
     while ((loop.keeper.generation < 2 || kill(pid, 0) == 0) && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
-    turn_both(&loop, &other, 20); /* a call that was given to it now would fail */
+    wait_for_the_end_of_sessions(&loop, &other); /* a call that was given to one would fail */
     call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
     assert_int_equal(member(&o, "n"), 1);
     assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "lost"));
@@ -672,7 +697,8 @@ static void a_session_in_a_sandbox_is_a_session(void **state)
             1);
     assert_int_equal(member(&o, "n"), 0);
     let_go(&o);
-    call_to(&loop, &other, loop.runner, &o, "boxed.do", in_session(&first, "\"way\":\"nap\","), 1);
+    call_to(&loop, &other, loop.runner, &o, "boxed.late", in_session(&first, "\"way\":\"nap\","),
+            1);
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
     let_go(&o);

@@ -9,12 +9,33 @@
 #include "abroad.h"
 #include "foreign_told.h"
 #include "mishap/invoke.h"
+#include "worker/loop/inside.h"
 #include "worker/spawn/spawn.h"
 
 static void begin(struct loop *loop)
 {
     prepare(loop, &abroad_app);
+    loop->times = &unhurried;
     begin_prepared(loop);
+}
+
+static bool awaits_an_interrupt(const mishap_runner *runner)
+{
+    const mishap_link *link = runner->links;
+    while (link && !link->awaits_interrupt)
+        link = link->next;
+    return link;
+}
+
+/* A process whose call was interrupted gets no other call before the keeper has said whether the
+ * signal was sent: until then a second process would be started for it. */
+static void await_interrupts(struct loop *loop)
+{
+    int64_t until = long_after();
+    while (awaits_an_interrupt(loop->runner)) {
+        assert_true(mishap_clock_monotonic_ns() < until);
+        turn(loop, 10);
+    }
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -217,25 +238,26 @@ static void whatever_it_does_the_next_call_works(void **state)
         const char *way;
         const mishap_code *code; /* NULL: it works */
         const char *noted;
+        bool late; /* it goes on until its time is over */
     } ways[] = {
-        { "exit", MISHAP_CODE_INTERNAL_ERROR, "ended with status 7" },
-        { "exit", MISHAP_CODE_INTERNAL_ERROR, "my last words" },
-        { "kill", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
-        { "garbage", MISHAP_CODE_INTERNAL_ERROR, "a message that is no JSON object" },
-        { "packet", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none" },
-        { "huge", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none" },
-        { "wrong_id", MISHAP_CODE_INTERNAL_ERROR, "a call that it does not have" },
-        { "array", MISHAP_CODE_INTERNAL_ERROR, "no object" },
-        { "misfit", MISHAP_CODE_INTERNAL_ERROR, "does not match its declaration" },
-        { "undeclared", MISHAP_CODE_INTERNAL_ERROR, "does not declare" },
-        { "stop", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
-        { "close", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
-        { "endless", MISHAP_CODE_TIMEOUT, "1000" },
-        { "hang", MISHAP_CODE_TIMEOUT, "1000" },
-        { "nap", MISHAP_CODE_TIMEOUT, "" },
-        { "twice", NULL, NULL },
-        { "flood", NULL, NULL },
-        { "last", NULL, NULL },
+        { "exit", MISHAP_CODE_INTERNAL_ERROR, "ended with status 7", false },
+        { "exit", MISHAP_CODE_INTERNAL_ERROR, "my last words", false },
+        { "kill", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL", false },
+        { "garbage", MISHAP_CODE_INTERNAL_ERROR, "a message that is no JSON object", false },
+        { "packet", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none", false },
+        { "huge", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none", false },
+        { "wrong_id", MISHAP_CODE_INTERNAL_ERROR, "a call that it does not have", false },
+        { "array", MISHAP_CODE_INTERNAL_ERROR, "no object", false },
+        { "misfit", MISHAP_CODE_INTERNAL_ERROR, "does not match its declaration", false },
+        { "undeclared", MISHAP_CODE_INTERNAL_ERROR, "does not declare", false },
+        { "stop", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL", false },
+        { "close", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL", false },
+        { "endless", MISHAP_CODE_TIMEOUT, "1000", true },
+        { "hang", MISHAP_CODE_TIMEOUT, "1000", true },
+        { "nap", MISHAP_CODE_TIMEOUT, "", true },
+        { "twice", NULL, NULL, false },
+        { "flood", NULL, NULL, false },
+        { "last", NULL, NULL, false },
     };
     struct loop loop;
     struct ours o = { 0 };
@@ -244,7 +266,8 @@ static void whatever_it_does_the_next_call_works(void **state)
     begin(&loop);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         snprintf(arguments, sizeof arguments, "{\"way\":\"%s\"}", ways[i].way);
-        call(&loop, &o, "pool.do", arguments);
+        abroad_pool.grace_ms = ways[i].late ? ABROAD_SHORT_GRACE_MS : ABROAD_GRACE_MS;
+        call(&loop, &o, ways[i].late ? "pool.late" : "pool.do", arguments);
         if (code_of(&o) != ways[i].code)
             fail_msg("%s: %s", ways[i].way, o.failure ? code_of(&o)->name.data : "it works");
         if (ways[i].noted)
@@ -301,24 +324,25 @@ static const struct coded {
     int n;
     const char *message, *type;
     bool ends; /* its process */
+    bool late; /* it goes on until its time is over */
 } coded[] = {
-    { "garbage", NULL, 77, NULL, NULL, false },
-    { "packet", NULL, 77, NULL, NULL, false },
-    { "huge", NULL, 77, NULL, NULL, false },
-    { "wrong_id", NULL, 77, NULL, NULL, false },
-    { "array", NULL, 77, NULL, NULL, false },
-    { "members", NULL, 77, NULL, NULL, false },
-    { "talk", NULL, 0, NULL, NULL, false },
-    { "twice", NULL, 0, NULL, NULL, false },
+    { "garbage", NULL, 77, NULL, NULL, false, false },
+    { "packet", NULL, 77, NULL, NULL, false, false },
+    { "huge", NULL, 77, NULL, NULL, false, false },
+    { "wrong_id", NULL, 77, NULL, NULL, false, false },
+    { "array", NULL, 77, NULL, NULL, false, false },
+    { "members", NULL, 77, NULL, NULL, false, false },
+    { "talk", NULL, 0, NULL, NULL, false, false },
+    { "twice", NULL, 0, NULL, NULL, false, false },
     { "misfit", MISHAP_CODE_RUNTIME_ERROR, 0, "The code sent an answer of its own that is none.",
-      "Error", false },
-    { "undeclared", MISHAP_CODE_RUNTIME_ERROR, 0, "secret-of-the-operator", "Error", false },
-    { "lack", MISHAP_CODE_RUNTIME_ERROR, 0, "No library.", "Error", false },
-    { "exit", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
-    { "leave", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
-    { "nap", MISHAP_CODE_TIMEOUT, 0, "Stopped.", "Error", false },
-    { "sleep", MISHAP_CODE_CANCELLED, 0, "Stopped.", "Error", false },
-    { "endless", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
+      "Error", false, false },
+    { "undeclared", MISHAP_CODE_RUNTIME_ERROR, 0, "secret-of-the-operator", "Error", false, false },
+    { "lack", MISHAP_CODE_RUNTIME_ERROR, 0, "No library.", "Error", false, false },
+    { "exit", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true, false },
+    { "leave", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true, false },
+    { "nap", MISHAP_CODE_TIMEOUT, 0, "Stopped.", "Error", false, true },
+    { "sleep", MISHAP_CODE_CANCELLED, 0, "Stopped.", "Error", false, true },
+    { "endless", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true, false },
 };
 
 static void expect_failure_of_code(const struct coded *row, const mishap *failure)
@@ -348,7 +372,7 @@ static void code_of_a_caller_speaks_for_itself_alone(void **state)
         int64_t pid = member(&o, "pid");
         let_go(&o);
         snprintf(arguments, sizeof arguments, "{\"way\":\"code:%s\"}", coded[i].way);
-        call(&loop, &o, "coded.do", arguments);
+        call(&loop, &o, coded[i].late ? "coded.late" : "coded.do", arguments);
         if (o.failure)
             expect_failure_of_code(&coded[i], o.failure);
         else
@@ -356,6 +380,7 @@ static void code_of_a_caller_speaks_for_itself_alone(void **state)
         if (!o.failure && coded[i].n)
             assert_int_equal(member(&o, "n"), coded[i].n);
         let_go(&o);
+        await_interrupts(&loop);
         call(&loop, &o, "coded.count", "{}");
         assert_null(o.failure);
         if ((member(&o, "pid") != pid) != coded[i].ends)
@@ -393,8 +418,9 @@ static void code_of_one_process_speaks_for_itself_alone(void **state)
         assert_null(mishap_foreign_start(&abroad_app, &abroad_coded, &process));
         assert_false(mishap_foreign_was_given_a_call(process));
         snprintf(arguments, sizeof arguments, "{\"way\":\"code:%s\"}", coded[i].way);
-        mishap *failure = mishap_invoke(&abroad_app, "coded.do", arguments,
-                                        &(mishap_invocation){ .process = process }, &answered);
+        mishap *failure = mishap_invoke(&abroad_app, coded[i].late ? "coded.late" : "coded.do",
+                                        arguments, &(mishap_invocation){ .process = process },
+                                        &answered);
         if (failure)
             expect_failure_of_code(&coded[i], failure);
         else if (coded[i].n)
@@ -420,13 +446,14 @@ static void a_call_that_stops_when_it_is_told_leaves_its_process(void **state)
     int64_t pid = member(&o, "pid");
     let_go(&o);
     int64_t before = mishap_clock_monotonic_ns();
-    call(&loop, &o, "pool.do", "{\"way\":\"nap\"}");
+    call(&loop, &o, "pool.late", "{\"way\":\"nap\"}");
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
     assert_true(mishap_clock_monotonic_ns() - before >= INT64_C(1000000000));
     const mishap_member *context = mishap_told(o.failure)->context;
     assert_int_equal(context->value.integer, 2); /* the id of its call came with the signal */
     let_go(&o);
+    await_interrupts(&loop);
     call(&loop, &o, "pool.count", "{}");
     assert_int_equal(member(&o, "pid"), pid);
     assert_int_equal(member(&o, "n"), 10);
@@ -451,9 +478,11 @@ static void a_forgotten_call_is_interrupted(void **state)
         turn(&loop, 10);
     assert_int_equal(mishap_runner_count(loop.runner, true), 0);
     assert_string_equal(orphan, ""); /* who cancelled it knows */
+    await_interrupts(&loop);
     call(&loop, &o, "pool.count", "{}");
     assert_int_equal(member(&o, "pid"), pid);
     let_go(&o);
+    abroad_pool.grace_ms = ABROAD_SHORT_GRACE_MS;
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"hang\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
@@ -462,6 +491,7 @@ static void a_forgotten_call_is_interrupted(void **state)
         turn(&loop, 10);
     assert_int_equal(kill((pid_t)pid, 0), -1);
     end(&loop);
+    abroad_pool.grace_ms = ABROAD_GRACE_MS;
 }
 
 static void a_program_that_cannot_start_makes_its_service_unavailable(void **state)
@@ -527,7 +557,7 @@ static void a_process_runs_several_calls_of_one_caller(void **state)
     assert_null(mishap_invoke(&abroad_app, "kept.echo", NULL, &how, &answered));
     assert_string_equal(text_of(answered->words), "as text");
     mishap_answered_free(answered);
-    mishap *failure = mishap_invoke(&abroad_app, "kept.do", "{\"way\":\"nap\"}", &how, &answered);
+    mishap *failure = mishap_invoke(&abroad_app, "kept.late", "{\"way\":\"nap\"}", &how, &answered);
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_TIMEOUT);
     mishap_free(failure);
     assert_false(mishap_foreign_is_over(process));

@@ -32,8 +32,11 @@ def start(*flags, **variables):
 
 def post(found, path, body=None, fields=(), status=200):
     """The response to a POST, which has nothing in it that is the operator's."""
-    response = found.ask("POST", path, body or {}, fields=fields)
-    equal(response.status, status, "%s: %s" % (path, response.body))
+    for _ in range(3):  # where the machine stands still for ten seconds, the server is busy
+        response = found.ask("POST", path, body or {}, fields=fields)
+        if response.status != 503 or status == 503:
+            break
+    equal(response.status, status, "%s %s %s: %s" % (path, body, fields, response.body))
     expect(SECRET.encode() not in response.body, "what is the operator's:", response.body)
     return response
 
@@ -195,7 +198,7 @@ def a_program_cannot_name_another_session():
 
 @test
 def what_a_program_sends_holds_nobody_up_and_fills_no_log():
-    with start("--workers", "1") as found:
+    with start("--workers", "1", FOREIGN_GRACE_MS="300") as found:
         first = post(found, "/kept/count")
         pid = first.json["pid"]
         response = found.ask("POST", "/kept/do", {"way": "members"}, fields=in_session(first))
@@ -211,13 +214,13 @@ def what_a_program_sends_holds_nobody_up_and_fills_no_log():
         expect("had ended" in response["Warning"], "no warning:", response["Warning"])
         pid = response.json["pid"]
         with found.connect() as one, found.connect() as other:
-            one.send(server.request("POST", "/kept/do", {"way": "deaf"}, in_session(first)))
+            one.send(server.request("POST", "/kept/late", {"way": "deaf"}, in_session(first)))
             expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
             other.send(server.request("POST", "/kept/count", {}, in_session(first)))
             # It answers behind 20 messages, which a busy machine may not have read within the time of the call. Then the
-            # process is killed, and the other call may be the first of a fresh one.
+            # process is killed, and the other call may be the first of a fresh one, or have waited for too long.
             ended, unheard = one.response("POST").status, other.response("POST").status
-            expect((ended, unheard) in [(200, 500), (504, 500), (504, 200)], "the two calls were answered with", ended, unheard)
+            expect((ended, unheard) in [(200, 500), (504, 500), (504, 200), (200, 503), (504, 503)], "the two calls were answered with", ended, unheard)
         expect(wait_for(lambda: not is_alive(pid)), "it did not come true")
 
 
@@ -238,12 +241,15 @@ def a_caller_that_leaves_interrupts_its_call():
         with found.connect() as connection:
             connection.send(server.request("POST", "/kept/do", {"way": "sleep"}, fields=in_session(first)))
             expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
+            connection.reset()  # one that only stops to send would still wait for its answer
         response = post(found, "/kept/count", fields=in_session(first))
         equal((response.json["n"], response.json["pid"]), (11, first.json["pid"]), "the session lives")
-        response = post(found, "/kept/do", {"way": "nap"}, in_session(first), 504)
+        response = post(found, "/kept/late", {"way": "nap"}, in_session(first), 504)
         equal(response.json["error"], "timeout", "one that stops in time")
         equal(post(found, "/kept/count", fields=in_session(first)).json["n"], 12, "and still lives")
-        response = post(found, "/kept/do", {"way": "hang"}, in_session(first), 504)
+    with start(FOREIGN_GRACE_MS="300") as found:
+        first = post(found, "/kept/count", {"by": 10})
+        response = post(found, "/kept/late", {"way": "hang"}, in_session(first), 504)
         equal(response.json["error"], "timeout", "one that does not")
         equal(post(found, "/kept/count", fields=in_session(first)).json["n"], 1, "begins afresh")
 
@@ -350,8 +356,8 @@ def sessions_of_mcp_over_http_are_sessions():
 
 @test
 def a_command_starts_the_program_for_one_call():
-    def run(*arguments):
-        ended = run_program(ABROAD, *arguments, "--output", "json")
+    def run(*arguments, **variables):
+        ended = run_program(ABROAD, *arguments, "--output", "json", env=variables)
         expect(SECRET.encode() not in ended.out, "what is the operator's:", ended.out)
         return ended.status, parsed(ended.out)
     code, answer = run("kept", "count", "--by", "4")
@@ -367,7 +373,7 @@ def a_command_starts_the_program_for_one_call():
     equal(run("bad", "count")[1]["error"]["message"], "There is no library.", "what cannot start")
     equal(run("dead", "count")[1]["error"]["code"], "INTERNAL_ERROR", "what dies at its start")
     equal(run("kept", "count", "--session", "0" * 48)[1]["error"]["code"], "NOT_FOUND", "no session")
-    equal(run("kept", "do", "--way", "hang", "--timeout-ms", "300")[1]["error"]["code"], "TIMEOUT", "no end")
+    equal(run("kept", "do", "--way", "hang", "--timeout-ms", "300", FOREIGN_GRACE_MS="300")[1]["error"]["code"], "TIMEOUT", "no end")
     ended = run_program(ABROAD, "pool", "echo", "--output", "text")
     equal(ended.out, b"as text\n", "for a person")
 

@@ -91,8 +91,8 @@ class Watch:
 
     def look(self):
         while not self.over.wait(0.002):
-            for pid, _ in processes():
-                if pid not in self.seen and name_of(pid) == self.mark:
+            for pid in server.named_below(os.getpid(), self.mark):
+                if pid not in self.seen:
                     self.seen[pid] = worker_of(pid)
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGUSR1)

@@ -317,7 +317,7 @@ static void done_without_an_answer(void)
 static void begin_and_deny_it(void)
 {
     begin();
-    usleep(300 * MS);
+    usleep(3000 * MS); /* the loop has seen it by now, however busy the machine */
     atomic_store(&page->slots[slot], mishap_slot_word(number, MISHAP_SLOT_HANDED));
 }
 

@@ -4,6 +4,8 @@
  */
 #include "worker_set_up.h"
 
+#include "worker/loop/inside.h"
+
 mishap *do_run(mishap_call *call);
 
 mishap *do_run(mishap_call *call)
@@ -35,9 +37,9 @@ static const mishap_app app = { "sample", "1.0", "A sample", .operations = opera
 static const mishap_runner_times patient = { .wait_ms = 60000,
                                              .begin_ms = 60000,
                                              .answer_ms = 60000,
-                                             .start_ms = 2000,
+                                             .start_ms = 60000,
                                              .retry_ms = 100,
-                                             .lost_ms = 1000,
+                                             .lost_ms = 60000,
                                              .idle_ms = 60000,
                                              .open_ms = 60000 },
                                  hasty = { .wait_ms = 5000,
@@ -170,6 +172,7 @@ static void a_worker_that_lies_is_killed_and_its_caller_is_told(void **state)
         assert_int_equal(o.run.died, lies[i].code != MISHAP_CODE_TIMEOUT);
         let_go(&o);
         no_liar_is_left(&loop);
+        loop.runner->times = patient;
         others_work(&loop);
         end(&loop);
     }
@@ -231,6 +234,7 @@ static void a_worker_that_never_reads_is_killed_and_holds_no_memory(void **state
         let_go(&many[i]);
     }
     no_liar_is_left(&loop);
+    loop.runner->times = patient;
     others_work(&loop);
     end(&loop);
 }

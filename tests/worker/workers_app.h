@@ -154,7 +154,9 @@ static inline void outlive_child(bool crashes)
 }
 
 /* A machine that has so much else to do that a signal arrives late: this process shares one
- * processor with others, which have a higher priority if it lowers its own. */
+ * processor with others, which have a higher priority if it lowers its own. A child starts them:
+ * the time of the call must not be over while this process is inside of fork(), where its stack
+ * cannot be read. */
 static inline void starve(int others, int ms)
 {
     int64_t from = mishap_clock_monotonic_ns() + INT64_C(300000000); /* when all are there */
@@ -163,8 +165,10 @@ static inline void starve(int others, int ms)
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_setaffinity(0, sizeof one, &one);
-    for (int i = 0; i < others; i++)
-        if (fork() == 0) {
+    if (fork() != 0)
+        return;
+    for (int i = 0;; i++)
+        if (i == others - 1 || fork() == 0) {
             while (mishap_clock_monotonic_ns() < from)
                 usleep(1000);
             while (mishap_clock_monotonic_ns() < until)
@@ -509,13 +513,13 @@ static const mishap_param how[] = {
 static const mishap_operation operations[] = {
     { "echo", "Echo", number, do_echo, .stateless = true },
     { "count", "Count", .run = do_count },
-    { "sleep", "Sleep", number, do_sleep, .service = &shared, .timeout_ms = 2000 },
+    { "sleep", "Sleep", number, do_sleep, .service = &shared, .timeout_ms = 120000 },
     { "same", "Echo", number, do_same, .service = &shared },
     { "fail", "Fail", NULL, do_fail, .raises = MISHAP_RAISES(NOT_FOUND), .service = &shared },
     { "die", "Die", how, do_die, .stateless = true, .timeout_ms = 500 },
-    { "die.soon", "Die", how, do_die, .stateless = true, .timeout_ms = 30000 },
+    { "die.soon", "Die", how, do_die, .stateless = true, .timeout_ms = 120000 },
     { "say", "Say", NULL, do_say, .stateless = true },
-    { "watch", "Watch", NULL, do_watch, .stateless = true, .timeout_ms = 20000 },
+    { "watch", "Watch", NULL, do_watch, .stateless = true, .timeout_ms = 120000 },
     { "large", "Large", number, do_large, .stateless = true },
     { "lose", "End the process", .run = do_lose },
     { "misuse", "Misuse", number, .run = do_misuse },
@@ -558,6 +562,7 @@ static const mishap_runner_times patient = { .wait_ms = 60000,
                                              .retry_ms = 100,
                                              .gone_ms = 20,
                                              .lost_ms = 60000,
+                                             .stack_ms = 60000,
                                              .idle_ms = 60000,
                                              .open_ms = 60000,
                                              .settle_ms = 60000 };

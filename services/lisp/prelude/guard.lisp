@@ -164,15 +164,23 @@ does not come to WATCH-HEAP."
       (when (= before *collections*) (look-at-heap)))))
 
 ;;; The system counts private memory that can be written to, and SBCL ends the process if a page of the heap cannot be made writable
-;;; again. Where SBCL protects pages of its heap to see who writes to them (2.2 on arm64), these count only from then on. So native
-;;; memory leaves room for all of them.
+;;; again. Pages that SBCL protects to see who writes to them count only from then on: those of the whole heap (2.2 on arm64), or
+;;; those of symbols and the like, which have a space of their own (2.2 on x86-64). So native memory leaves room for all of them.
 
-(defun pages-are-protected-p ()
-  (not (find :soft-card-marks (symbol-value (or (internal "SB-IMPL" "+INTERNAL-FEATURES+") '*features*)))))
+(defvar *protected-bytes* nil
+  "A function: how many bytes SBCL may have protected. NIL: it protects none.")
+
+(defun find-protected-bytes ()
+  (let ((start (internal "SB-VM" "FIXEDOBJ-SPACE-START"))
+        (end (internal "SB-VM" "*FIXEDOBJ-SPACE-FREE-POINTER*")))
+    (cond ((not (find :soft-card-marks (symbol-value (or (internal "SB-IMPL" "+INTERNAL-FEATURES+") '*features*))))
+           #'sb-kernel:dynamic-usage)
+          ((and start end)
+           (compile nil `(lambda () (- (sb-sys:sap-int ,end) ,start)))))))
 
 (defun room-for-native-memory-p (bytes)
-  "True if the system would give so much beside all pages of the heap that are in use."
-  (let* ((size (+ bytes 65536 (sb-kernel:dynamic-usage))) ; malloc() takes some more
+  "True if the system would give so much beside all pages that may be protected."
+  (let* ((size (+ bytes 65536 (funcall (the function *protected-bytes*)))) ; malloc() takes some more
          (place (sb-alien:alien-funcall
                  (sb-alien:extern-alien "mmap" (function sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:unsigned-long sb-alien:int
                                                          sb-alien:int sb-alien:int sb-alien:long))
@@ -203,7 +211,8 @@ does not come to WATCH-HEAP."
               (fdefinition post-gc) #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:gc 'mishap #'collect)
     (let ((make-alien (internal "SB-ALIEN" "%MAKE-ALIEN")))
-      (when (and make-alien (fboundp make-alien) (pages-are-protected-p))
+      (setf *protected-bytes* (find-protected-bytes))
+      (when (and make-alien (fboundp make-alien) *protected-bytes*)
         (proclaim `(notinline ,make-alien))
         (sb-int:encapsulate make-alien 'mishap #'make-alien-with-room)))
     (sb-int:encapsulate 'sb-thread:make-thread 'mishap #'make-tidy-thread)
@@ -320,7 +329,30 @@ memory of the system, in no limit of the process, and each thread can have thous
     (setf *deadline* nil)
     (set-timer 0)))
 
+;;; SBCL stops the other threads of a process for a collection with SIGUSR2. On x86-64 the kernel writes the frame of that signal
+;;; below the stack of Lisp. Where no room is left, because the stack is exhausted, it cannot, and sends SIGSEGV instead: SIGUSR2
+;;; is lost, and the thread that collects waits for ever, and with it the next one that wants to. The handler only waits and runs
+;;; no Lisp, so it can have the alternate stack, on which SBCL handles SIGSEGV. The collector finds registers and the stack pointer
+;;; of a stopped thread in the saved context, wherever that lies. On arm64 the stack of Lisp is another one than that of signals.
+
+(defconstant +sigusr2+ 12)
+(defconstant +sa-onstack+ #x08000000)
+(defconstant +flags-of-action+ 34 "Where `struct sigaction` of x86-64 has its flags, in units of four bytes.")
+
+(defun stop-on-alternate-stack ()
+  #+x86-64
+  (sb-alien:with-alien ((action (array (sb-alien:unsigned 32) 64)))
+    (flet ((call (new old)
+             (sb-alien:alien-funcall
+              (sb-alien:extern-alien "sigaction" (function sb-alien:int sb-alien:int sb-alien:system-area-pointer
+                                                           sb-alien:system-area-pointer))
+              +sigusr2+ new old)))
+      (when (zerop (call (sb-sys:int-sap 0) (sb-alien:alien-sap action)))
+        (setf (sb-alien:deref action +flags-of-action+) (logior (sb-alien:deref action +flags-of-action+) +sa-onstack+))
+        (call (sb-alien:alien-sap action) (sb-sys:int-sap 0))))))
+
 (defun install-signals ()
+  (stop-on-alternate-stack)
   (sb-sys:enable-interrupt +sigint+ #'on-interrupt)
   (sb-sys:enable-interrupt +sigvtalrm+ #'on-timer)
   (make-timer)

@@ -133,7 +133,8 @@ result of the operation."
                           (and (> (length name) (length folder)) (string= folder name :end2 (length folder))))
                         *folders*)
                 (error 'sb-int:simple-file-error :pathname file
-                                                 :format-control "The file ~S is not in a folder that is allowed."
+                                                 :format-control "The file ~S is not in the folders that files may be ~
+                                                                  loaded from."
                                                  :format-arguments (list file))))
          (handler-bind ((warning #'note-warning) (sb-ext:compiler-note #'muffle-note))
            (list (print-value (load-source path) 1000))))))))

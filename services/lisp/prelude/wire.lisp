@@ -5,6 +5,7 @@
 (defconstant +socket+ 3)
 (defconstant +packet+ 65536)
 (defconstant +eintr+ 4)
+(defconstant +epipe+ 32)
 (defconstant +message-in+ (* 9 1024 1024))
 
 (defvar *packet* (make-array +packet+ :element-type '(unsigned-byte 8)))
@@ -67,7 +68,8 @@ mishap/exits.h."
         (sb-sys:with-pinned-objects (*buffer*)
           (sb-unix:unix-write +socket+ (sb-sys:vector-sap *buffer*) (1- start) (1+ (- end start))))
       (cond (count (return))
-            ((/= failure +eintr+) (leave 0))))))
+            ((= failure +epipe+) (leave 0)) ; the other side has left
+            ((/= failure +eintr+) (leave 74 (format nil "the socket cannot be written to: errno ~D" failure)))))))
 
 (defun send-message ()
   "Send what BEGIN-MESSAGE and the functions after it have written."

@@ -21,6 +21,7 @@
 
 #include "mishap/exits.h"
 #include "serve.h"
+#include "solver/fault.h"
 
 enum { STACK_MB = 256, MOST_FILE = 1 << 20 };
 
@@ -131,6 +132,7 @@ int main(int count, char **words)
     options o = { 0 };
     if (!read_options(count, words, &o))
         return usage();
+    fault_watch();
     pthread_t thread;
     pthread_attr_t big;
     pthread_attr_init(&big);

@@ -97,7 +97,7 @@ static const mishap_param *one_of(const mishap_param *param)
 static bool may_be_file(const mishap_param *param)
 {
     mishap_type_of_param type = one_of(param)->type;
-    return type == MISHAP_STRING || type == MISHAP_ARRAY || type == MISHAP_OBJECT;
+    return type == MISHAP_STRING || type >= MISHAP_BYTES;
 }
 
 /* The flag that a word spells, up to its equals sign: --role, -r. NULL: none. */
@@ -217,6 +217,11 @@ static const mishap_param *find_place(const struct typed *t)
     size_t place = 0;
     if (t->operation == mishap_cli_builtins)
         return NULL;
+    for (param = t->ended && t->operation ? t->operation->params : NULL; param && param->name;
+         param++)
+        if (param->rest)
+            return param;
+    param = NULL;
     while ((param = mishap_cli_next_own(t->operation, param)))
         if (param->positional && place++ == t->place)
             break;

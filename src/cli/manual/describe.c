@@ -1,9 +1,12 @@
 /* One parameter in words: the placeholder of its value, its description, its rules. */
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/manual/describe.h"
 #include "operation/format.h"
+#include "operation/rules.h"
 #include "operation/secret.h"
+#include "operation/type.h"
 
 enum {
     SHORT_CHOICES = 20, /* choices up to so many characters replace the placeholder */
@@ -67,19 +70,7 @@ static void put_capitals(mishap_buffer *b, const char *name)
 
 static const char *word_for_value(const mishap_param *param)
 {
-    switch (param->type) {
-    case MISHAP_INTEGER:
-        return "INTEGER";
-    case MISHAP_NUMBER:
-        return "NUMBER";
-    case MISHAP_ARRAY:
-    case MISHAP_OBJECT:
-        return "JSON";
-    case MISHAP_BOOLEAN:
-        return "true|false";
-    default:
-        return param->file ? "FILE" : "TEXT";
-    }
+    return param->file ? "FILE" : mishap_type_find(param->type)->value;
 }
 
 void mishap_cli_put_placeholder(mishap_buffer *b, const mishap_param *param)
@@ -91,7 +82,7 @@ void mishap_cli_put_placeholder(mishap_buffer *b, const mishap_param *param)
         mishap_cli_put(b, param->placeholder);
     else if (shows_choices(one))
         put_choices(b, one->choices, "|", "|");
-    else if (param->positional || param->type == MISHAP_ENUM)
+    else if (param->positional || param->rest || param->type == MISHAP_ENUM)
         put_capitals(b, param->name);
     else if (mishap_param_has_secret(param))
         MISHAP_PUT(b, "@FILE");
@@ -108,6 +99,20 @@ void mishap_cli_put_flag_and_value(mishap_buffer *b, const mishap_param *param)
     mishap_cli_put_placeholder(b, param);
     if (b->length == length + 1)
         b->length = length; /* nothing stands there */
+}
+
+/* What takes the words behind `--` is the last, wherever it was declared. */
+void mishap_cli_put_places(mishap_buffer *b, const mishap_operation *operation)
+{
+    for (int rest = 0; rest < 2; rest++)
+        for (const mishap_param *param = operation->params; param && param->name; param++) {
+            if (rest ? !param->rest : !param->positional)
+                continue;
+            mishap_cli_put(b, param->required ? " " : " [");
+            mishap_cli_put(b, rest ? "-- " : "");
+            mishap_cli_put_placeholder(b, param);
+            mishap_cli_put(b, param->required ? "" : "]");
+        }
 }
 
 /* -- what holds for it ------------------------------------------------------------------------- */
@@ -166,19 +171,38 @@ static bool is_far(const mishap_param *param)
 
 static void note_length(struct notes *notes, const mishap_param *param)
 {
-    bool array = param->type == MISHAP_ARRAY;
+    const char *one = param->type == MISHAP_ARRAY                                 ? " item"
+                      : param->type == MISHAP_MAP                                 ? " member"
+                      : param->type == MISHAP_BYTES || param->type == MISHAP_FILE ? " byte"
+                                                                                  : " character";
+    char more[16];
+    snprintf(more, sizeof more, "%ss", one);
     if (notes->brief && is_far(param))
         return;
     if (param->length.min || param->length.max)
         note_limits(notes, param->length.min ? (double)param->length.min : -INFINITY,
-                    param->length.max ? (double)param->length.max : INFINITY,
-                    array ? " item" : " character", array ? " items" : " characters");
+                    param->length.max ? (double)param->length.max : INFINITY, one, more);
 }
 
 static void note_range(struct notes *notes, const mishap_param *param)
 {
     if (param->range.min != 0 || param->range.max != 0)
         note_limits(notes, param->range.min, param->range.max, "", "");
+}
+
+/* How many digits a decimal may have after its point, or which currencies are allowed. */
+static void note_decimal(struct notes *notes, const mishap_param *param)
+{
+    if (param->scale) {
+        mishap_cli_put(next_note(notes), "at most ");
+        mishap_buffer_put_int(notes->b, param->scale);
+        mishap_cli_put(notes->b, param->scale == 1 ? " digit" : " digits");
+        mishap_cli_put(notes->b, " after the point");
+    }
+    if (param->type == MISHAP_MONEY && param->choices) {
+        mishap_cli_put(next_note(notes), "in ");
+        put_choices(notes->b, param->choices, ", ", " or ");
+    }
 }
 
 static void put_notes(struct notes *notes, const mishap_param *param);
@@ -188,14 +212,10 @@ static void put_members(mishap_buffer *b, const mishap_param *members, int depth
 /* The type of a value inside of another: string, csv or json, object with street (string) */
 static void put_type(mishap_buffer *b, const mishap_param *param, int depth)
 {
-    static const char *const words[] = {
-        [MISHAP_STRING] = "string",   [MISHAP_INTEGER] = "integer", [MISHAP_NUMBER] = "number",
-        [MISHAP_BOOLEAN] = "boolean", [MISHAP_ARRAY] = "array",     [MISHAP_OBJECT] = "object"
-    };
     if (param->type == MISHAP_ENUM)
         put_choices(b, param->choices, ", ", " or ");
     else
-        mishap_cli_put(b, words[param->type]);
+        mishap_cli_put(b, mishap_type_find(param->type)->name);
     if (param->type == MISHAP_OBJECT && param->members && depth < DEEPEST)
         put_members(b, param->members, depth);
 }
@@ -232,6 +252,7 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 {
     note_length(notes, param);
     note_range(notes, param);
+    note_decimal(notes, param);
     const char *looks = mishap_param_looks(param);
     if (looks) {
         mishap_cli_put(next_note(notes), mishap_looks_name_it(looks) ? "" : "looks like ");
@@ -242,7 +263,7 @@ static void put_notes(struct notes *notes, const mishap_param *param)
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
     }
-    if (param->type == MISHAP_ARRAY && param->items && notes->depth < DEEPEST)
+    if (param->type >= MISHAP_ARRAY && param->items && notes->depth < DEEPEST)
         note_items(notes, param->items);
 }
 
@@ -311,7 +332,7 @@ void mishap_cli_put_about(mishap_buffer *b, const mishap_param *param, bool rule
     if (!rules_only)
         note_need(&notes, param);
     put_notes(&notes, param);
-    if (param->type == MISHAP_OBJECT) {
+    if (param->type == MISHAP_OBJECT || param->type == MISHAP_MAP) {
         mishap_cli_put(next_note(&notes), "a JSON ");
         put_type(b, param, 0);
     }
@@ -322,4 +343,14 @@ void mishap_cli_put_about(mishap_buffer *b, const mishap_param *param, bool rule
         MISHAP_PUT(b, ")");
     if (!param->help && b->length > start && b->data[start] >= 'a' && b->data[start] <= 'z')
         b->data[start] -= 32;
+}
+
+void mishap_cli_put_rules(mishap_buffer *b, const mishap_operation *operation)
+{
+    if (!operation->rules)
+        return;
+    MISHAP_PUT(b, "Rules: ");
+    mishap_rules_put_words(b, operation->rules);
+    MISHAP_PUT(b, ".");
+    mishap_buffer_put_char(b, '\0');
 }

@@ -8,6 +8,10 @@
 /* The placeholder of the value: TEXT, INTEGER, text|json, @FILE. Nothing for a boolean. */
 void mishap_cli_put_placeholder(mishap_buffer *buffer, const mishap_param *param);
 
+/* Its arguments that need no flag: CODE, [FILE] if it is optional, -- COMMAND. Each has a space
+ * before it. */
+void mishap_cli_put_places(mishap_buffer *buffer, const mishap_operation *operation);
+
 /* A flag with the placeholder of its value: --timeout-ms INTEGER. */
 void mishap_cli_put_flag_and_value(mishap_buffer *buffer, const mishap_param *param);
 
@@ -18,6 +22,10 @@ void mishap_cli_put_flag_and_value(mishap_buffer *buffer, const mishap_param *pa
  * explains, are left out.
  */
 void mishap_cli_put_about(mishap_buffer *buffer, const mishap_param *param, bool rules_only);
+
+/* The rules across the parameters of an operation: "Rules: ends must be after starts." and a NUL;
+ * nothing if it has none. */
+void mishap_cli_put_rules(mishap_buffer *buffer, const mishap_operation *operation);
 
 /* A flag can be switched off with --no-FLAG: a boolean that is true by default. */
 bool mishap_cli_can_be_off(const mishap_param *param);

@@ -12,9 +12,9 @@ enum part { ARGUMENTS, OWN_OPTIONS, COMMON_OPTIONS };
 
 static enum part part_of(const mishap_param *param)
 {
-    return mishap_cli_is_common(param) ? COMMON_OPTIONS
-           : param->positional         ? ARGUMENTS
-                                       : OWN_OPTIONS;
+    return mishap_cli_is_common(param)        ? COMMON_OPTIONS
+           : param->positional || param->rest ? ARGUMENTS
+                                              : OWN_OPTIONS;
 }
 
 static void put_option_left(mishap_cli_page *page, const mishap_operation *operation,
@@ -23,6 +23,7 @@ static void put_option_left(mishap_cli_page *page, const mishap_operation *opera
     mishap_buffer *b = &page->left;
     char letter = mishap_cli_letter(operation, param);
     if (part_of(param) == ARGUMENTS) {
+        mishap_cli_put(b, param->rest ? "-- " : "");
         mishap_cli_put_placeholder(b, param);
         MISHAP_PUT(b, ", --");
         mishap_cli_put_flag(b, param->name);
@@ -71,18 +72,6 @@ static void put_options(mishap_cli_page *page, const mishap_operation *operation
 
 /* -- one operation ----------------------------------------------------------------------------- */
 
-/* Positional arguments: CODE, or [FILE] if it is optional. */
-static void put_places(mishap_buffer *b, const mishap_operation *operation)
-{
-    for (const mishap_param *param = operation->params; param && param->name; param++) {
-        if (param->positional) {
-            mishap_cli_put(b, param->required ? " " : " [");
-            mishap_cli_put_placeholder(b, param);
-            mishap_cli_put(b, param->required ? "" : "]");
-        }
-    }
-}
-
 /* The required flags, then one word for the rest. A flag and its value stay on one line. */
 static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
 {
@@ -91,7 +80,7 @@ static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
     MISHAP_PUT(b, " ");
     mishap_cli_put_command(b, operation->name);
     for (const mishap_param *param = operation->params; param && param->name; param++) {
-        if (!param->required || param->positional || param->environment)
+        if (!param->required || param->positional || param->rest || param->environment)
             continue;
         MISHAP_PUT(b, " ");
         size_t start = b->length;
@@ -101,7 +90,7 @@ static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
                 b->data[i] = MISHAP_CLI_NO_BREAK;
     }
     MISHAP_PUT(b, " [OPTIONS]");
-    put_places(b, operation);
+    mishap_cli_put_places(b, operation);
     mishap_cli_page_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
     MISHAP_PUT(page->out, " ");
     mishap_cli_page_wrap(page, mishap_cli_page_text(page, b), 7, 9, "");
@@ -205,11 +194,21 @@ static void put_log_file(mishap_cli_page *page, const mishap_operation *operatio
     mishap_cli_page_paragraphs(page, words);
 }
 
+static void put_rules(mishap_cli_page *page, const mishap_operation *operation)
+{
+    mishap_buffer rules = { 0 };
+    mishap_cli_put_rules(&rules, operation);
+    if (rules.length && !rules.failed)
+        mishap_cli_page_paragraphs(page, rules.data);
+    mishap_buffer_release(&rules);
+}
+
 static void put_operation(mishap_cli_page *page, const mishap_operation *operation)
 {
     put_usage(page, operation);
     mishap_cli_page_paragraphs(page, operation->summary);
     mishap_cli_page_paragraphs(page, operation->description);
+    put_rules(page, operation);
     if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
         mishap_cli_page_paragraphs(page, "This command can destroy data.");
     put_data_folder(page, operation);
@@ -226,7 +225,7 @@ static void put_operation(mishap_cli_page *page, const mishap_operation *operati
 static void put_command_left(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_cli_put_command(&page->left, operation->name);
-    put_places(&page->left, operation);
+    mishap_cli_put_places(&page->left, operation);
 }
 
 static void put_command(mishap_cli_page *page, const mishap_operation *operation, size_t column)

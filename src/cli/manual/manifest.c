@@ -5,6 +5,8 @@
  */
 #include "cli/manual/describe.h"
 #include "cli/manual/manual.h"
+#include "mishap/version.h"
+#include "operation/type.h"
 
 static void put_string(mishap_buffer *b, const char *string)
 {
@@ -13,12 +15,8 @@ static void put_string(mishap_buffer *b, const char *string)
 
 static const char *type_name(mishap_type_of_param type)
 {
-    static const char *const names[] = {
-        [MISHAP_STRING] = "string",   [MISHAP_INTEGER] = "integer", [MISHAP_NUMBER] = "number",
-        [MISHAP_BOOLEAN] = "boolean", [MISHAP_ENUM] = "enum",       [MISHAP_ARRAY] = "array",
-        [MISHAP_OBJECT] = "object"
-    };
-    return type >= MISHAP_STRING && type <= MISHAP_OBJECT ? names[type] : "string";
+    const mishap_type_facts *facts = mishap_type_find(type);
+    return facts ? facts->name : "string";
 }
 
 /* -- flags ------------------------------------------------------------------------------------- */

@@ -130,7 +130,8 @@ static void put_option(struct page *page, const mishap_operation *operation,
                        const mishap_param *param)
 {
     char letter = mishap_cli_letter(operation, param);
-    if (param->positional) {
+    if (param->positional || param->rest) {
+        mishap_cli_put(&page->words, param->rest ? "-- " : "");
         mishap_cli_put_placeholder(&page->words, param);
         MISHAP_PUT(&page->words, ", ");
     }
@@ -199,13 +200,7 @@ static void put_own_exits(struct page *page, const mishap_operation *operation)
 static void put_command(struct page *page, const mishap_operation *operation)
 {
     mishap_cli_put_command(&page->words, operation->name);
-    for (const mishap_param *param = operation->params; param && param->name; param++) {
-        if (param->positional) {
-            mishap_cli_put(&page->words, param->required ? " " : " [");
-            mishap_cli_put_placeholder(&page->words, param);
-            mishap_cli_put(&page->words, param->required ? "" : "]");
-        }
-    }
+    mishap_cli_put_places(&page->words, operation);
     MISHAP_PUT(page->out, ".SS \"");
     put_text(page->out, mishap_buffer_text(&page->words));
     MISHAP_PUT(page->out, "\"\n");
@@ -216,6 +211,11 @@ static void put_command(struct page *page, const mishap_operation *operation)
         MISHAP_PUT(&page->words, " This command can destroy data.");
     put_words(page);
     put_paragraphs(page->out, operation->description);
+    page->words.length = 0;
+    mishap_cli_put_rules(&page->words, operation);
+    if (page->words.length && !page->words.failed)
+        put_paragraphs(page->out, page->words.data);
+    page->words.length = 0;
     for (const mishap_param *param = NULL; (param = mishap_cli_next_own(operation, param));)
         put_option(page, operation, param);
     put_examples(page, operation);

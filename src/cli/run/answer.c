@@ -16,37 +16,30 @@
 #include "incident/incident.h"
 #include "operation/hide.h"
 #include "operation/secret.h"
+#include "operation/styled.h"
 
 /* How long a server waits for a reader of its last answer that does not read. */
 enum { LAST_WORDS_MS = 1000 };
 
 /* -- the private side -------------------------------------------------------------------------- */
 
-bool mishap_cli_record(const mishap_cli *cli, const mishap *failure)
+/* Take leaks, and these secrets, out of what is told with a failure. */
+static void clean_json(mishap_buffer *json, const mishap_cli *cli, const mishap_secrets *secrets)
 {
-    mishap_buffer command = { 0 };
-    if (cli->operation)
-        mishap_cli_put_command(&command, cli->operation->name);
-    mishap_buffer_put_char(&command, '\0');
-    bool kept = mishap_incident_record(&(mishap_incident_entry){
-        .program = cli->app->name,
-        .operation = cli->operation && !command.failed ? command.data : NULL,
-        .id = cli->request_id,
-        .failure = failure,
-        .secrets = cli->secrets,
-        .to_stderr = cli->verbose,
-    });
-    mishap_buffer_release(&command);
-    return kept;
+    const mishap_sent sent = mishap_cli_sent(cli);
+    mishap_cli_keep_removed(mishap_hide_json(json, secrets, &sent));
 }
 
-/* Take stack traces, and these secrets, out of what is told with a failure. */
-static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_secrets *secrets)
+/* True if the answer has the output of other programs on purpose: their traces stay. */
+static bool is_quoting(const mishap_cli *cli)
 {
-    mishap *trace = mishap_hide_json(json, secrets);
-    if (trace)
-        mishap_cli_record(cli, trace);
-    mishap_free(trace);
+    return cli->operation && cli->operation->quotes;
+}
+
+/* True if a failure is that of another program, which the caller has started. */
+static bool is_relaying(const mishap_cli *cli)
+{
+    return cli->ended && cli->ended->relayed.set;
 }
 
 /* The data without what must not leave; in `room` if it was changed. A successful answer belongs to
@@ -59,8 +52,10 @@ static mishap_text clean_data(mishap_buffer *room, const mishap_cli *cli,
     mishap_buffer_put_text(room, answer->data);
     if (!room->failed)
         mishap_hide_data(room, cli->operation ? cli->operation->params : NULL, cli->secrets);
-    if (!room->failed)
-        clean_json(cli, room, cli->secrets);
+    if (!room->failed && is_quoting(cli))
+        mishap_hide_json_secrets(room, cli->secrets);
+    else if (!room->failed)
+        clean_json(room, cli, cli->secrets);
     return mishap_buffer_text(room);
 }
 
@@ -72,7 +67,7 @@ static void put_clean_warnings(mishap_buffer *list, const mishap_cli *cli,
     mishap_buffer_put_text(list, answer->warnings);
     mishap_json_close(list, ']');
     if (answer->failure && !list->failed)
-        clean_json(cli, list, cli->secrets);
+        clean_json(list, cli, cli->secrets);
 }
 
 /* -- no escape sequence leaves ----------------------------------------------------------------- */
@@ -178,124 +173,25 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
         put_parts(b, cli, answer, data, mishap_buffer_text(&warnings));
     mishap_buffer_release(&room);
     mishap_buffer_release(&warnings);
-    if (answer->failure && !b->failed)
-        clean_json(cli, b, NULL); /* secrets are hidden already; a time could look like one */
+    if (is_relaying(cli) && !b->failed) /* its caller has started the other program */
+        mishap_hide_json_secrets(b, cli->secrets);
+    else if (answer->failure && !b->failed && !(is_quoting(cli) && answer->data.length))
+        clean_json(b, cli, NULL); /* secrets are hidden already; a time could look like one */
     escape_controls(b);
     mishap_buffer_put_char(b, '\n');
 }
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* Write text of a failure, in which secrets are hidden already: without stack traces, and without
- * characters that the terminal would act on. */
-static void put_text(mishap_buffer *b, mishap_text text)
+/* A person gets the failure text by text. What is replaced in them has to be in the record, which
+ * is written before: so all of the failure is judged once. */
+static void keep_leaks(const mishap_cli *cli, const mishap *failure)
 {
-    mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed : text);
-}
-
-static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
-{
-    if (cli->color)
-        mishap_buffer_put_text(b, mishap_text_of(style));
-}
-
-static void put_label(mishap_buffer *b, const mishap_cli *cli, const char *label)
-{
-    put_style(b, cli, "\033[2m");
-    mishap_buffer_put_text(b, mishap_text_of(label));
-    put_style(b, cli, "\033[0m");
-}
-
-static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label, mishap_text text)
-{
-    if (!text.length)
-        return;
-    put_label(b, cli, label);
-    put_text(b, text);
-    MISHAP_PUT(b, "\n");
-}
-
-/* What is wrong with each argument, unless the message says it already. */
-static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
-{
-    mishap_text message = mishap_public_message(told);
-    for (const mishap_field *field = told->fields; field; field = field->next) {
-        mishap_buffer sentence = { 0 };
-        mishap_envelope_put_field_sentence(&sentence, field);
-        if (sentence.length &&
-            !memmem(message.data, message.length, sentence.data, sentence.length))
-            put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
-        mishap_buffer_release(&sentence);
-    }
-}
-
-/* True if only the log says what has happened: a mistake of the program, or one that has caused
- * this. */
-static bool is_internal(const mishap *failure)
-{
-    while (failure && !mishap_told(failure)->code->masked)
-        failure = mishap_cause(failure);
-    return failure;
-}
-
-/* The id of the incident, and the log that contains it. */
-static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *failure,
-                         bool in_log)
-{
-    char path[4096];
-    mishap_text incident = mishap_told(failure)->incident;
-    put_line(b, cli, "   incident: ", incident);
-    if ((incident.length || is_internal(failure)) && in_log &&
-        mishap_incident_log_path(cli->app->name, path, sizeof path))
-        put_line(b, cli, "    details: ", mishap_text_of(path));
-}
-
-static void put_whole_line(mishap_buffer *b, mishap_text words)
-{
-    mishap_put_printable(b, words);
-    if (words.length && words.data[words.length - 1] != '\n')
-        MISHAP_PUT(b, "\n");
-}
-
-/* The frames of the caller's own code, the innermost first. The last one may be "...", for those
- * that are left out. */
-static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_frame *frames)
-{
-    static const mishap_text more = MISHAP_TEXT("...");
-    char label[40];
-    size_t number = 0;
-    for (const mishap_frame *f = frames; f; f = f->next) {
-        if (mishap_text_equal(f->text, more))
-            snprintf(label, sizeof label, "         ");
-        else
-            snprintf(label, sizeof label, "%7zu: ", number++);
-        put_label(b, cli, label);
-        mishap_put_printable(b, f->text);
-        MISHAP_PUT(b, "\n");
-    }
-}
-
-/* Code and message, what is wrong with each argument, the cause, the suggestion, the incident. */
-static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
-{
-    const mishap_public *told = mishap_told(failure);
-    put_whole_line(b, told->output); /* the output of that code, before it failed */
-    put_style(b, cli, "\033[1;31m");
-    MISHAP_PUT(b, "error");
-    put_style(b, cli, "\033[0m");
-    MISHAP_PUT(b, " ");
-    put_style(b, cli, "\033[1m");
-    mishap_buffer_put_text(b, told->code->name);
-    put_style(b, cli, "\033[0m");
-    MISHAP_PUT(b, "  ");
-    put_text(b, mishap_public_message(told));
-    MISHAP_PUT(b, "\n");
-    put_fields(b, cli, told);
-    put_frames(b, cli, told->frames);
-    put_line(b, cli, "  cause: ", told->cause);
-    put_line(b, cli, "    try: ", mishap_public_suggestion(told));
-    put_line(b, cli, "   more: ", mishap_public_docs_url(told));
-    put_incident(b, cli, failure, in_log);
+    mishap_buffer room = { 0 };
+    mishap_render(&mishap_canonical, failure, &room);
+    if (!room.failed)
+        clean_json(&room, cli, cli->secrets);
+    mishap_buffer_release(&room);
 }
 
 /* JSON that was asked for as such, with one line for each member. */
@@ -330,11 +226,36 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
     mishap_buffer_release(&room);
 }
 
+/* The parts between styles are printable; the styles are for a terminal that wants colour. */
+static void put_styled(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
+{
+    bool color = mishap_cli_wants_color(cli->out);
+    size_t from = 0, length;
+    for (size_t at = 0; at < text.length; at += length ? length : 1) {
+        length = mishap_style_length((mishap_text){ text.data + at, text.length - at });
+        if (!length)
+            continue;
+        mishap_put_printable(b, (mishap_text){ text.data + from, at - from });
+        mishap_buffer_put(b, text.data + at, color ? length : 0);
+        from = at + length;
+    }
+    mishap_cli_put_whole_line(b, (mishap_text){ text.data + from, text.length - from });
+}
+
+static void put_shown(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer,
+                      mishap_text text)
+{
+    if (answer->styled)
+        put_styled(b, cli, text);
+    else
+        mishap_cli_put_whole_line(b, text);
+}
+
 /* The text that the handler wrote for readers, cleaned. */
 static void put_words(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
     if (!answer->failure) {
-        put_whole_line(b, answer->text);
+        put_shown(b, cli, answer, answer->text);
         return;
     }
     mishap_buffer list = { 0 };
@@ -342,10 +263,12 @@ static void put_words(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_
     mishap_json_open(&list, '[');
     mishap_json_string(&list, answer->text);
     mishap_json_close(&list, ']');
-    if (!list.failed)
-        clean_json(cli, &list, cli->secrets);
+    if (!list.failed && is_quoting(cli))
+        mishap_hide_json_secrets(&list, cli->secrets);
+    else if (!list.failed)
+        clean_json(&list, cli, cli->secrets);
     if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list)))
-        put_whole_line(b, mishap_json_text(yyjson_arr_get_first(reader.root)));
+        put_shown(b, cli, answer, mishap_json_text(yyjson_arr_get_first(reader.root)));
     b->failed = b->failed || list.failed;
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&list);
@@ -361,7 +284,7 @@ static void put_warnings(mishap_buffer *b, const mishap_cli *cli, const mishap_c
     mishap_json_reader reader = MISHAP_JSON_READER;
     if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list))) {
         MISHAP_JSON_ITEMS (reader.root, index, count, warning) {
-            put_label(b, cli, "warning: ");
+            mishap_cli_put_label(b, cli, "warning: ");
             mishap_put_printable(b, mishap_json_text(warning));
             MISHAP_PUT(b, "\n");
         }
@@ -413,10 +336,14 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
             "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
             "internal error "
             "occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":{\"duration_ms\":0}}\n");
+        if (answer->failure)
+            mishap_cli_record(cli, answer, last, "application/json");
         print(cli, cli->out, last);
         mishap_buffer_release(&out);
         return MISHAP_CODE_INTERNAL_ERROR->exit_code;
     }
+    if (answer->failure)
+        mishap_cli_record(cli, answer, text, "application/json");
     int printed = print(cli, cli->out, text);
     mishap_buffer_release(&out);
     return printed;
@@ -424,12 +351,13 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
 
 /* Print only the failure, in the requested format. For a terminal, control characters become
  * question marks: text formats contain text of a caller unchanged. */
-static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
+static int tell_in_dialect(const mishap_cli *cli, const mishap_cli_answer *answer)
 {
+    const mishap *failure = answer->failure;
     mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };
     mishap_buffer_put_text(&out, mishap_render_answer(cli->dialect, failure, &room));
     if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
-        clean_json(cli, &out, cli->secrets);
+        clean_json(&out, cli, cli->secrets);
     if (!cli->dialect->read_text)
         escape_controls(&out);
     if (out.length && out.data[out.length - 1] != '\n')
@@ -437,9 +365,10 @@ static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
     bool terminal = isatty(cli->out);
     if (terminal)
         mishap_put_printable(&shown, mishap_buffer_text(&out));
-    int printed = print(cli, cli->out,
-                        out.failed || shown.failed ? cli->dialect->last_words
-                                                   : mishap_buffer_text(terminal ? &shown : &out));
+    mishap_text text = out.failed || shown.failed ? cli->dialect->last_words
+                                                  : mishap_buffer_text(terminal ? &shown : &out);
+    mishap_cli_record(cli, answer, text, mishap_dialect_media_type(cli->dialect));
+    int printed = print(cli, cli->out, text);
     mishap_buffer_release(&shown);
     mishap_buffer_release(&room);
     mishap_buffer_release(&out);
@@ -475,8 +404,11 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
 {
     mishap_buffer out = { 0 };
     int printed = 0;
+    bool below = cli->operation && cli->operation->judges && answer->data.length;
+    if (below) /* the verdict stands below a report, where its reader looks */
+        printed = print_data(cli, answer);
     if (answer->failure) {
-        put_failure(&out, cli, answer->failure, in_log);
+        mishap_cli_put_failure(&out, cli, answer, in_log);
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }
@@ -485,7 +417,7 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }
-    if (answer->data.length)
+    if (answer->data.length && !below)
         printed = print_data(cli, answer);
     mishap_buffer_release(&out);
     return printed;
@@ -554,15 +486,18 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         if (cli->operation)
             mishap_hide_failure(answer->failure, cli->operation->params, cli->secrets);
         complete(cli, answer->failure);
-        exit_code = answer->exit_code ? answer->exit_code
-                                      : mishap_told(answer->failure)->code->exit_code;
-        in_log = mishap_cli_record(cli, answer->failure);
+        exit_code = mishap_cli_exit_code(answer);
+        bool for_person = (cli->streamed && !cli->to) || (!cli->dialect && !cli->json);
+        if (for_person) { /* it is told where the log is */
+            keep_leaks(cli, answer->failure);
+            in_log = mishap_cli_record(cli, answer, (mishap_text){ NULL, 0 }, NULL);
+        }
     }
     if (!answer->failure && answer->document.data)
         printed = print(cli, cli->out, answer->document);
     else
         printed = cli->streamed && !cli->to         ? tell_beside_bytes(cli, answer, in_log)
-                  : answer->failure && cli->dialect ? tell_in_dialect(cli, answer->failure)
+                  : answer->failure && cli->dialect ? tell_in_dialect(cli, answer)
                   : cli->json                       ? tell_program(cli, answer)
                                                     : tell_person(cli, answer, in_log);
     return exit_code ? exit_code : resident ? 0 : printed;

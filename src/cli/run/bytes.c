@@ -121,6 +121,7 @@ static bool on_stream(const mishap_watcher *watcher, mishap_text type)
     char name[128];
     (void)watcher;
     snprintf(name, sizeof name, "%.*s", (int)type.length, type.data);
+    name[strcspn(name, "\n")] = '\0';
     if (!stream.refused)
         stream.refused = check_terminal(stream.cli, mishap_media_clean(name));
     return !stream.refused;

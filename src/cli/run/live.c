@@ -8,6 +8,7 @@
  * a short time and then prints the answer anyway.
  */
 #include "cli/run/run.h"
+#include "incident/incident.h"
 #include "cli/screen/progress.h"
 #include "cli/screen/terminal.h"
 #include "cli/screen/width.h"
@@ -138,20 +139,24 @@ static void record_line(mishap_text words)
     enter_live(MOST_WAIT_MS);
     erase();
     leave_live();
-    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
-    m = mishap_note(m, "report", words);
-    mishap_cli_record(live.cli, m);
-    mishap_free(m);
+    mishap_buffer text = { 0 };
+    MISHAP_PUT(&text, "Text of a report was not sent, since it is a leak.\n");
+    mishap_secrets_put_hidden(&text, live.cli->secrets, words);
+    if (!text.failed)
+        mishap_incident_line(live.cli->app->name, live.cli->operation->name, live.cli->request_id,
+                             mishap_buffer_text(&text), live.cli->verbose);
+    mishap_buffer_release(&text);
 }
 
 /* It is not known yet how the call ends. So everything that must not leave with a failure is taken
- * out: the values of secrets, stack traces. */
+ * out: the values of secrets, leaks. */
 static void put_clean(mishap_buffer *to, mishap_text words)
 {
-    if (mishap_guard_finds_trace(words, NULL)) {
+    const mishap_sent sent = mishap_cli_sent(live.cli);
+    mishap_text clean = mishap_hide_text(words, &sent);
+    if (clean.data != words.data)
         record_line(words);
-        words = mishap_hide_removed;
-    }
+    words = clean;
     mishap_secrets_put_hidden(to, live.cli->secrets, words);
 }
 

@@ -238,13 +238,23 @@ static void take_common_flags(mishap_cli *cli)
     mishap_buffer_release(&object);
 }
 
+static mishap *name_command(const mishap_cli *cli, const char *first)
+{
+    mishap_buffer asked = { 0 };
+    mishap *m = mishap_cli_put_asked(&asked, cli->app, cli->words, cli->word_count)
+                    ? mishap_raise(UNKNOWN_COMMAND, "There is no command `%s`.", asked.data)
+                    : mishap_raise(UNKNOWN_COMMAND, NULL);
+    mishap_buffer_release(&asked);
+    return mishap_tell(m, "command", first);
+}
+
 static mishap *no_such_command(const mishap_cli *cli, const char *first)
 {
     char advice[200];
     if (!*first || common_flag_length(first))
         return mishap_raise(UNKNOWN_COMMAND, "No command was given.");
     if (*first != '-')
-        return mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", first);
+        return name_command(cli, first);
     int length = (int)strcspn(first, "=");
     length = length < LONGEST_SHOWN ? length : LONGEST_SHOWN;
     snprintf(advice, sizeof advice, "Write the option after the command: `%s COMMAND %.*s`",
@@ -311,8 +321,8 @@ static void warn_of_output(const mishap_cli *cli, mishap_call *call)
     mishap_buffer caught = { 0 };
     if (mishap_cli_captured(&caught, cli->secrets)) {
         mishap_text text = mishap_buffer_text(&caught);
-        if (mishap_guard_finds_trace(text, NULL))
-            text = mishap_hide_removed;
+        const mishap_sent sent = mishap_cli_sent(cli);
+        text = mishap_hide_text(text, &sent);
         mishap_warn(call, "The handler of the command wrote to standard output: %.*s",
                     (int)text.length, text.data);
     }
@@ -361,18 +371,41 @@ static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
     return failure;
 }
 
+static mishap *begin_call(mishap_cli *cli, mishap_text arguments, mishap_call **call)
+{
+    cli->arguments = arguments;
+    mishap *failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, call);
+    if (!failure)
+        cli->secrets = mishap_call_secrets(*call); /* later the call belongs to the handler */
+    return failure;
+}
+
+/* What a call knows of the command that makes it. */
+static void tell_call(mishap_cli *cli, mishap_call *call)
+{
+    call->boundary = MISHAP_BY_COMMAND;
+    call->request_id = mishap_text_of(cli->request_id);
+    call->to_operator = mishap_incident_line;
+    call->verbose = cli->verbose;
+    call->columns = isatty(cli->out) ? mishap_cli_terminal_width(cli->out) : 0;
+    call->read_data = cli->read_data;
+    call->read_log = cli->read_log;
+    call->timeout_ms = cli->timeout_given;
+    call->upload = cli->has_upload ? &cli->upload : NULL;
+    call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
+}
+
 static int run_operation(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
     mishap_buffer shown = { 0 };
-    answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
-    if (!answer.failure)
-        /* Now, since later the call belongs to the handler. */
-        cli->secrets = mishap_call_secrets(call);
+    answer.failure = begin_call(cli, arguments, &call);
     if (!answer.failure)
         answer.failure = set_caller(cli, call);
+    if (!answer.failure && cli->has_upload)
+        answer.failure = mishap_upload_check(&cli->upload, cli->operation);
     if (!answer.failure)
         answer.failure = mishap_cli_bytes_begin(cli);
     if (!answer.failure && !cli->operation->resident)
@@ -383,12 +416,7 @@ static int run_operation(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;
     if (ready) {
-        call->boundary = MISHAP_BY_COMMAND;
-        call->request_id = mishap_text_of(cli->request_id);
-        call->to_operator = mishap_incident_line;
-        call->verbose = cli->verbose;
-        call->timeout_ms = cli->timeout_given;
-        call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
+        tell_call(cli, call);
         mishap_cli_bytes_use(cli, call);
         if (!cli->operation->resident)
             mishap_cli_live_use(cli, call);
@@ -411,10 +439,14 @@ static int run_operation(mishap_cli *cli, mishap_text arguments)
             answer.data = text;
         if (answer.data.length)
             answer.text = mishap_buffer_text(&call->text);
+        answer.styled = call->styled;
     }
-    int status = mishap_cli_tell(cli, &answer);
+    cli->ended = call;
+    int status = mishap_cli_tell_relayed(cli, &answer);
     mishap_cli_unguard_exit(status);
     mishap_free(answer.failure);
+    cli->ended = NULL;
+    cli->arguments = (mishap_text){ NULL, 0 };
     mishap_call_end(call);
     mishap_buffer_release(&cli->body);
     mishap_buffer_release(&shown);
@@ -504,14 +536,18 @@ int mishap_cli_refuse_program(mishap *broken)
     return BROKEN_DECLARATION;
 }
 
-/* For a command that runs and ends, only the declaration of its own operation has to be correct.
- * Commands that keep running or describe the program check all declarations. */
-static mishap *check_rest(const mishap_cli *cli, bool help)
+/* Commands that keep running or describe the program check all declarations. For a command that
+ * runs and ends, the shape of all has to be correct, and all of its own operation. The version of
+ * the program depends on no operation. */
+static mishap *check_rest(const mishap_cli *cli, bool help, bool version)
 {
     const mishap_operation *operation = cli->operation;
-    bool alone = operation && operation->run && !operation->resident && !help;
-    return alone ? mishap_declaration_check_operation(cli->app, operation)
-                 : mishap_declaration_check(cli->app);
+    if (version && !operation)
+        return NULL;
+    if (help || (operation && (!operation->run || operation->resident)))
+        return mishap_declaration_check(cli->app);
+    mishap *broken = mishap_declaration_check_shape(cli->app);
+    return broken || !operation ? broken : mishap_declaration_check_operation(cli->app, operation);
 }
 
 int mishap_cli_main(int argc, char **argv, const mishap_app *app)
@@ -519,23 +555,24 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     mishap_cli cli;
     size_t used = 0;
     occupy_standard_files();
-    mishap *broken = mishap_declaration_check_shape(app);
+    mishap *broken = mishap_declaration_check_program(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     begin_run(&cli, argc, argv, app);
     const char *first = cli.word_count ? cli.words[0] : "";
     if (strcmp(first, MISHAP_CLI_COMPLETE) == 0)
-        return show_offers(&cli);
+        return (broken = mishap_declaration_check_shape(app)) ? mishap_cli_refuse_program(broken)
+                                                              : show_offers(&cli);
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
     size_t skip = strcmp(first, "help") == 0;
     cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);
     if (!cli.operation) /* an operation of the program comes before a built-in command */
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
-    if ((broken = check_rest(&cli, help)))
+    bool version = has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h");
+    if ((broken = check_rest(&cli, help, version)))
         return mishap_cli_refuse_program(broken);
-    if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
-        !mishap_cli_has_param(cli.operation, "version"))
+    if (version && !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);
     const char *word = cli.word_count > skip ? cli.words[skip] : "";
     size_t named = 0;

@@ -12,6 +12,8 @@
  *     capture.c  what a handler writes by itself     bytes.c   bodies and answers that are bytes
  *     watch.c    timeout and signals                 live.c    when progress is drawn, and the log
  *     leave.c    a handler that calls exit()         remote.c  a running server answers
+ *     told.c     a failure for a person              recorded.c  … and for the operator
+ *     relayed.c  a command that stands for another program
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -20,6 +22,7 @@
 #define MISHAP_CLI_RUN_RUN_H
 
 #include "cli/words/command_line.h"
+#include "operation/hide.h"
 
 /* -- capture.c --------------------------------------------------------------------------------- */
 
@@ -41,6 +44,7 @@ typedef struct mishap_cli_answer {
     mishap_text data;       /* JSON, may be empty */
     bool as_json;           /* … which is shown as JSON to people, too */
     mishap_text text;       /* the same for a person; may be empty */
+    bool styled;            /* … with styles: operation/styled.h */
     mishap_text document;   /* printed unchanged instead, if it has data */
     const char *media_type; /* of an answer that is bytes; NULL: it is not */
     mishap_text bytes;      /* … those that were not written yet */
@@ -50,17 +54,41 @@ typedef struct mishap_cli_answer {
     int exit_code;          /* 0: that of the failure */
 } mishap_cli_answer;
 
-/* Record the private side of a failure: in the log file, and with --verbose on stderr. True: it is
- * in the log. May be called on any thread. */
-bool mishap_cli_record(const mishap_cli *cli, const mishap *failure);
+/* Record the failure that an answer tells (recorded.c): in the log file, and with --verbose on
+ * stderr. `response` as it is printed; may be empty. True: it is in the log. */
+bool mishap_cli_record(const mishap_cli *cli, const mishap_cli_answer *answer, mishap_text response,
+                       const char *type);
+
+/* A stack trace that was taken out of the answer belongs to that record. NULL is fine. */
+void mishap_cli_keep_removed(mishap *found);
+
+/* What the caller sent: the words of the command line, and the arguments that were made of them. */
+mishap_sent mishap_cli_sent(const mishap_cli *cli);
+
+int mishap_cli_exit_code(const mishap_cli_answer *answer);
 
 /* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 
+/* The same for a command that may stand for another program (relayed.c): then it ends as that program
+ * has, and a failure is one line on stderr. */
+int mishap_cli_tell_relayed(mishap_cli *cli, mishap_cli_answer *answer);
+
 /* Write all of it; false: that failed, and stderr says why. If the reader has gone away, that is no
  * failure, but *gone is set. */
 bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone);
+
+/* -- told.c ------------------------------------------------------------------------------------ */
+
+/* Code and message, what is wrong with each argument, the cause, the suggestion, the incident; and
+ * where the log is, if it is `in_log`. */
+void mishap_cli_put_failure(mishap_buffer *b, const mishap_cli *cli,
+                            const mishap_cli_answer *answer, bool in_log);
+
+/* A faint label; text that ends with a line feed. */
+void mishap_cli_put_label(mishap_buffer *b, const mishap_cli *cli, const char *label);
+void mishap_cli_put_whole_line(mishap_buffer *b, mishap_text words);
 
 /* -- remote.c ---------------------------------------------------------------------------------- */
 

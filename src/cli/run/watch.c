@@ -8,6 +8,7 @@
  * long as main() has not claimed it.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -16,7 +17,9 @@
 
 #include "cli/run/run.h"
 
-enum { GRACE_S = 2 }; /* for a handler to clean up */
+/* For a handler to clean up: in steps, so that seconds in which the machine runs neither of the
+ * threads are counted once. */
+enum { GRACE_STEPS = 20, GRACE_STEP_NS = 100000000 };
 
 static atomic_flag answered = ATOMIC_FLAG_INIT;
 static mishap_cli *watched;
@@ -79,14 +82,29 @@ static mishap *timed_out(const mishap_cli *cli)
 }
 
 /* A signal that comes well after the first, while the answer cannot be written because its reader
- * has stopped, ends the program. */
+ * has stopped, ends the program. A signal may also be delivered late, because the machine had no
+ * time for the program since the first: the answer is then still to be written, and can be. */
 enum { PATIENCE_NS = 300000000 };
+static const int64_t most_patience_ns = INT64_C(5000000000);
 static int64_t first_signal_ns;
+static atomic_bool answer_told; /* only the handler is waited for */
+
+/* Neither the answer nor its text for a person can be blocked while both files take more. */
+static bool may_be_blocked(void)
+{
+    struct pollfd files[] = { { .fd = watched->out, .events = POLLOUT },
+                              { .fd = STDERR_FILENO, .events = POLLOUT } };
+    return poll(files, 2, 0) < 2;
+}
 
 static void on_further_signal(int signal)
 {
-    if (mishap_clock_monotonic_ns() - first_signal_ns > PATIENCE_NS)
+    int before = errno;
+    int64_t waited = mishap_clock_monotonic_ns() - first_signal_ns;
+    if (waited > PATIENCE_NS &&
+        (waited > most_patience_ns || atomic_load(&answer_told) || may_be_blocked()))
         _exit(128 + signal);
+    errno = before;
 }
 
 static void heed_further_signals(const sigset_t *set)
@@ -113,12 +131,33 @@ static _Noreturn void wait_for_main(const sigset_t *set, int signal)
 static void let_handler_end(const mishap_call *call)
 {
     struct timespec until;
+    atomic_store(&answer_told, true);
     if (!call || !atomic_load(&call->asked))
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += GRACE_S;
-    while (sem_timedwait(&handler_ended, &until) != 0 && errno == EINTR)
-        continue;
+    for (int step = 0; step < GRACE_STEPS; step++) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += GRACE_STEP_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (sem_timedwait(&handler_ended, &until) == 0)
+            return;
+    }
+}
+
+/* Ctrl-C is the normal end of a command that shows what happens until then, as that of `tail -f`:
+ * it is no failure. */
+static bool is_end(int signal, mishap_call *call)
+{
+    return signal && call && atomic_load(&call->follows) && !watched->envelope;
+}
+
+static _Noreturn void end_following(mishap_call *call)
+{
+    atomic_store(&call->cancelled, true);
+    mishap_cli_live_end();
+    let_handler_end(call);
+    mishap_cli_bytes_end(watched, false);
+    _exit(0);
 }
 
 static void *watch(void *unused)
@@ -131,6 +170,8 @@ static void *watch(void *unused)
         wait_for_main(&set, signal);
     heed_further_signals(&set);
     mishap_call *call = atomic_load(&watched_call);
+    if (is_end(signal, call))
+        end_following(call);
     if (call)
         atomic_store(&call->cancelled, true);
     mishap_cli_answer answer = { 0 };

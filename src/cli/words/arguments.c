@@ -5,6 +5,7 @@
  * lists them.
  */
 #include "cli/words/arguments.h"
+#include "mishap/leaks.h"
 
 #include <stdlib.h>
 
@@ -84,6 +85,17 @@ void mishap_cli_refuse_choice(mishap_cli_reading *r, const char *name, const cha
 }
 
 /* -- variables --------------------------------------------------------------------------------- */
+
+/* NAME_GUARD holds for every command; --guard of a server counts more, and is read later. */
+static void take_guard_variable(mishap_cli_reading *r)
+{
+    char variable[MISHAP_CLI_USUAL_FLAG];
+    const char *value = mishap_system_setting(r->cli->app->name, "GUARD");
+    if (!value || !*value || mishap_leaks_set_guard(value))
+        return;
+    mishap_system_variable(r->cli->app->name, "GUARD", variable, sizeof variable);
+    mishap_cli_refuse_choice(r, variable, mishap_leaks_guards, mishap_text_of(value));
+}
 
 static void take_environment(mishap_cli_reading *r)
 {
@@ -182,11 +194,11 @@ static mishap *check_rules(mishap_cli_reading *r, mishap_text object)
     const mishap_param *params = r->cli->operation->params;
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = mishap_json_read(&reader, object)
-                          ? mishap_params_refuse_unknown(params, reader.root, reader.root, NULL,
-                                                         NULL)
+                          ? mishap_params_refuse_unknown(params, r->cli->operation->rules,
+                                                         reader.root, reader.root, NULL, NULL)
                           : mishap_out_of_memory();
     if (!failure)
-        failure = mishap_params_check(params, reader.root);
+        failure = mishap_operation_check(r->cli->app, r->cli->operation, reader.root);
     mishap_json_reader_release(&reader);
     const mishap_public *told = mishap_told(failure);
     if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
@@ -196,6 +208,50 @@ static mishap *check_rules(mishap_cli_reading *r, mishap_text object)
             refuse_by_rule(r, field);
     mishap_free(failure);
     return NULL;
+}
+
+/* The parameter for the words behind `--`, if none was given; else NULL. */
+static const mishap_param *missing_rest(const mishap_cli_reading *r)
+{
+    for (size_t i = 0; i < r->flags.own; i++)
+        if (r->params[i].rest)
+            return r->values[i].length ? NULL : &r->params[i];
+    return NULL;
+}
+
+static bool has_places(const mishap_operation *operation)
+{
+    for (const mishap_param *param = operation->params; param && param->name; param++)
+        if (param->positional)
+            return true;
+    return false;
+}
+
+/* "Put -- before the command: mishap audit cli -- git". If a positional parameter took a word
+ * already, the words stand for themselves. */
+static void suggest_rest(mishap_cli_reading *r, mishap_buffer *b, const mishap_param *rest)
+{
+    const mishap_operation *operation = r->cli->operation;
+    MISHAP_PUT(b, "Put -- before the ");
+    mishap_cli_put(b, rest->name);
+    MISHAP_PUT(b, ": ");
+    mishap_cli_put(b, r->cli->app->name);
+    MISHAP_PUT(b, " ");
+    mishap_cli_put_command(b, operation->name);
+    MISHAP_PUT(b, " -- ");
+    if (has_places(operation))
+        mishap_cli_put(b, rest->placeholder ? rest->placeholder : "...");
+    else
+        mishap_put_printable_line(b, shown(mishap_text_of(r->stray)));
+}
+
+static void suggest_help(mishap_cli_reading *r, mishap_buffer *b)
+{
+    MISHAP_PUT(b, "Run `");
+    mishap_cli_put(b, r->cli->app->name);
+    MISHAP_PUT(b, " ");
+    mishap_cli_put_command(b, r->cli->operation->name);
+    MISHAP_PUT(b, " --help` to see its options.");
 }
 
 /* A single finding is told in the message itself; of several, the names. */
@@ -222,11 +278,11 @@ static void word_message(mishap_cli_reading *r)
         }
         MISHAP_PUT(&message, ".");
     }
-    MISHAP_PUT(&suggestion, "Run `");
-    mishap_buffer_put_text(&suggestion, mishap_text_of(r->cli->app->name));
-    MISHAP_PUT(&suggestion, " ");
-    mishap_cli_put_command(&suggestion, r->cli->operation->name);
-    MISHAP_PUT(&suggestion, " --help` to see its options.");
+    const mishap_param *rest = r->stray ? missing_rest(r) : NULL;
+    if (rest)
+        suggest_rest(r, &suggestion, rest);
+    else
+        suggest_help(r, &suggestion);
     mishap_buffer_put_char(&suggestion, '\0');
     if (!message.failed)
         mishap_message(r->wrong, mishap_buffer_text(&message));
@@ -268,6 +324,7 @@ mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, siz
     }
     memset(r.values, 0, (r.count + 1) * sizeof *r.values);
     memset(r.refused, 0, (r.count + 1) * sizeof *r.refused);
+    take_guard_variable(&r);
     mishap_cli_take_words(&r);
     take_environment(&r);
     if (r.count > r.flags.own)

@@ -22,6 +22,7 @@ typedef struct mishap_cli_reading {
     mishap_buffer *values; /* the JSON of each parameter; empty: not given */
     bool *refused;         /* a finding about it exists already */
     mishap *wrong;         /* NULL as long as there is no finding */
+    const char *stray;     /* the first word that no parameter takes; NULL: there is none */
     size_t settings_wrong; /* how many of its findings are about settings */
     const char *const *words;
     size_t word_count, next;

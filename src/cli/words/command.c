@@ -55,6 +55,16 @@ const mishap_param mishap_cli_bytes_flags[] = {
       .type = MISHAP_STRING,
       .placeholder = "TYPE",
       .help = "Media type of the body; by default the first that the command accepts" },
+    { .name = "data",
+      .type = MISHAP_STRING,
+      .file = true,
+      .placeholder = "DIR",
+      .help = "Read the incidents of the server that has this data folder" },
+    { .name = "log",
+      .type = MISHAP_STRING,
+      .file = true,
+      .placeholder = "FILE",
+      .help = "Read the incidents of this log" },
     { .name = "to",
       .type = MISHAP_STRING,
       .file = true,
@@ -160,6 +170,8 @@ static bool is_about(const mishap_operation *operation, const mishap_param *flag
     return strcmp(flag->name, "caller") == 0   ? mishap_caller_may_name(operation)
            : strcmp(flag->name, "server") == 0 ? has_sessions(operation)
            : strcmp(flag->name, "to") == 0     ? operation->answers_type != NULL
+           : strcmp(flag->name, "data") == 0   ? operation->operator_only
+           : strcmp(flag->name, "log") == 0    ? operation->operator_only
                                                : operation->takes != NULL;
 }
 
@@ -326,6 +338,26 @@ mishap_text mishap_cli_group(const mishap_app *app, const char *const *words, si
             return (mishap_text){ o->name, length };
     }
     return (mishap_text){ NULL, 0 };
+}
+
+bool mishap_cli_put_asked(mishap_buffer *b, const mishap_app *app, const char *const *words,
+                          size_t count)
+{
+    enum { LONGEST_SHOWN = 60 };
+    size_t used = 1;
+    while (used < count && words[used][0] != '-' && mishap_cli_group(app, words, used).data)
+        used++;
+    for (size_t i = 0; i < used; i++) {
+        size_t length = strlen(words[i]);
+        if (!length || length > LONGEST_SHOWN ||
+            strspn(words[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") <
+                length)
+            return false;
+        mishap_cli_put(b, i ? " " : "");
+        mishap_cli_put(b, words[i]);
+    }
+    mishap_buffer_put_char(b, '\0');
+    return !b->failed;
 }
 
 /* -- what may have been meant ------------------------------------------------------------------ */

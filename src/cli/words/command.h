@@ -14,6 +14,11 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
 /* The group of commands that the words name: `network.hosts` for `network hosts`, which begins
  * `network hosts list`. No data: there is none. */
 mishap_text mishap_cli_group(const mishap_app *app, const char *const *words, size_t count);
+
+/* The words that were meant as a command, of at least one, with a NUL behind them: the first, and
+ * one more behind each group. False: one has a character that no command has, or is too long. */
+bool mishap_cli_put_asked(mishap_buffer *b, const mishap_app *app, const char *const *words,
+                          size_t count);
 bool mishap_cli_is_in_group(const mishap_operation *operation, mishap_text group);
 
 /* The most similar of some names to a word that is none of them; NULL if none is similar. The list

@@ -15,6 +15,7 @@
 #include "mishap/cli.h"
 #include "mishap/dialect.h"
 #include "operation/call.h"
+#include "operation/upload.h"
 
 /* One run of the program. It belongs to the main thread until the watcher claims the answer
  * (watch.c). */
@@ -35,8 +36,11 @@ typedef struct mishap_cli {
     const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
     const char *server;                /* --server; NULL: not given */
     const char *caller;                /* --caller; NULL: not given */
+    const char *read_data, *read_log;  /* --data and --log of the operator; NULL: not given */
     const mishap_dialect *dialect;     /* --dialect, of a failure; NULL: not given */
     mishap_buffer body;                /* the body that was read */
+    mishap_upload upload;              /* the file that its handler reads, if it … */
+    bool has_upload;                   /* … has one that is streamed */
     bool streamed;                     /* pieces of the answer were written already */
     uint64_t written;                  /* … so many bytes */
     int64_t started_ns, started_ms;
@@ -44,6 +48,8 @@ typedef struct mishap_cli {
     int timeout_given; /* … if a flag gave it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
     const mishap_secrets *secrets; /* the values of secret parameters; the call owns them */
+    mishap_text arguments;         /* of the operation, as JSON; no data: they were not read */
+    const mishap_call *ended;      /* the call, when its handler has returned; or NULL */
     mishap_setup setup;     /* where services store their data, if the file of --config says it */
     mishap_watcher watcher; /* receives the reports of the running call */
 } mishap_cli;

@@ -1,14 +1,19 @@
 /*
  * The words of a command line. Flags may stand anywhere, as --flag value or --flag=value; `--` ends
- * them. Strings, arrays and objects may come from a file (@FILE) or standard input (-).
+ * them. If the operation has a parameter for the rest, the words behind `--` are its items.
+ * Strings, arrays and objects may come from a file (@FILE) or standard input (-); a parameter that
+ * is a file takes the path of it.
  */
 #include "cli/words/arguments.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base64.h"
+#include "operation/file.h"
 #include "operation/secret.h"
 #include "operation/settings.h"
 
@@ -43,11 +48,16 @@ static void put_spelled(mishap_buffer *to, mishap_type_of_param type, mishap_tex
         mishap_put_spelled(to, type, text);
 }
 
+static bool is_container(mishap_type_of_param type)
+{
+    return type >= MISHAP_ARRAY;
+}
+
 /* It begins like an array or an object, but could not be read as one: a quote or a bracket is
  * missing. */
 static bool is_broken_json(const mishap_param *param, mishap_text text, mishap_text spelled)
 {
-    return param->type >= MISHAP_ARRAY && text.length && spelled.length && spelled.data[0] == '"' &&
+    return is_container(param->type) && text.length && spelled.length && spelled.data[0] == '"' &&
            text.data[0] == (param->type == MISHAP_ARRAY ? '[' : '{');
 }
 
@@ -104,9 +114,59 @@ static void hide_password(const mishap_cli_reading *r, size_t i, const char *wor
     const mishap_param *setting = i < r->flags.own ? NULL
                                                    : r->flags.settings[i - r->flags.own].setting;
     const char *address = strstr(word, "://");
-    if ((i == r->flags.store || (setting && mishap_setting_is_store(setting))) && address &&
+    if ((i == r->flags.store || (setting && mishap_setting_is_address(setting))) && address &&
         strpbrk(address, "@?"))
         mishap_system_hide_argument(address + 3);
+}
+
+static bool is_file(const mishap_param *param, const char *word)
+{
+    return param->type == MISHAP_FILE || (param->type == MISHAP_ARRAY && param->items &&
+                                          param->items->type == MISHAP_FILE && word[0] != '[');
+}
+
+/* Open a file that the handler reads piece by piece. */
+static bool open_streamed(mishap_cli *cli, const char *path)
+{
+    bool standard = strcmp(path, "-") == 0;
+    struct stat found;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    bool good = file >= 0 && fstat(file, &found) == 0 && !S_ISDIR(found.st_mode);
+    if (file >= 0 && !standard && (!good || cli->has_upload))
+        close(file);
+    if (good && !cli->has_upload)
+        cli->upload = (mishap_upload){ .file = file };
+    cli->has_upload = cli->has_upload || good;
+    return good;
+}
+
+/* A word that names a file whose bytes are the value; - is standard input. */
+static void give_file(mishap_cli_reading *r, size_t i, const char *word)
+{
+    mishap_buffer content = { 0 }, text = { 0 };
+    const char *path = word[0] == '@' ? word + 1 : word, *name = strrchr(path, '/');
+    name = strcmp(path, "-") == 0 ? "" : name ? name + 1 : path;
+    if (r->params[i].streamed ? !open_streamed(r->cli, path)
+                              : !mishap_cli_read_whole(path, &content)) {
+        mishap_cli_refuse_param(r, i, "unreadable_file", NULL);
+    } else {
+        mishap_file_put(&text, mishap_text_of(name), (mishap_text){ NULL, 0 },
+                        mishap_buffer_text(&content));
+        r->no_memory = r->no_memory || text.failed;
+        if (!text.failed)
+            mishap_cli_put_value(r, i, mishap_buffer_text(&text));
+    }
+    mishap_buffer_release(&content);
+    mishap_buffer_release(&text);
+}
+
+/* Bytes that come from a file are in it as they are, not as base64. */
+static void encode_file(mishap_buffer *content)
+{
+    mishap_buffer base64 = { 0 };
+    mishap_base64_put(&base64, mishap_buffer_text(content));
+    mishap_buffer_release(content);
+    *content = base64;
 }
 
 /* A word as the value of a parameter: itself, the contents of a file (@FILE), or standard input
@@ -116,7 +176,12 @@ static void give_value(mishap_cli_reading *r, size_t i, const char *word)
     const mishap_param *param = &r->params[i];
     bool secret = mishap_param_has_secret(param);
     bool may_be_long = (param->type == MISHAP_STRING && !param->file) ||
-                       param->type >= MISHAP_ARRAY || (secret && !param->file);
+                       param->type == MISHAP_BYTES || is_container(param->type) ||
+                       (secret && !param->file);
+    if (is_file(param, word)) {
+        give_file(r, i, word);
+        return;
+    }
     bool from_file = may_be_long &&
                      (strcmp(word, "-") == 0 || (word[0] == '@' && word[1] != '@' && word[1]));
     if (secret && !from_file) {
@@ -138,6 +203,9 @@ static void give_value(mishap_cli_reading *r, size_t i, const char *word)
         if ((secret || i >= r->flags.own) && content.length &&
             content.data[content.length - 1] == '\n')
             content.length--;
+        if (param->type == MISHAP_BYTES && i < r->flags.own)
+            encode_file(&content);
+        r->no_memory = r->no_memory || content.failed;
         mishap_cli_put_value(r, i, mishap_buffer_text(&content));
     }
     mishap_buffer_release(&content);
@@ -227,6 +295,8 @@ static void take_bytes(mishap_cli_reading *r, const mishap_param *flag, mishap_t
     const char **to = strcmp(flag->name, "to") == 0       ? &r->cli->to
                       : strcmp(flag->name, "server") == 0 ? &r->cli->server
                       : strcmp(flag->name, "caller") == 0 ? &r->cli->caller
+                      : strcmp(flag->name, "data") == 0   ? &r->cli->read_data
+                      : strcmp(flag->name, "log") == 0    ? &r->cli->read_log
                       : strcmp(flag->name, "body") == 0   ? &r->cli->body_file
                                                           : &r->cli->body_type;
     if (!value || !*value)
@@ -353,7 +423,29 @@ static void take_positional(mishap_cli_reading *r, const char *word)
             return;
         }
     }
+    r->stray = r->stray ? r->stray : word;
     mishap_cli_refuse(r, mishap_text_of(word), "unexpected_argument", NULL);
+}
+
+/* The words behind `--`, unchanged, if a parameter takes them. False: none does. */
+static bool take_rest(mishap_cli_reading *r)
+{
+    size_t i = 0;
+    while (i < r->flags.own && !r->params[i].rest)
+        i++;
+    if (i == r->flags.own)
+        return false;
+    if (r->values[i].length)
+        mishap_cli_refuse_param(r, i, "given_twice", NULL);
+    for (; r->next < r->word_count; r->next++) {
+        mishap_text word = mishap_text_of(r->words[r->next]);
+        if (mishap_utf8_valid_length(word) < word.length)
+            mishap_cli_refuse_param(r, i, "not_utf8", NULL);
+        else if (!r->refused[i])
+            put_item(&r->values[i], MISHAP_STRING, word);
+    }
+    r->no_memory = r->no_memory || r->values[i].failed;
+    return true;
 }
 
 void mishap_cli_take_words(mishap_cli_reading *r)
@@ -365,7 +457,7 @@ void mishap_cli_take_words(mishap_cli_reading *r)
         bool letter = word[0] == '-' && word[1] && word[1] != '-' &&
                       !(word[1] >= '0' && word[1] <= '9');
         if (flags && strcmp(word, "--") == 0)
-            flags = false;
+            flags = take_rest(r);
         else if (flags && strncmp(word, "--", 2) == 0)
             take_flag(r, word);
         else if (flags && letter)

@@ -7,6 +7,8 @@
 
 #include "base/media.h"
 #include "http/calls/api.h"
+#include "http/calls/fit.h"
+#include "http/calls/uploads.h"
 #include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
@@ -15,27 +17,6 @@
 #include "operation/media.h"
 
 /* -- what came of a call ----------------------------------------------------------------------- */
-
-void mishap_api_record(const mishap_served *served, const mishap_http_request *request,
-                       const mishap_call *call, const mishap_secrets *secrets,
-                       const mishap *failure)
-{
-    char caller[64];
-    /* A client that cancelled its call need not be told. */
-    if (!mishap_incident_is_one(failure) ||
-        (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED))
-        return;
-    mishap_http_request_caller(request, caller, sizeof caller);
-    mishap_incident_record(&(mishap_incident_entry){
-        .program = served->app->name,
-        .caller = caller,
-        .operation = call->operation->name,
-        .id = request->id,
-        .failure = failure,
-        .secrets = secrets,
-        .to_stderr = served->verbose,
-    });
-}
 
 /* Write warnings, JSON strings with commas between, each as a value of its own. A character that a
  * header field cannot have becomes a question mark. */
@@ -136,8 +117,9 @@ static void put_session(mishap_http_reply *reply, const mishap_call *call)
         mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
 }
 
-static void put_success(mishap_http_reply *reply, const mishap_http_request *request,
-                        mishap_call *call)
+/* A failure if the request asks for a part of the answer that does not exist. */
+static mishap *put_success(mishap_http_reply *reply, const mishap_http_request *request,
+                           mishap_call *call)
 {
     mishap_answer_kind kind;
     mishap_call_answer(call, &kind);
@@ -158,17 +140,19 @@ static void put_success(mishap_http_reply *reply, const mishap_http_request *req
         put_location(reply, call->location);
     put_session(reply, call);
     put_warnings(reply, mishap_call_warnings(call));
+    mishap_buffer_put_text(&reply->fields, mishap_buffer_text(&call->fields));
+    return mishap_api_fit(reply, request, call, kind);
 }
 
 /* A failure contains what its handler told; every dialect writes that as JSON. */
 static mishap *refuse_call(const mishap_http_settings *settings, const mishap_http_request *request,
-                           const mishap_secrets *secrets, mishap **failure,
+                           const mishap_call *call, const mishap_secrets *secrets, mishap **failure,
                            mishap_http_reply *reply)
 {
     mishap_api_refuse(reply, settings, request, *failure);
     if (reply->body.failed)
         return NULL; /* then a constant answer is sent */
-    mishap *removed = mishap_hide_json(&reply->body, secrets);
+    mishap *removed = mishap_hide_json(&reply->body, secrets, &(mishap_sent){ .call = call });
     if (reply->body.failed) {
         mishap_free(*failure);
         *failure = mishap_out_of_memory();
@@ -210,12 +194,19 @@ static void conclude_failure(const mishap_http_settings *settings,
 {
     const mishap_secrets *secrets = mishap_call_secrets(call);
     mishap_hide_failure(failure, call->operation->params, secrets);
-    mishap *removed = refuse_call(settings, request, secrets, &failure, reply);
+    mishap *removed = refuse_call(settings, request, call, secrets, &failure, reply);
     tell_report(request, call, secrets, failure, reply);
     put_session(reply, call);
-    mishap_api_record(settings->served, request, call, secrets, failure);
-    if (removed)
-        mishap_api_record(settings->served, request, call, secrets, removed);
+    /* A client that cancelled its call need not be told. */
+    bool cancelled = mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED;
+    if (!cancelled || removed)
+        mishap_api_record(&(mishap_api_failed){ .settings = settings,
+                                                .request = request,
+                                                .reply = reply,
+                                                .failure = failure,
+                                                .removed = removed,
+                                                .call = call,
+                                                .secrets = secrets });
     mishap_free(removed);
     mishap_free(failure);
 }
@@ -228,10 +219,10 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
         if (call->answer.failed)
             failure = mishap_out_of_memory();
     }
+    if (!failure)
+        failure = put_success(reply, request, call);
     if (failure)
         conclude_failure(settings, request, call, failure, reply);
-    else
-        put_success(reply, request, call); /* the answer of the program, which is not changed */
 }
 
 /* -- before the call --------------------------------------------------------------------------- */
@@ -246,6 +237,9 @@ void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
     call->owner = mishap_http_owner_of(request);
     call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
     call->remote = request->remote;
+    call->traceparent = request->fields[MISHAP_HTTP_TRACEPARENT];
+    call->if_match = request->fields[MISHAP_HTTP_IF_MATCH];
+    call->if_none_match = request->fields[MISHAP_HTTP_IF_NONE_MATCH];
     call->to_operator = mishap_incident_line;
 }
 
@@ -347,7 +341,7 @@ bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *re
                     : NULL;
     if (!m)
         return false;
-    mishap_api_refuse(reply, settings, request, m);
+    mishap_api_refuse_and_record(reply, settings, request, m);
     mishap_free(m);
     return true;
 }
@@ -355,8 +349,13 @@ bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *re
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply)
 {
-    mishap *m = call_operation(server, request, match, reply);
-    if (m)
-        mishap_api_refuse(reply, mishap_http_settings_of(server), request, m);
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    mishap *m = request->passing ? mishap_api_upload_begin(server, request, match)
+                                 : call_operation(server, request, match, reply);
+    if (!m)
+        return;
+    mishap_api_refuse(reply, settings, request, m);
+    mishap_api_record(&(mishap_api_failed){
+        .settings = settings, .request = request, .reply = reply, .failure = m, .match = match });
     mishap_free(m);
 }

@@ -4,6 +4,7 @@
  *     answer.c  a request into a call, and its outcome into a reply
  *     calls.c   calls that are answered later: calls.h
  *     tails.c   … streams that wait for a change
+ *     uploads.c requests with a streamed file: uploads.h
  */
 #ifndef MISHAP_HTTP_CALLS_API_H
 #define MISHAP_HTTP_CALLS_API_H
@@ -38,6 +39,7 @@ typedef struct mishap_api {
     size_t tails_resumed; /* the number of tails whose handlers run */
     uint64_t news_seen;   /* the number of changes that were processed */
     bool draining;        /* no stream may wait any more */
+    size_t uploads;       /* the number of requests with a streamed file */
 } mishap_api;
 
 /* The header field that names a session, where there are any: Mishap-Session. */
@@ -51,17 +53,12 @@ bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *re
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply);
 
-/* Make a reply of the outcome of a call, and record it if it is an incident. Takes the failure. */
+/* Make a reply of the outcome of a call, and record it if it is a failure. Takes the failure. */
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
                          mishap_call *call, mishap *failure, mishap_http_reply *reply);
 
 /* Add the header fields for an answer that is bytes. */
 void mishap_api_put_bytes_fields(mishap_http_reply *reply);
-
-/* Record the private side of a failure, if it has one worth recording. `secrets` may be NULL. */
-void mishap_api_record(const mishap_served *served, const mishap_http_request *request,
-                       const mishap_call *call, const mishap_secrets *secrets,
-                       const mishap *failure);
 
 /* Say where a call comes from: a request that lives as long as the call. */
 void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,

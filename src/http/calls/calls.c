@@ -3,8 +3,10 @@
  * stream whose pieces are forwarded immediately.
  */
 #include "http/calls/calls.h"
+#include "http/calls/uploads.h"
 
 #include "base/memory.h"
+#include "operation/fields.h"
 #include "operation/media.h"
 
 static const mishap_http_settings *settings_of(const mishap_api_call *c)
@@ -19,6 +21,7 @@ void mishap_api_call_free(mishap_api_call *c)
     mishap_call_end(c->run.call);
     mishap_http_stream_ended(c->api->server, c->held);
     mishap_free(c->refused);
+    mishap_api_upload_free(c->upload);
     mishap_arena_release(&c->memory);
     mishap_release(c);
 }
@@ -30,6 +33,7 @@ static void on_closed(mishap_http_later *later)
     mishap_api_call *c = later->owner;
     bool waits = c->in != NULL;
     c->later = NULL;
+    mishap_api_upload_cut(c->upload);
     mishap_api_tail_leave(c);
     if (!waits) {
         mishap_runner_forget(c->api->served->runner, &c->run);
@@ -66,7 +70,9 @@ bool mishap_api_call_stream(mishap_api_call *c)
     mishap_http_reply head = { .status = mishap_call_status(c->run.call),
                                .media_type = c->type ? c->type : mishap_media_bytes };
     c->spoke_ns = mishap_clock_monotonic_ns();
-    mishap_http_reply_field(&head, "Cache-Control", (mishap_text)MISHAP_TEXT("no-cache"));
+    mishap_buffer_put_text(&head.fields, c->fields);
+    if (!mishap_answer_fields_find(c->fields, "Cache-Control").data)
+        mishap_http_reply_field(&head, "Cache-Control", (mishap_text)MISHAP_TEXT("no-cache"));
     mishap_http_reply_field(&head, "X-Accel-Buffering", (mishap_text)MISHAP_TEXT("no"));
     mishap_api_put_bytes_fields(&head);
     mishap_http_later_begin(c->later, &head);
@@ -93,7 +99,17 @@ static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
     mishap_api_call *c = call_of(watcher);
     c->run.call->answer_kind = MISHAP_ANSWER_STREAM; /* the HTTP status depends on it */
     if (!c->later->streaming) {
-        c->type = mishap_media_clean_text(&c->run.call->arena, media_type);
+        mishap_call *call = c->run.call;
+        const char *end = memchr(media_type.data, '\n', media_type.length);
+        mishap_text lines = { NULL, 0 };
+        if (end) {
+            lines = (mishap_text){ end + 1,
+                                   media_type.length - (size_t)(end + 1 - media_type.data) };
+            media_type.length = (size_t)(end - media_type.data);
+        }
+        if (lines.length && mishap_answer_fields_are_sound(lines))
+            c->fields = mishap_arena_copy(&call->arena, lines);
+        c->type = mishap_media_clean_text(&call->arena, media_type);
         c->events = mishap_media_is(c->type, "text/event-stream");
     }
     return true;
@@ -193,7 +209,10 @@ static void on_done(mishap_run *run, mishap *failure)
         end_head(c);
         return;
     }
-    if (!c->refused && waits(run->call, failure) && mishap_api_tail_wait(c))
+    mishap *not_arrived = mishap_api_upload_failure(c->upload);
+    if (not_arrived)
+        failure = mishap_because(not_arrived, failure);
+    if (!c->refused && !c->upload && waits(run->call, failure) && mishap_api_tail_wait(c))
         return;
     if (c->refused) {
         mishap *refused = c->refused;
@@ -227,6 +246,43 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     return true;
 }
 
+/* Begin a deferred call. False: it was refused, and the request was answered. */
+static bool begin_deferred(mishap_api_call *c, mishap_api *api, mishap_http_later *later,
+                           mishap_call *call, mishap_api_upload *upload)
+{
+    *c = (mishap_api_call){ .watcher = { .stream = on_stream, .piece = on_piece },
+                            .api = api,
+                            .later = later,
+                            .upload = upload };
+    mishap_arena_init(&c->memory, NULL, 0);
+    later->owner = c;
+    later->closed = on_closed;
+    later->written = on_written;
+    later->left = on_left;
+    later->half_close = true;
+    if (mishap_api_call_start(c, call))
+        return true;
+    mishap *refused = mishap_runner_refuse(api->served->runner, call);
+    mishap_call_end(call);
+    c->run.call = NULL;
+    mishap_api_call_fail(c, refused);
+    return false;
+}
+
+mishap *mishap_api_call_begin_upload(mishap_api *api, mishap_http_later *later, mishap_call *call,
+                                     mishap_api_upload *upload, mishap_api_call **out)
+{
+    mishap_api_call *c = mishap_allocate(sizeof *c);
+    *out = NULL;
+    if (!c) {
+        mishap_call_end(call);
+        return mishap_out_of_memory();
+    }
+    if (begin_deferred(c, api, later, call, upload))
+        *out = c;
+    return NULL;
+}
+
 mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *request,
                               mishap_call *call)
 {
@@ -236,20 +292,6 @@ mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *reques
         mishap_release(c);
         return mishap_out_of_memory();
     }
-    *c = (mishap_api_call){ .watcher = { .stream = on_stream, .piece = on_piece },
-                            .api = api,
-                            .later = later };
-    mishap_arena_init(&c->memory, NULL, 0);
-    later->owner = c;
-    later->closed = on_closed;
-    later->written = on_written;
-    later->left = on_left;
-    later->half_close = true;
-    if (!mishap_api_call_start(c, call)) {
-        mishap *refused = mishap_runner_refuse(api->served->runner, call);
-        mishap_call_end(call);
-        c->run.call = NULL;
-        mishap_api_call_fail(c, refused);
-    }
+    begin_deferred(c, api, later, call, NULL);
     return NULL;
 }

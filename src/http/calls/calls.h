@@ -10,13 +10,15 @@
 struct mishap_api_call {
     mishap_run run; /* the first member; without a call while it waits for a change */
     mishap_watcher watcher;
+    mishap_text fields; /* of a stream: header lines of the program; no data: none */
     mishap_api *api;
-    mishap_http_later *later; /* the request that waits for it; NULL: the peer is gone */
-    const char *type;         /* of a stream; in the arena of the call */
-    bool events;              /* … and it is text/event-stream */
-    uint32_t held;            /* … its count for its caller; 0: it is not counted */
-    mishap *refused;          /* … why it is refused; NULL: it is not */
-    int64_t spoke_ns;         /* when a piece of it was sent last */
+    mishap_http_later *later;         /* the request that waits for it; NULL: the peer is gone */
+    const char *type;                 /* of a stream; in the arena of the call */
+    bool events;                      /* … and it is text/event-stream */
+    uint32_t held;                    /* … its count for its caller; 0: it is not counted */
+    mishap *refused;                  /* … why it is refused; NULL: it is not */
+    int64_t spoke_ns;                 /* when a piece of it was sent last */
+    struct mishap_api_upload *upload; /* its streamed file (uploads.h); NULL: none */
 
     /* Of a live tail: a stream that waits for a change. */
     uint64_t seen;        /* the number of changes when its handler began */
@@ -32,6 +34,13 @@ struct mishap_api_call {
 
 /* Hand over a call, with its watcher, to be run. False: there are too many; nothing has changed. */
 bool mishap_api_call_start(mishap_api_call *c, mishap_call *call);
+
+/* The same for a request that was deferred before, whose streamed file the call owns then. NULL:
+ * the call is owned by *out; if it could not be handed over, the request was answered, *out is
+ * NULL, and the file is freed. A failure: nothing has changed, but for the call, which was ended.
+ */
+mishap *mishap_api_call_begin_upload(mishap_api *api, mishap_http_later *later, mishap_call *call,
+                                     struct mishap_api_upload *upload, mishap_api_call **out);
 
 /* Send the head of the stream, if that was not done yet. False: there are too many streams;
  * c->refused says why. */

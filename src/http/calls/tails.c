@@ -88,6 +88,7 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     mishap_call_end(c->run.call);
     c->run.call = NULL;
     c->type = NULL; /* it belonged to the call */
+    c->fields = (mishap_text){ NULL, 0 };
     mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, -1);
     enter_list(c,
                mishap_news_has(api->served->news, c->seen, c->address) ? &api->due : &api->waiting);

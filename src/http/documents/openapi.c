@@ -7,8 +7,11 @@
 #include <strings.h>
 
 #include "operation/media.h"
+#include "http/wire/form.h"
+#include "operation/rules.h"
 #include "operation/schema.h"
 #include "operation/secret.h"
+#include "operation/upload.h"
 
 typedef mishap_http_document document;
 
@@ -51,8 +54,8 @@ static const mishap_param one_service = { .name = "service", .type = MISHAP_STRI
 static const mishap_param health_answers[] = {
     { "status", MISHAP_ENUM, .required = true, .choices = health_words,
       .help = "`degraded`: some services are not available, or do not work" },
-    { "name", MISHAP_STRING, .required = true, .help = "The version of the program" },
-    { "version", MISHAP_STRING, .required = true },
+    { "name", MISHAP_STRING, .required = true },
+    { "version", MISHAP_STRING, .required = true, .help = "The version of the program" },
     { "unavailable", MISHAP_ARRAY, .items = &one_service,
       .help = "Names of the services that are not available, if any" },
     { "services", MISHAP_OBJECT,
@@ -60,12 +63,18 @@ static const mishap_param health_answers[] = {
     { "ready", MISHAP_OBJECT,
       .help = "Whether each service works, as far as it was tried, under its name: true, false, or "
               "null if it was not tried or is not installed" },
+    { "readers", MISHAP_OBJECT,
+      .help =
+          "What reads the log of incidents (index, otlp), each under its name: `state` (follows, "
+          "retries, refuses, rebuilds), `error`, `lag_bytes`, `lost` and `dropped`" },
+    { "incidents", MISHAP_OBJECT,
+      .help = "If the log of incidents has lost some, or cannot be written: how many (`lost`), and "
+              "the number of the system's error (`error`)" },
     { 0 },
 };
-static const char *const ready_words[] = { "ready", "degraded", NULL };
+static const char *const ready_words[] = { "ready", NULL };
 static const mishap_param ready_answers[] = {
-    { "status", MISHAP_ENUM, .required = true, .choices = ready_words,
-      .help = "`degraded`: some services do not work; the others are served" },
+    { "status", MISHAP_ENUM, .required = true, .choices = ready_words },
     { "services", MISHAP_OBJECT, .required = true,
       .help = "Each service that depends on another program, and each that cannot be opened, under "
               "its name: `ready` (true, false or null), `state` (works, fails, not tried, not "
@@ -79,9 +88,10 @@ static const mishap_operation described[] = {
       .route = "GET /health",
       .answers = health_answers },
     { .name = "server.ready",
-      .summary = "Check which services work",
+      .summary = "Check whether requests should be sent to this server",
       .route = "GET /ready",
-      .answers = ready_answers },
+      .answers = ready_answers,
+      .raises = MISHAP_RAISES(UNAVAILABLE) },
     { .name = "server.metrics",
       .summary = "Metrics in the Prometheus text format",
       .route = "GET /metrics" },
@@ -114,6 +124,16 @@ static bool is_served(const document *d, const mishap_operation *operation)
     return operation->route && (!operation->chaos || d->settings->served->chaos);
 }
 
+bool mishap_http_is_taken(const mishap_app *app, const mishap_http_endpoint *endpoint)
+{
+    if (!endpoint->yields)
+        return false;
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (o->route && mishap_route_same(o->route, endpoint->route))
+            return true;
+    return false;
+}
+
 static bool list_entries(document *d, const mishap_http_endpoint *further)
 {
     size_t most = 0;
@@ -129,7 +149,7 @@ static bool list_entries(document *d, const mishap_http_endpoint *further)
         if (is_served(d, o))
             d->entries[d->count++] = (mishap_http_entry){ .operation = o };
     for (const mishap_http_endpoint *e = further; e->route; e++)
-        if (description_of(e))
+        if (description_of(e) && !mishap_http_is_taken(d->settings->served->app, e))
             d->entries[d->count++] = (mishap_http_entry){ description_of(e), e };
     return true;
 }
@@ -285,7 +305,7 @@ static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_te
                           bool tail)
 {
     const mishap_param *items = param->items;
-    bool json = param->type == MISHAP_OBJECT ||
+    bool json = param->type > MISHAP_ARRAY ||
                 (param->type == MISHAP_ARRAY && (!items || items->type >= MISHAP_ARRAY));
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
@@ -332,9 +352,21 @@ static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
     if (body && !mishap_media_taken(operation, json)) {
         mishap_json_comma(b);
         MISHAP_PUT(b, "\"application/json\":{\"schema\":");
-        mishap_params_put_schema_but(b, operation->params, is_outside_body, operation);
+        mishap_params_put_schema_but(b, operation->params, operation->rules, is_outside_body,
+                                     operation);
         MISHAP_PUT(b, "}");
     }
+    if (body && mishap_http_takes_forms(operation)) {
+        mishap_json_comma(b);
+        MISHAP_PUT(b, "\"multipart/form-data\":{\"schema\":");
+        mishap_params_put_form_schema(b, operation->params, is_outside_body, operation);
+        MISHAP_PUT(b, "},\"application/x-www-form-urlencoded\":{\"schema\":");
+        mishap_params_put_schema_but(b, operation->params, operation->rules, is_outside_body,
+                                     operation);
+        MISHAP_PUT(b, "}");
+    }
+    if (mishap_streamed_param(operation))
+        put_media_type(b, (mishap_text)MISHAP_TEXT("application/octet-stream"));
     MISHAP_PUT(b, "}}");
 }
 
@@ -380,6 +412,24 @@ static void put_success(mishap_buffer *b, const mishap_http_entry *entry)
     mishap_json_close(b, '}');
 }
 
+/* Its description, and the rules across its parameters. */
+static void put_operation_words(mishap_buffer *b, const mishap_operation *operation)
+{
+    mishap_buffer words = { 0 };
+    mishap_buffer_put_text(&words, mishap_text_of(operation->description));
+    if (operation->rules) {
+        mishap_buffer_put_text(&words, mishap_text_of(words.length ? "\n\nRules: " : "Rules: "));
+        mishap_rules_put_words(&words, operation->rules);
+        MISHAP_PUT(&words, ".");
+    }
+    if (words.length) {
+        MISHAP_JSON_KEY(b, "description");
+        mishap_json_string(b, mishap_buffer_text(&words));
+    }
+    b->failed = b->failed || words.failed;
+    mishap_buffer_release(&words);
+}
+
 /* -- paths ------------------------------------------------------------------------------------- */
 
 static void put_operation(document *d, const mishap_http_entry *entry,
@@ -397,12 +447,11 @@ static void put_operation(document *d, const mishap_http_entry *entry,
     mishap_json_string(b, tag_of(operation));
     MISHAP_PUT(b, "],\"summary\":");
     put_string(b, operation->summary);
-    if (operation->description) {
-        MISHAP_JSON_KEY(b, "description");
-        put_string(b, operation->description);
-    }
+    put_operation_words(b, operation);
     if (entry->endpoint && entry->endpoint->open)
         MISHAP_PUT(b, ",\"security\":[]");
+    else if (operation->operator_only) /* on a loopback address, too */
+        MISHAP_PUT(b, ",\"security\":[{\"bearer\":[]},{\"api_key\":[]}]");
     put_parameters(b, operation, wording);
     MISHAP_PUT(b, ",\"responses\":{");
     put_success(b, entry);

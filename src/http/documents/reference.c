@@ -22,7 +22,7 @@ void mishap_http_put_codes(mishap_buffer *buffer)
     MISHAP_PUT(buffer, "{\"codes\":[");
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
         for (size_t i = 0; i < catalog->count; i++)
-            put_row(buffer, &catalog->codes[i]);
+            put_row(buffer, catalog->codes[i]);
     MISHAP_PUT(buffer, "]}");
 }
 
@@ -65,6 +65,7 @@ static const struct common {
     { MISHAP_CODE_UNAUTHORIZED, 0 },
     { MISHAP_CODE_AUTH_REQUIRED, NEEDS_KEY },
     { MISHAP_CODE_FORBIDDEN, MINDS_HOST | NEEDS_NO_KEY }, /* a page of another origin calls */
+    { MISHAP_CODE_FORBIDDEN, NEEDS_KEY },                 /* the key lacks the scope */
     { MISHAP_CODE_CONTENT_TOO_LARGE, SENDS_BODY },
     { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, TAKES_BYTES },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
@@ -85,7 +86,7 @@ static int traits_of(const mishap_http_document *d, const mishap_http_entry *ent
            (operation->params && operation->params->name ? HAS_PARAMS : 0) |
            (entry->endpoint ? 0 : RUNS_HANDLER) |
            (entry->endpoint && entry->endpoint->any_host ? 0 : MINDS_HOST) |
-           (d->settings->key_required && !open ? NEEDS_KEY : 0) |
+           ((d->settings->key_required && !open) || operation->operator_only ? NEEDS_KEY : 0) |
            (d->settings->key_required ? 0 : NEEDS_NO_KEY) | (d->settings->rate > 0 ? HAS_RATE : 0);
 }
 
@@ -110,7 +111,7 @@ static const mishap_code **gather(mishap_http_document *d, const mishap_http_ent
     const mishap_code **codes = mishap_arena_take(&d->arena, (COMMONS + declared) * sizeof *codes);
     *count = 0;
     for (size_t i = 0; codes && i < COMMONS; i++)
-        if ((commons[i].traits & ~traits) == 0)
+        if ((commons[i].traits & ~traits) == 0 && !contains(codes, *count, commons[i].code))
             codes[(*count)++] = commons[i].code;
     for (at = 0; codes && (code = mishap_operation_code(app, entry->operation, &at));)
         if (!contains(codes, *count, code))
@@ -389,7 +390,8 @@ static const char schemas[] =
                 "\"invalid_length\",\"value_out_of_range\",\"pattern_mismatch\"]},"
             "\"expected\":{\"description\":\"The expected value, type or form.\"},"
             "\"actual\":{\"description\":\"The value that was sent.\"},"
-            "\"min\":{\"type\":\"number\"},\"max\":{\"type\":\"number\"}"
+            "\"min\":{\"type\":\"number\"},\"max\":{\"type\":\"number\"},"
+            "\"message\":{\"type\":\"string\",\"description\":\"What is wrong with it, for people.\"}"
         "}"
     "},"
     "\"Problem\":{"

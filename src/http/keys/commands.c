@@ -72,6 +72,11 @@ static mishap *unwritable(const char *path, int error)
                             error, path);
 }
 
+static bool is_of_operator(const char *name)
+{
+    return strcmp(name, MISHAP_KEY_OPERATOR) == 0;
+}
+
 /* -- the lock ---------------------------------------------------------------------------------- */
 
 /* The folder and those above it, for this user only. */
@@ -82,23 +87,13 @@ static mishap *make_folder(mishap_call *call, const char *folder)
     return mishap_system_make_folder(path) ? NULL : unwritable(folder, errno);
 }
 
-/* The server runs as the owner of the folder and must be able to read what root creates there. Only
- * for files that were just created, and that cannot be another user's file under another name. */
-static void give_to_owner(int file, const char *folder)
-{
-    struct stat status;
-    if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
-        fchown(file, status.st_uid, status.st_gid) != 0)
-        errno = 0; /* then it stays root's */
-}
-
 /* A new file gets owner and mode of the file that it replaces. Only root can change the owner;
  * otherwise it stays with the user who made it. */
 static void make_alike(int file, const struct place *place)
 {
     struct stat old;
     if (stat(place->keys, &old) != 0) {
-        give_to_owner(file, place->folder);
+        mishap_key_give_to_owner(file, place->folder);
     } else if (fchown(file, old.st_uid, old.st_gid) == 0 ||
                fchown(file, (uid_t)-1, old.st_gid) == 0) {
         if (fchmod(file, old.st_mode & 0666) != 0)
@@ -111,7 +106,7 @@ static int open_lock(const struct place *place)
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
     int file = open(place->lock, flags | O_CREAT | O_EXCL, 0600);
     if (file >= 0)
-        give_to_owner(file, place->folder);
+        mishap_key_give_to_owner(file, place->folder);
     else if (errno == EEXIST)
         file = open(place->lock, flags);
     return file;
@@ -141,31 +136,6 @@ static mishap *take_lock(const struct place *place, int *out)
 
 /* -- the file ---------------------------------------------------------------------------------- */
 
-/* Write all of it to the disk: 0 or an errno. */
-static int write_whole(int file, mishap_text text)
-{
-    while (text.length) {
-        ssize_t count = write(file, text.data, text.length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return count < 0 ? errno : EIO;
-        text.data += count;
-        text.length -= (size_t)count;
-    }
-    return fsync(file) == 0 ? 0 : errno;
-}
-
-/* The new name is on the disk only when the folder was synchronized. */
-static void keep_folder(const char *folder)
-{
-    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    fsync(file);
-    close(file);
-}
-
 /* Replace the old file by a new one. */
 static mishap *replace_file(const struct place *place, const mishap_buffer *text)
 {
@@ -175,13 +145,13 @@ static mishap *replace_file(const struct place *place, const mishap_buffer *text
     if (file < 0)
         return unwritable(place->keys, errno);
     make_alike(file, place);
-    int error = write_whole(file, mishap_buffer_text(text));
+    int error = mishap_key_write(file, mishap_buffer_text(text));
     if (close(file) != 0 && !error)
         error = errno;
     if (!error && rename(place->fresh, place->keys) != 0)
         error = errno;
     if (!error) {
-        keep_folder(place->folder);
+        mishap_key_keep_folder(place->folder);
         return NULL;
     }
     unlink(place->fresh);
@@ -190,26 +160,8 @@ static mishap *replace_file(const struct place *place, const mishap_buffer *text
 
 /* -- keys add ---------------------------------------------------------------------------------- */
 
-/* "mk_" and 32 random bytes in base64url, six bits a character, the last one filled up with zeros.
- */
-static bool make_key(char key[MISHAP_KEY_LENGTH + 1])
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    unsigned char bytes[MISHAP_KEY_RANDOM + 1] = { 0 };
-    if (!mishap_system_random(bytes, MISHAP_KEY_RANDOM))
-        return false;
-    memcpy(key, "mk_", 3);
-    for (size_t i = 0; i < MISHAP_KEY_LENGTH - 3; i++) {
-        size_t bit = 6 * i, at = bit / 8;
-        unsigned pair = (unsigned)bytes[at] << 8 | bytes[at + 1];
-        key[3 + i] = letters[pair >> (10 - bit % 8) & 63];
-    }
-    key[MISHAP_KEY_LENGTH] = '\0';
-    return true;
-}
-
-static void put_line(mishap_buffer *b, const char *name, const char *key)
+/* The usual scopes are left out, as they are in files that are older than scopes. */
+static void put_line(mishap_buffer *b, const char *name, const char *key, unsigned scopes)
 {
     unsigned char hash[MISHAP_KEY_HASH];
     char digits[2 * MISHAP_KEY_HASH];
@@ -220,12 +172,25 @@ static void put_line(mishap_buffer *b, const char *name, const char *key)
     mishap_buffer_put(b, digits, sizeof digits);
     MISHAP_PUT(b, " ");
     mishap_clock_put_timestamp(b, mishap_clock_now_ms());
+    if (scopes != MISHAP_SCOPES_USUAL) {
+        MISHAP_PUT(b, " ");
+        mishap_scopes_put(b, scopes);
+    }
     MISHAP_PUT(b, "\n");
 }
 
-#define HEADING "# API keys: name, SHA-256 of the key, time of creation.\n"
+#define HEADING "# API keys: name, SHA-256 of the key, time of creation, scopes if not the usual.\n"
 
-static mishap *add_line(const struct place *place, const char *name, const char *key)
+static mishap *already_exists(mishap_text name)
+{
+    mishap *m = mishap_tell(mishap_raise(ALREADY_EXISTS, "A key named %.*s already exists.",
+                                         (int)name.length, name.data),
+                            "name", name);
+    return mishap_suggest(m, "Choose another name, or remove that key first.");
+}
+
+static mishap *add_line(const struct place *place, const char *name, const char *key,
+                        unsigned scopes)
 {
     mishap_key_file file = { 0 };
     mishap_buffer *text = &file.text;
@@ -235,12 +200,9 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         failure = mishap_key_file_read(place->keys, &file);
     if (failure)
         goto done;
-    const mishap_key_line *same = mishap_key_file_find(&file, mishap_text_of(name));
-    if (same) {
-        failure = mishap_tell(mishap_raise(ALREADY_EXISTS, "A key named %.*s already exists.",
-                                           (int)same->name.length, same->name.data),
-                              "name", name);
-        failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
+    if (mishap_key_file_find(&file, mishap_text_of(name)) ||
+        (is_of_operator(name) && mishap_key_operator_stamp(place->folder).inode)) {
+        failure = already_exists(mishap_text_of(name));
         goto done;
     }
     if (file.disabled.data) { /* it is not disabled any more */
@@ -253,7 +215,7 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         MISHAP_PUT(text, HEADING);
     else if (text->data[text->length - 1] != '\n')
         MISHAP_PUT(text, "\n");
-    put_line(text, name, key);
+    put_line(text, name, key, scopes);
     failure = replace_file(place, text);
 done:
     mishap_key_file_release(&file);
@@ -262,29 +224,78 @@ done:
     return failure;
 }
 
+static mishap *no_such_scope(mishap_call *call, mishap_text name)
+{
+    mishap_text near = mishap_scope_nearest(name);
+    mishap *m = mishap_raise(ARG_ERROR,
+                             "There is no scope `%.*s`. A scope is call, metrics or "
+                             "operator.",
+                             (int)mishap_utf8_cut(name, 40), name.data ? name.data : "");
+    return near.data ? mishap_suggest(m, mishap_call_print(call, "Did you mean `%.*s`?",
+                                                           (int)near.length, near.data))
+                     : m;
+}
+
+/* Each --scope is a name, or several with commas between them. */
+static mishap *read_scopes(mishap_call *call, unsigned *scopes)
+{
+    *scopes = mishap_count(call, "scope") ? 0 : MISHAP_SCOPES_USUAL;
+    for (const mishap_call *item = mishap_first(call, "scope"); item; item = mishap_next(item)) {
+        mishap_text list = mishap_text_of(mishap_string(item, "")), name;
+        while (mishap_scopes_next(&list, &name)) {
+            unsigned scope = mishap_scope_find(name);
+            if (!scope)
+                return no_such_scope(call, name);
+            *scopes |= scope;
+        }
+    }
+    return NULL;
+}
+
 static mishap *run_add(mishap_call *call)
 {
+    unsigned scopes;
     struct place place;
     char key[MISHAP_KEY_LENGTH + 1];
     const char *name = mishap_string(call, "name");
-    mishap *failure = find_place(call, &place);
+    mishap *failure = read_scopes(call, &scopes);
+    if (!failure)
+        failure = find_place(call, &place);
     if (failure)
         return failure;
-    if (!make_key(key))
+    if (!mishap_key_make(key))
         return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     failure = make_folder(call, place.folder);
     if (!failure)
-        failure = add_line(&place, name, key);
+        failure = add_line(&place, name, key, scopes);
     if (failure)
         return tell_place(&place, failure);
     warn_of_readers(call, &place);
     mishap_answer_member(call, "name", name);
     mishap_answer_member(call, "key", (const char *)key);
+    mishap_buffer words = { 0 };
+    mishap_scopes_put(&words, scopes);
+    mishap_buffer_put_char(&words, '\0');
+    if (!words.failed)
+        mishap_answer_member(call, "scopes", (const char *)words.data);
+    mishap_buffer_release(&words);
     return mishap_answer_member(call, "note",
                                 "Copy this key now: it is shown only once and is not stored.");
 }
 
 /* -- keys list --------------------------------------------------------------------------------- */
+
+static void put_listed(mishap_buffer *json, const mishap_key_line *line)
+{
+    mishap_json_open(json, '{');
+    MISHAP_JSON_TEXT_MEMBER(json, "name", line->name);
+    MISHAP_JSON_TEXT_MEMBER(json, "created", line->created);
+    MISHAP_JSON_KEY(json, "scopes");
+    MISHAP_PUT(json, "\"");
+    mishap_scopes_put(json, line->scopes);
+    MISHAP_PUT(json, "\"");
+    mishap_json_close(json, '}');
+}
 
 static mishap *run_list(mishap_call *call)
 {
@@ -302,12 +313,18 @@ static mishap *run_list(mishap_call *call)
     mishap_json_open(&json, '{');
     MISHAP_JSON_KEY(&json, "keys");
     mishap_json_open(&json, '[');
+    mishap_key_line own;
+    char created[MISHAP_KEY_CREATED + 1];
+    bool has_own = mishap_key_operator_line(place.folder, &own, created);
     for (size_t i = 0; i < file.count; i++) {
-        mishap_json_open(&json, '{');
-        MISHAP_JSON_TEXT_MEMBER(&json, "name", file.lines[i].name);
-        MISHAP_JSON_TEXT_MEMBER(&json, "created", file.lines[i].created);
-        mishap_json_close(&json, '}');
+        if (has_own && mishap_key_order(own.name, file.lines[i].name) <= 0) {
+            put_listed(&json, &own);
+            has_own = false;
+        }
+        put_listed(&json, &file.lines[i]);
     }
+    if (has_own)
+        put_listed(&json, &own);
     MISHAP_PUT(&json, "]}");
     mishap_buffer_put_char(&json, '\0');
     failure = json.failed ? mishap_out_of_memory() : mishap_answer(call, json.data);
@@ -374,6 +391,11 @@ static mishap *run_remove(mishap_call *call)
     if (failure)
         return failure;
     failure = remove_line(&place, name);
+    if (failure && is_of_operator(name) && mishap_told(failure)->code == MISHAP_CODE_NOT_FOUND &&
+        mishap_key_operator_remove(place.folder)) {
+        mishap_free(failure);
+        failure = NULL;
+    }
     if (failure)
         return tell_place(&place, failure);
     warn_of_readers(call, &place);
@@ -440,6 +462,15 @@ static mishap *run_disable(mishap_call *call)
                                .help = "Data folder of the server"                                 \
     }
 
+static const mishap_param scope_item = { "item", MISHAP_STRING, .length = { 1, 100 } };
+static const mishap_param add_params[] = {
+    NAME_PARAM,
+    { "scope", MISHAP_ARRAY, .items = &scope_item, .length = { 1, 10 }, .placeholder = "SCOPE",
+      .help = "call, metrics or operator; several with commas, or with several flags. By default "
+              "call,metrics" },
+    DATA_PARAM,
+    { 0 },
+};
 static const mishap_param name_and_data[] = { NAME_PARAM, DATA_PARAM, { 0 } };
 static const mishap_param data_alone[] = { DATA_PARAM, { 0 } };
 
@@ -447,12 +478,14 @@ static const mishap_param add_answers[] = {
     { "name", MISHAP_STRING, .required = true },
     { "key", MISHAP_STRING, .required = true,
       .help = "The key that a client sends; it is not shown again" },
+    { "scopes", MISHAP_STRING, .required = true, .help = "What the key allows" },
     { "note", MISHAP_STRING, .required = true },
     { 0 },
 };
 static const mishap_param listed_members[] = {
     { "name", MISHAP_STRING, .required = true },
     { "created", MISHAP_STRING, .required = true, .help = "Time of creation, in UTC" },
+    { "scopes", MISHAP_STRING, .required = true, .help = "What the key allows" },
     { 0 },
 };
 static const mishap_param listed = { "", MISHAP_OBJECT, .members = listed_members };
@@ -474,6 +507,7 @@ static const mishap_example add_examples[] = {
     { "keys add --name deploy", "Create a key for a deployment client" },
     { "keys add --name ci.nightly --data /var/lib/service",
       "Create a key for the server with that data folder" },
+    { "keys add --name grafana --scope metrics", "Create a key that can only read /metrics" },
     { 0 },
 };
 static const mishap_example list_examples[] = {
@@ -495,8 +529,9 @@ const mishap_operation mishap_keys_add = {
     .description = "The key is shown once; the server stores only its hash. A client sends the key "
                    "as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. The name of the key then "
                    "identifies the client, for example in the access log. A running server accepts "
-                   "the key after one or two seconds.",
-    .params = name_and_data,
+                   "the key after one or two seconds.\n\nThe scope call is for operations, metrics "
+                   "for /metrics, and operator for the private side of failures (/incidents).",
+    .params = add_params,
     .run = run_add,
     .local = true,
     .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE,
@@ -511,7 +546,8 @@ const mishap_operation mishap_keys_list = {
     .name = "keys.list",
     .summary = "List the API keys",
     .description =
-        "List the name and the time of creation of each key. The keys themselves are not stored.",
+        "List the name, the time of creation and the scopes of each key. The keys themselves are "
+        "not stored. `operator` is the key that `serve` has made, in the file operator.key.",
     .params = data_alone,
     .run = run_list,
     .local = true,
@@ -527,7 +563,8 @@ const mishap_operation mishap_keys_remove = {
     .description =
         "A running server refuses the key after one or two seconds and ends its sessions and open "
         "streams. A removed key cannot be restored: a new key of the same name is a different key. "
-        "When the last key is removed, callers still cannot name themselves: see `keys disable`.",
+        "When the last key is removed, callers still cannot name themselves: see `keys disable`. "
+        "The key `operator` is made anew when a server starts.",
     .params = name_and_data,
     .run = run_remove,
     .local = true,

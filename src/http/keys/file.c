@@ -46,11 +46,84 @@ static bool read_line(mishap_text line, mishap_key_line *key)
         return false;
     key->name = (mishap_text){ line.data, (size_t)(space - line.data) };
     const char *hash = space + 1, *gap = hash + 2 * MISHAP_KEY_HASH, *created = gap + 1;
-    if (line.length != key->name.length + 2 * MISHAP_KEY_HASH + MISHAP_KEY_CREATED + 2)
+    const size_t least = key->name.length + 2 * MISHAP_KEY_HASH + MISHAP_KEY_CREATED + 2;
+    if (line.length < least)
         return false;
     key->created = (mishap_text){ created, MISHAP_KEY_CREATED };
+    mishap_text rest = { line.data + least, line.length - least };
+    key->scopes = MISHAP_SCOPES_USUAL;
+    if (rest.length &&
+        (rest.data[0] != ' ' ||
+         !mishap_scopes_read((mishap_text){ rest.data + 1, rest.length - 1 }, &key->scopes)))
+        return false;
     return is_name(key->name) && mishap_hex_read(hash, key->hash, MISHAP_KEY_HASH) && *gap == ' ' &&
            is_time(created);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+/* "mk_" and 32 random bytes in base64url, six bits a character, the last one filled up with zeros.
+ */
+bool mishap_key_make(char key[MISHAP_KEY_LENGTH + 1])
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char bytes[MISHAP_KEY_RANDOM + 1] = { 0 };
+    if (!mishap_system_random(bytes, MISHAP_KEY_RANDOM))
+        return false;
+    memcpy(key, "mk_", 3);
+    for (size_t i = 0; i < MISHAP_KEY_LENGTH - 3; i++) {
+        size_t bit = 6 * i, at = bit / 8;
+        unsigned pair = (unsigned)bytes[at] << 8 | bytes[at + 1];
+        key[3 + i] = letters[pair >> (10 - bit % 8) & 63];
+    }
+    key[MISHAP_KEY_LENGTH] = '\0';
+    return true;
+}
+
+bool mishap_key_is_one(mishap_text key)
+{
+    if (key.length != MISHAP_KEY_LENGTH || memcmp(key.data, "mk_", 3) != 0)
+        return false;
+    for (size_t i = 3; i < MISHAP_KEY_LENGTH; i++) {
+        char c = key.data[i], lower = (char)(c | 32);
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+            return false;
+    }
+    return true;
+}
+
+/* -- files of keys on the disk ----------------------------------------------------------------- */
+
+void mishap_key_give_to_owner(int file, const char *folder)
+{
+    struct stat status;
+    if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
+        fchown(file, status.st_uid, status.st_gid) != 0)
+        errno = 0; /* then it stays root's */
+}
+
+int mishap_key_write(int file, mishap_text text)
+{
+    while (text.length) {
+        ssize_t count = write(file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? errno : EIO;
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+    return fsync(file) == 0 ? 0 : errno;
+}
+
+void mishap_key_keep_folder(const char *folder)
+{
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    fsync(file);
+    close(file);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */

@@ -3,12 +3,14 @@
  *
  *     # a comment
  *     deploy 1f3c…(64 digits) 2026-02-09T10:20:30.123Z
+ *     grafana 77ab…(64 digits) 2026-11-17T10:20:30.123Z metrics
  *
- * One line a key: its name, the SHA-256 of the key, when it was made. Without any key, the line
- * `disabled` says that keys are not used any more; a file that has neither is taken for a mistake
- * (operation/caller.h). The key itself is stored
- * nowhere. It is 32 random bytes, so a brute-force search is impossible even with a fast hash. A
- * slow hash, as for passwords, would only make every request slower.
+ * One line a key: its name, the SHA-256 of the key, when it was made, and its scopes, separated by
+ * commas. A line without scopes has those that every key had once: call and metrics. Without any
+ * key, the line `disabled` says that keys are not used any more; a file that has neither is taken
+ * for a mistake (operation/caller.h). The key itself is stored nowhere. It is 32 random bytes, so a
+ * brute-force search is impossible even with a fast hash. A slow hash, as for passwords, would only
+ * make every request slower.
  */
 #ifndef MISHAP_HTTP_KEYS_FILE_H
 #define MISHAP_HTTP_KEYS_FILE_H
@@ -36,7 +38,8 @@ typedef struct mishap_key_line {
     mishap_text name;
     mishap_text created;
     unsigned char hash[MISHAP_KEY_HASH];
-    size_t number; /* of the line, from 1 */
+    unsigned scopes; /* base/scope.h */
+    size_t number;   /* of the line, from 1 */
 } mishap_key_line;
 
 /* Identifies a state of the file; all zero: there is no file. */
@@ -78,13 +81,58 @@ const mishap_key_line *mishap_key_file_find(const mishap_key_file *file, mishap_
 bool mishap_key_file_advise(const char *folder, const char *path, const char *name, char *line,
                             size_t size);
 
+/* Make a new key: "mk_" and random bytes. False: the system has no random bytes. */
+bool mishap_key_make(char key[MISHAP_KEY_LENGTH + 1]);
+
+/* Write all of a text to the disk: 0 or an errno. */
+int mishap_key_write(int file, mishap_text text);
+
+/* The server runs as the owner of the folder and must be able to read what root creates there. Only
+ * for files that were just created, and that cannot be another user's file under another name. */
+void mishap_key_give_to_owner(int file, const char *folder);
+
+/* The new name of a file is on the disk only when its folder was synchronized. */
+void mishap_key_keep_folder(const char *folder);
+
 /* The order of names: negative, 0 or positive, as of memcmp(). */
 int mishap_key_order(mishap_text a, mishap_text b);
+
+/* True if a text looks like a key that mishap_key_make() has made. */
+bool mishap_key_is_one(mishap_text key);
 
 /* The SHA-256 of a key. */
 void mishap_key_hash(mishap_text key, unsigned char hash[MISHAP_KEY_HASH]);
 
 /* Add what the system says to a mishap: the reason for the caller, the path for the operator. */
 mishap *mishap_key_blame(mishap *m, int error, const char *path);
+
+/* -- the key of the operator (operator.c) ------------------------------------------------------ */
+
+/*
+ * The file `operator.key` of the data folder has a key with all scopes, as a line of text. `serve`
+ * makes it; it is not in the file of keys, and does not count as a key there: with it alone,
+ * callers may still name themselves. It has the name `operator`.
+ */
+#define MISHAP_KEY_OPERATOR      "operator"
+#define MISHAP_KEY_OPERATOR_FILE "operator.key"
+enum { MISHAP_KEY_OPERATOR_SCOPES = MISHAP_SCOPES_ALL };
+
+/* Read it. An empty key: there is none. INPUT_UNREADABLE or NOT_CONFIGURED: the file is there, but
+ * cannot be used. */
+mishap *mishap_key_operator_read(const char *folder, char key[MISHAP_KEY_LENGTH + 1]);
+
+/* Read it, or make it if there is none. OUTPUT_FAILED: it cannot be written. */
+mishap *mishap_key_operator_make(const char *folder, char key[MISHAP_KEY_LENGTH + 1]);
+
+/* Remove it. False: there was none. */
+bool mishap_key_operator_remove(const char *folder);
+
+/* The key as a line of `keys list`: it was made when its file was last changed. The text is in
+ * `created`. False: there is none. */
+bool mishap_key_operator_line(const char *folder, mishap_key_line *line,
+                              char created[MISHAP_KEY_CREATED + 1]);
+
+/* The state of the file; all zero: there is none. */
+mishap_key_stamp mishap_key_operator_stamp(const char *folder);
 
 #endif

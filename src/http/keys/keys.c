@@ -15,6 +15,7 @@
 struct known {
     unsigned char hash[MISHAP_KEY_HASH];
     const char *name;
+    unsigned scopes; /* base/scope.h */
 };
 
 /* A number that identifies a key, even among keys of the same name. Never 0. */
@@ -34,7 +35,10 @@ struct mishap_http_keys {
     mishap_text *by_name; /* the names alone, sorted; in the same block */
     size_t count;
     mishap_arena names;
-    mishap_key_stamp stamp; /* of the file that they were read from */
+    mishap_key_stamp stamp;     /* of the file that they were read from */
+    struct known own;           /* the key of the operator; no name: there is none … */
+    mishap_key_stamp own_stamp; /* … and the state of its file, or … */
+    mishap_key_stamp own_tried; /* … the state that could not be read and was reported */
     bool seen; /* there was a key since the server began, and the operator has not disabled keys
                   since */
     /* Callers may not name themselves: there is a key, or there was one at some time … */
@@ -59,7 +63,8 @@ static mishap_text keep_name(mishap_http_keys *keys, mishap_text name, size_t *f
     return mishap_arena_copy(&keys->names, name);
 }
 
-/* Report the keys in a list that the server does not have any more. Both are sorted by hash. */
+/* Report the keys in a list that the server does not have any more, or that may do less now. Both
+ * are sorted by hash. */
 static void tell_removed(const mishap_http_keys *keys, const struct known *old, size_t count)
 {
     size_t at = 0;
@@ -68,7 +73,7 @@ static void tell_removed(const mishap_http_keys *keys, const struct known *old, 
         while (at < keys->count &&
                (order = memcmp(keys->known[at].hash, old[i].hash, MISHAP_KEY_HASH)) < 0)
             at++;
-        if (at == keys->count || order > 0)
+        if (at == keys->count || order > 0 || old[i].scopes & ~keys->known[at].scopes)
             keys->removed(keys->context, number_of(old[i].hash));
     }
 }
@@ -108,6 +113,7 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
         const mishap_key_line *line = file->by_hash[i];
         memcpy(known[i].hash, line->hash, MISHAP_KEY_HASH);
         known[i].name = by_name[line - file->lines].data;
+        known[i].scopes = line->scopes;
     }
     struct known *old = keys->known;
     size_t count = keys->count;
@@ -120,6 +126,40 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
     if (keys->removed)
         tell_removed(keys, old, count);
     mishap_release(old);
+    return NULL;
+}
+
+static bool is_same_file(const mishap_key_stamp *a, const mishap_key_stamp *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
+/* Read the key of the operator again if its file has changed. A file that cannot be used has no
+ * key; it is tried again, and the failure is reported once for each state of the file. */
+static mishap *load_own(mishap_http_keys *keys)
+{
+    char key[MISHAP_KEY_LENGTH + 1];
+    struct known old = keys->own;
+    mishap_key_stamp now = mishap_key_operator_stamp(keys->folder);
+    if (is_same_file(&now, &keys->own_stamp))
+        return NULL;
+    mishap *failure = mishap_key_operator_read(keys->folder, key);
+    keys->own_stamp = failure ? (mishap_key_stamp){ .size = -1 } : now;
+    keys->own = (struct known){ 0 };
+    if (key[0]) {
+        keys->own.name = MISHAP_KEY_OPERATOR;
+        keys->own.scopes = MISHAP_KEY_OPERATOR_SCOPES;
+        mishap_key_hash(mishap_text_of(key), keys->own.hash);
+    }
+    explicit_bzero(key, sizeof key);
+    if (keys->removed && old.name && memcmp(old.hash, keys->own.hash, MISHAP_KEY_HASH) != 0)
+        keys->removed(keys->context, number_of(old.hash));
+    if (!failure || !is_same_file(&now, &keys->own_tried)) {
+        keys->own_tried = failure ? now : (mishap_key_stamp){ 0 };
+        return failure;
+    }
+    mishap_free(failure);
     return NULL;
 }
 
@@ -155,6 +195,8 @@ mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
     mishap *failure = mishap_http_keys_make(data, out);
     if (!failure)
         failure = load_keys(*out);
+    if (!failure)
+        failure = load_own(*out);
     if (failure) {
         mishap_http_keys_close(*out);
         *out = NULL;
@@ -171,12 +213,6 @@ void mishap_http_keys_close(mishap_http_keys *keys)
     mishap_release(keys);
 }
 
-static bool is_same_file(const mishap_key_stamp *a, const mishap_key_stamp *b)
-{
-    return a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
-           a->nanoseconds == b->nanoseconds;
-}
-
 static mishap *are_gone(void)
 {
     return mishap_suggest(
@@ -191,6 +227,9 @@ static mishap *are_gone(void)
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
 {
     mishap_key_stamp now = mishap_key_file_stamp(keys->path);
+    mishap *own = load_own(keys);
+    if (own)
+        return own; /* the other keys follow the next time */
     if (!keys->unsound && is_same_file(&now, &keys->stamp))
         return NULL;
     bool known = keys->unsound && is_same_file(&now, &keys->tried), were_gone = keys->gone;
@@ -234,19 +273,6 @@ bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
 
 /* -- who calls --------------------------------------------------------------------------------- */
 
-/* True if it looks like a key of `keys add`. Anything else need not be hashed. */
-static bool is_key(mishap_text key)
-{
-    if (key.length != MISHAP_KEY_LENGTH || memcmp(key.data, "mk_", 3) != 0)
-        return false;
-    for (size_t i = 3; i < MISHAP_KEY_LENGTH; i++) {
-        char c = key.data[i], lower = (char)(c | 32);
-        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
-            return false;
-    }
-    return true;
-}
-
 /* The text after `Bearer`, which may be empty; no data for another scheme, which is ignored. */
 static mishap_text bearer_of(mishap_text field)
 {
@@ -285,9 +311,12 @@ static const struct known *find_key(const mishap_http_keys *keys, mishap_text ke
     unsigned char hash[MISHAP_KEY_HASH];
     const struct known *found = NULL;
     size_t low = 0, high = keys ? keys->count : 0;
-    if (high == 0 || !is_key(key))
+    bool has_own = keys && keys->own.name;
+    if ((high == 0 && !has_own) || !mishap_key_is_one(key))
         return NULL;
     mishap_key_hash(key, hash);
+    if (has_own && same_hash(keys->own.hash, hash))
+        found = &keys->own;
     uint64_t wanted = beginning(hash);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -316,6 +345,7 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
     mishap_text bearer = bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
     request->caller = NULL;
     request->caller_key = 0;
+    request->scopes = MISHAP_SCOPES_USUAL;
     if (!bearer.data && !own.data)
         return required
                    ? mishap_suggest(
@@ -332,5 +362,16 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
         return unauthorized("The API key is not valid.");
     request->caller = key->name;
     request->caller_key = number_of(key->hash);
+    request->scopes = key->scopes;
     return NULL;
+}
+
+/* The same words for every path: they do not say what there is. */
+mishap *mishap_http_keys_permit(const mishap_http_request *request, unsigned scope)
+{
+    if (!scope || request->scopes & scope)
+        return NULL;
+    mishap *m = mishap_raise(FORBIDDEN, "The API key does not have the scope `%s`.",
+                             mishap_scope_name(scope));
+    return mishap_suggest(m, "Ask the operator of this server for a key with this scope.");
 }

@@ -3,6 +3,7 @@
  *
  *     keys.c      which key a request has, and changes of the file
  *     file.c      the file that they are in: file.h
+ *     operator.c  the key of the operator, in a file of its own
  *     commands.c  the commands that change it: mishap_keys_add and so on (mishap/http.h)
  */
 #ifndef MISHAP_HTTP_KEYS_KEYS_H
@@ -44,12 +45,16 @@ void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *contex
                             void *context);
 
 /*
- * Identify the caller. NULL: request->caller and caller_key are set if a known key was sent.
- * UNAUTHORIZED: the key is not known. AUTH_REQUIRED: no key was sent, and `required`. UNAVAILABLE:
- * a key was sent, and the file cannot be read. A key is sent as `Authorization: Bearer KEY` or
- * `X-Api-Key: KEY`, of which `own` is the value. The name lives as long as the keys.
+ * Identify the caller. NULL: request->caller, caller_key and scopes are set if a known key was
+ * sent; without a key the scopes are the usual ones. UNAUTHORIZED: the key is not known.
+ * AUTH_REQUIRED: no key was sent, and `required`. UNAVAILABLE: a key was sent, and the file cannot
+ * be read. A key is sent as `Authorization: Bearer KEY` or `X-Api-Key: KEY`, of which `own` is the
+ * value. The name lives as long as the keys.
  */
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
                                mishap_text own, bool required);
+
+/* FORBIDDEN if the caller of a request, which was checked, has none of these scopes; else NULL. */
+mishap *mishap_http_keys_permit(const mishap_http_request *request, unsigned scope);
 
 #endif

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/tally.h"
+#include "http/calls/uploads.h"
 #include "http/documents/documents.h"
 #include "http/keys/keys.h"
 #include "http/serve/serve.h"
 #include "incident/incident.h"
+#include "incident/readers.h"
 #include "operation/caller.h"
 #include "server/origin.h"
 #include "worker/serving/trials.h"
@@ -39,11 +42,15 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
         if (is_served(o, chaos))
             *to++ = (mishap_http_endpoint){ .route = o->route,
                                             .name = o->name,
+                                            .scope = mishap_operation_scope(o),
                                             .answer = mishap_api_answer,
                                             .screen = mishap_api_screen,
+                                            .passes = mishap_streamed_param(o) ? mishap_api_passes
+                                                                               : NULL,
                                             .subject = o };
     for (size_t i = 0; further && further[i].route; i++)
-        *to++ = further[i];
+        if (!mishap_http_is_taken(app, &further[i]))
+            *to++ = further[i];
     *to = (mishap_http_endpoint){ 0 };
     return NULL;
 }
@@ -77,12 +84,36 @@ static mishap *check_name(const mishap_http_request *request, mishap_text named)
                      "Send an API key as `Authorization: Bearer KEY`, and no X-Caller header.");
 }
 
+/* A path that does not exist needs no scope, and neither does an endpoint that is open. */
+static unsigned scope_of(const mishap_http_request *request)
+{
+    const mishap_http_endpoint *endpoint = request->endpoint;
+    if (!endpoint || endpoint->open)
+        return 0;
+    return endpoint->scope ? endpoint->scope : MISHAP_SCOPE_CALL;
+}
+
+/* --cors lets pages of other origins call, but never as the operator: not at /mcp either, where
+ * some tools are for the operator. */
+static void drop_scope_of_page(const mishap_http_settings *settings, mishap_http_request *request)
+{
+    mishap_text origin = request->fields[MISHAP_HTTP_ORIGIN];
+    if (origin.data && settings->cors && mishap_http_listed_origin(settings->cors, origin).data)
+        request->scopes &= ~(unsigned)MISHAP_SCOPE_OPERATOR;
+}
+
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
 {
     const mishap_api *api = mishap_http_state_of(server, &mishap_api_over_http);
-    bool required = mishap_http_settings_of(server)->key_required;
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    bool required = settings->key_required;
+    unsigned scope = scope_of(request);
     mishap *refused = mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
-                                             required && !open);
+                                             (required && !open) || scope == MISHAP_SCOPE_OPERATOR);
+    if (!refused && !open)
+        refused = mishap_http_keys_permit(request, scope);
+    if (!refused)
+        drop_scope_of_page(settings, request);
     if (refused || open || api->caller_field < 0)
         return refused;
     /* A proxy may hide the address of its client, and is itself on this machine. */
@@ -193,12 +224,14 @@ static mishap *open_runner(mishap_api *api)
 static mishap *prepare_api(const mishap_http_settings *settings, void **shared)
 {
     *shared = settings->served;
+    mishap_tallies_begin(); /* otherwise nothing is counted, which is no reason not to serve */
     return mishap_served_begin(settings->served);
 }
 
 static void dismiss(void *shared)
 {
     mishap_served_end(shared);
+    mishap_tallies_end();
 }
 
 /* A loop is about to be forked: make its connection to the keeper. */
@@ -235,7 +268,11 @@ static bool child_ended(void *shared, int pid, int status)
 
 static size_t files(void *shared)
 {
-    return mishap_served_files(shared);
+    const mishap_served *served = shared;
+    bool any = false;
+    for (const mishap_operation *o = served->app->operations; o && o->name; o++)
+        any = any || mishap_streamed_param(o);
+    return mishap_served_files(served) + (any ? 2 * (size_t)MISHAP_API_UPLOADS : 0);
 }
 
 static void look_at_keeper(void *shared)
@@ -256,12 +293,27 @@ static mishap *open_api(mishap_http_server *server, void *shared, void **state)
     return failure ? failure : open_runner(&api);
 }
 
+/* Live tails of incidents go on when the log has grown: by what this server has written, or by a
+ * line of a command, which the process that indexes has found. */
+static void tell_of_incidents(const mishap_served *served)
+{
+    mishap_incident_counts *counts = mishap_incident_counts_shared();
+    if (counts)
+        mishap_news_add_total(served->news,
+                              atomic_load(&counts->written_whole) +
+                                  atomic_load(&counts->written_compact) +
+                                  atomic_load(&counts->index.records),
+                              (mishap_text)MISHAP_TEXT(MISHAP_NEWS_INCIDENTS));
+}
+
 static void tick(void *state)
 {
     const mishap_api *api = state;
     refresh_keys(state);
     mishap_runner_tend(api->served->runner);
     mishap_trials_tend(api->served);
+    tell_of_incidents(api->served);
+    mishap_api_tell_of_loop(api);
     mishap_api_tails_tick(state);
 }
 
@@ -295,5 +347,6 @@ const mishap_http_extension mishap_api_over_http = {
     .open = open_api,
     .tick = tick,
     .drain = drain,
+    .measure = mishap_api_measure,
     .close = close_api,
 };

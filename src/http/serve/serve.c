@@ -11,9 +11,12 @@
 #include "http/serve/serve.h"
 #include "http/wire/wire.h"
 #include "incident/incident.h"
+#include "index/index.h"
 #include "mishap/worker.h"
 #include "operation/call.h"
+#include "operation/chosen.h"
 #include "operation/declare.h"
+#include "operation/settings.h"
 #include "server/origin.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
@@ -43,7 +46,18 @@ static const mishap_param params[] = {
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
       .looks = "https://api.example.com, without a trailing slash", .placeholder = "URL",
       .help = "Public base URL of the server, for links in responses" },
+    { "otlp", MISHAP_STRING, .length = { 1, 2000 }, .pattern = "^https?://[^\\s@?#]+$",
+      .looks = "http://HOST:4318, without a user or a password", .placeholder = "URL",
+      .help = "Collector of OpenTelemetry that gets incidents and metrics, as OTLP/HTTP with JSON; "
+              "by default what OTEL_EXPORTER_OTLP_ENDPOINT says" },
+    { "otlp_spans", MISHAP_BOOLEAN, .help = "The collector gets a span of each failed call, too" },
     MISHAP_SERVED_PARAMS,
+    { "incident_days", MISHAP_INTEGER, .range = { 0, 36500 }, .initial = "30", .placeholder = "N",
+      .help = "Days for which incidents can be found; 0: for ever" },
+    { "incident_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "1024",
+      .placeholder = "N",
+      .help = "Size of the index of incidents, in MB; beyond it the oldest ones are deleted; 0: no "
+              "limit" },
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
       .placeholder = "N",
       .help = "Most connections of each server process; fewer if the limit of open files is too "
@@ -64,6 +78,9 @@ static const mishap_param params[] = {
       .placeholder = "N", .help = "Timeout of an idle connection" },
     { "stop_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
       .placeholder = "N", .help = "Timeout for requests in progress when the server stops" },
+    { "drain_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
+      .help = "How long the server still accepts connections when it is told to stop, while /ready "
+              "is 503" },
     { "chaos", MISHAP_BOOLEAN,
       .help = "Also serve the operations that fail on purpose, for drills" },
     { 0 },
@@ -75,6 +92,7 @@ static const mishap_example examples[] = {
       "Serve other machines; API keys are required" },
     { "serve --listen 127.0.0.1:0 --chaos",
       "Serve on a free port, with the operations for drills" },
+    { "serve --service NAME,NAME", "Serve only the operations of two services" },
     { 0 },
 };
 
@@ -111,6 +129,14 @@ static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
         "case, without a path and without the default port of the scheme.",
         (int)wrong.length, wrong.data);
     return mishap_suggest(m, "For example: --cors https://app.example.com,http://localhost:3000");
+}
+
+/* Where links lead to, and where telemetry goes. */
+static void read_addresses(mishap_call *call, mishap_http_settings *settings)
+{
+    settings->public_url = mishap_string(call, "public_url");
+    settings->otlp = mishap_string(call, "otlp");
+    settings->otlp_spans = mishap_boolean(call, "otlp_spans");
 }
 
 /* True if every address of the name is one of this machine alone. */
@@ -162,6 +188,24 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
                                    served->app->name, served->setup.data));
 }
 
+/* Make the key of the operator when the server starts for the first time. Without it the server
+ * works, but for /incidents. The address of the console, which has the key in it, is for a terminal
+ * alone: other output may be stored where others can read it. */
+static const char *make_operator_key(mishap_call *call, const mishap_served *served)
+{
+    char key[MISHAP_KEY_LENGTH + 1];
+    const char *console = NULL;
+    mishap *failure = mishap_key_operator_make(served->setup.data, key);
+    if (failure)
+        dprintf(STDERR_FILENO, "%s: %s There is no access to /incidents with this key.\n",
+                served->app->name, mishap_told(failure)->message.data);
+    else if (isatty(STDERR_FILENO))
+        console = mishap_call_print(call, "/console#key=%s", key);
+    mishap_free(failure);
+    explicit_bzero(key, sizeof key);
+    return console;
+}
+
 /* Create the folder if it does not exist. 0, or an errno that says why it cannot be used. */
 static int try_folder(char *folder)
 {
@@ -176,7 +220,10 @@ static int try_folder(char *folder)
 static mishap *make_folder(const char *path)
 {
     char folder[4096], cause[128];
-    size_t length = strlen(path);
+    size_t length = path ? strlen(path) : 0;
+    if (!path)
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
+                              "Give a data folder with --data.");
     if (length >= sizeof folder)
         return mishap_raise(NOT_CONFIGURED, "The path of the data folder is too long.");
     memcpy(folder, path, length + 1);
@@ -216,7 +263,7 @@ static const mishap_http_extension handlers = { .name = "handlers", .fields = wi
 /* The API, and further extensions; NULL ends the list. There is room for one more than a server
  * accepts, which the server reports when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
-    &mishap_api_over_http, &handlers
+    &mishap_api_over_http, &mishap_index_over_http, &handlers
 };
 
 static bool has_sessions(const mishap_app *app)
@@ -261,7 +308,8 @@ static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *end
                                                  const char *route)
 {
     for (; endpoints && endpoints->route; endpoints++)
-        if (mishap_route_same(endpoints->route, route))
+        if (!endpoints->yields && !endpoints->fallback &&
+            mishap_route_same(endpoints->route, route))
             return endpoints;
     return NULL;
 }
@@ -323,10 +371,63 @@ mishap *mishap_http_routes_declared(const mishap_app *app)
     return NULL;
 }
 
+static void read_limits(mishap_call *call, mishap_http_settings *settings)
+{
+    settings->head_limit = HEAD_LIMIT;
+    settings->target_limit = 8192;
+    settings->body_limit = (size_t)mishap_integer(call, "body_limit");
+    settings->bodies_limit = bodies_limit(call);
+    settings->head_ms = (int)mishap_integer(call, "head_timeout_ms");
+    settings->body_ms = (int)mishap_integer(call, "body_timeout_ms");
+    settings->write_ms = 30000;
+    settings->idle_ms = (int)mishap_integer(call, "idle_timeout_ms");
+    settings->stop_ms = (int)mishap_integer(call, "stop_timeout_ms");
+    settings->drain_ms = (int)mishap_integer(call, "drain_ms");
+}
+
+/* The address of the store of incidents; NULL: none is given. It is a setting of the service that
+ * shows incidents, and counts also where that service is not served. */
+static const char *incident_store(const mishap_app *app)
+{
+    const mishap_service *services[MISHAP_MOST_SERVICES];
+    const mishap_param *declared;
+    yyjson_val *values;
+    size_t count = mishap_services_of(app, services);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(services[i]->name, MISHAP_INDEX_SERVICE) == 0 &&
+            mishap_settings_find(services[i], &declared, &values))
+            return yyjson_get_str(yyjson_obj_get(values, MISHAP_INDEX_STORE));
+    return NULL;
+}
+
+static mishap *plan_index(mishap_call *call, const mishap_served *served,
+                          const mishap_http_settings *settings)
+{
+    const char *store = incident_store(call->app);
+    mishap *failure = mishap_index_store_check(store);
+    if (failure)
+        return failure;
+    mishap_http_index(&(mishap_index_plan){
+        .program = served->app->name,
+        .data = served->setup.data,
+        .journal = settings->log,
+        .days = (int)mishap_integer(call, "incident_days"),
+        .max_bytes = (uint64_t)mishap_integer(call, "incident_max_mb") << 20,
+        .store = store,
+    });
+    return NULL;
+}
+
 static mishap *run_serve(mishap_call *call)
 {
+    mishap_app app;
+    mishap *failure = mishap_app_choose(call->app, mishap_string(call, "service"), &call->arena,
+                                        &app);
+    if (failure)
+        return failure;
     mishap_served served = {
-        .app = call->app,
+        .app = &app,
+        .services = mishap_string(call, "service"),
         .setup = { .data = mishap_call_data_folder(call) },
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
@@ -341,7 +442,7 @@ static mishap *run_serve(mishap_call *call)
         .extensions = extensions,
         .served = &served,
         .admit = mishap_api_admit,
-        .refuse = mishap_api_refuse,
+        .refuse = mishap_api_refuse_and_record,
         .guide = "/openapi.json",
         .program = call->app->name,
         .loops = loop_count(call),
@@ -349,39 +450,33 @@ static mishap *run_serve(mishap_call *call)
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
         .log_bytes = served.log_bytes,
+        .log_json = served.log_json,
         .rate = (int)mishap_integer(call, "rate"),
         .caller_share = (int)mishap_integer(call, "caller_share"),
-        .head_limit = HEAD_LIMIT,
-        .target_limit = 8192,
-        .body_limit = (size_t)mishap_integer(call, "body_limit"),
-        .bodies_limit = bodies_limit(call),
-        .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
-        .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
-        .write_ms = 30000,
-        .idle_ms = (int)mishap_integer(call, "idle_timeout_ms"),
-        .stop_ms = (int)mishap_integer(call, "stop_timeout_ms"),
     };
-    mishap *failure = read_listen(call, &settings);
+    read_limits(call, &settings);
+    failure = mishap_api_counted(served.app, &call->arena, &settings.counted);
+    if (!failure)
+        failure = read_listen(call, &settings);
     if (!failure)
         failure = read_cors(call, &settings);
-    if (!failure && !served.setup.data)
-        failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
-                                 "Give a data folder with --data.");
     if (!failure)
         failure = make_folder(served.setup.data);
     if (failure)
         return failure;
     settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
-    settings.public_url = mishap_string(call, "public_url");
+    read_addresses(call, &settings);
     if (!mishap_incident_log_is_off(call->app->name) &&
         mishap_incident_log_path(call->app->name, log, sizeof log))
         settings.log = log;
     failure = check_keys(call, &settings);
-    if (!failure)
-        failure = mishap_http_supervise(&settings);
     if (failure)
         return failure;
-    return mishap_answer_member(call, "stopped", (bool)true);
+    settings.console = make_operator_key(call, &served);
+    failure = plan_index(call, &served, &settings);
+    if (!failure)
+        failure = mishap_http_supervise(&settings);
+    return failure ? failure : mishap_answer_member(call, "stopped", (bool)true);
 }
 
 const mishap_operation mishap_serve = {
@@ -390,19 +485,21 @@ const mishap_operation mishap_serve = {
     .description =
         "The server has one endpoint for each operation that declares a route. All error responses "
         "have the same format. The server also has /health, /ready, /metrics, /openapi.json and "
-        "/errors, "
-        "which explains each error code. At /mcp, agents can call the operations as tools of the "
+        "/errors, which explains each error code. A browser gets pages: /, /docs, /errors and "
+        "/console. At /mcp, agents can call the operations as tools of the "
         "Model Context Protocol.\n\nA supervisor process starts and monitors the server processes, "
         "which read requests and send responses: one for each CPU core, or as many as --workers "
         "says. Handlers run in separate worker processes: a handler that crashes, hangs or exits "
         "fails only its own call. The timeout of a handler is the one that its operation declares, "
         "or 30 seconds; --timeout-ms can only shorten it.\n\nOn SIGTERM or SIGINT the server "
-        "closes its listening sockets at once and exits after all accepted requests are answered; "
-        "a second signal stops it at once. SIGHUP reopens the access log. SIGUSR1 replaces the "
+        "closes its listening sockets, at once or after --drain-ms, and exits after all accepted "
+        "requests are answered; a second signal stops it at once. SIGHUP reopens the access log. "
+        "SIGUSR1 replaces the "
         "server processes. Signals that have no meaning for the server do not stop it.",
     .params = params,
     .run = run_serve,
-    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, PRECONDITION, INPUT_UNREADABLE,
+                            OUTPUT_FAILED),
     .danger = MISHAP_MUTATING,
     .examples = examples,
     .group = "Server",

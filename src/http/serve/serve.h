@@ -12,6 +12,8 @@
  *     serve.c      `serve`: flags into settings
  *     api.c        the extension: its state in each loop, and the check of keys
  *     endpoints.c  what every server answers beside its operations
+ *     incidents.c  the process that puts incidents into their index
+ *     measure.c    what it adds to the metrics
  *
  * All of it runs on the thread of a loop. src/worker decides in which process a handler runs.
  */
@@ -19,9 +21,10 @@
 #define MISHAP_HTTP_SERVE_SERVE_H
 
 #include "http/calls/api.h"
+#include "index/index.h"
 #include "mishap/http.h"
 
-extern const mishap_http_extension mishap_api_over_http;
+extern const mishap_http_extension mishap_api_over_http, mishap_index_over_http;
 
 /* Make keys, document and fields of an API, without its runner of calls; and release them. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
@@ -36,8 +39,22 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
 mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
                              mishap_http_endpoint **out);
 
+/* How incidents are indexed; its texts live as long as the server. */
+void mishap_http_index(const mishap_index_plan *plan);
+
 /* The endpoints that every server has. */
 extern const mishap_http_endpoint mishap_http_endpoints[];
+
+/* -- metrics (measure.c) ------------------------------------------------------------------------
+ */
+
+/* The names of operations and services, for settings->counted: operations in their order in the
+ * program, services in that of mishap_services_of(), then one for none. */
+mishap *mishap_api_counted(const mishap_app *app, mishap_arena *arena, mishap_http_counted *out);
+
+/* In tick(): what the workers of this loop do. The second: see mishap_http_extension. */
+void mishap_api_tell_of_loop(const mishap_api *api);
+void mishap_api_measure(void *state, mishap_http_measures *to);
 
 /* -- serving ------------------------------------------------------------------------------------
  */

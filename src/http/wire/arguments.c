@@ -10,9 +10,12 @@
 #include <strings.h>
 
 #include "base/media.h"
+#include "http/wire/form.h"
 #include "http/wire/wire.h"
+#include "operation/file.h"
 #include "operation/media.h"
 #include "operation/secret.h"
+#include "operation/upload.h"
 
 enum {
     MOST_PAIRS = 256,      /* in a query */
@@ -126,11 +129,16 @@ static mishap *refuse_type(mishap_text type)
     return mishap_suggest(m, "Send the body as JSON, with `Content-Type: application/json`.");
 }
 
+/* The usual type of a body: no other question about it needs to be asked. */
+static bool is_plain_json(mishap_text type)
+{
+    static const mishap_text json = MISHAP_TEXT("application/json");
+    return type.length == json.length && memcmp(type.data, json.data, json.length) == 0;
+}
+
 static mishap *check_type(mishap_text type)
 {
-    if (mishap_text_equal(type, (mishap_text)MISHAP_TEXT("application/json")) || is_json(type))
-        return NULL;
-    return refuse_type(type);
+    return is_json(type) ? NULL : refuse_type(type);
 }
 
 /* RFC 9110, 8.4.1: a compressed body cannot be read here; `identity` means not compressed. */
@@ -150,12 +158,23 @@ bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_
     return mishap_media_taken(operation, request->fields[MISHAP_HTTP_CONTENT_TYPE]);
 }
 
+bool mishap_http_is_file(const mishap_operation *operation, mishap_text content_type)
+{
+    mishap_http_media media;
+    return content_type.length && mishap_streamed_param(operation) &&
+           mishap_http_media_read(content_type, &media) &&
+           mishap_http_same_letters(media.kind, (mishap_text)MISHAP_TEXT("application")) &&
+           mishap_http_same_letters(media.name, (mishap_text)MISHAP_TEXT("octet-stream"));
+}
+
 mishap *mishap_http_check_form(const mishap_operation *operation,
                                const mishap_http_request *request)
 {
     mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
     mishap *m = check_coding(request->fields[MISHAP_HTTP_CONTENT_ENCODING]);
-    if (m || mishap_http_has_bytes(operation, request))
+    if (m || is_plain_json(type) || mishap_http_has_bytes(operation, request) ||
+        mishap_http_form_of(operation, type) != MISHAP_HTTP_NO_FORM ||
+        mishap_http_is_file(operation, type))
         return m;
     return operation->takes && !is_json(type) ? mishap_media_refuse(operation) : check_type(type);
 }
@@ -215,6 +234,22 @@ static mishap *take_path(struct reading *r, const mishap_http_match *match)
     return NULL;
 }
 
+/* An operation of the operator refuses a parameter that is not declared: a misspelled filter would
+ * find everything, or nothing. Other operations ignore it. */
+static mishap *refuse_unknown(const struct reading *r, mishap_text name)
+{
+    mishap_guess guess = { .word = name };
+    for (const mishap_param *p = r->operation->params; p && p->name; p++)
+        mishap_guess_weigh(&guess, mishap_text_of(p->name));
+    name.length = mishap_utf8_cut(name, 64);
+    return mishap_field_add(mishap_raise(VALIDATION_ERROR, NULL),
+                            &(mishap_field){ .field = name,
+                                             .error = MISHAP_TEXT("unknown_field"),
+                                             .expected = guess.name.data
+                                                             ? mishap_value_of_text(guess.name)
+                                                             : mishap_value_none() });
+}
+
 /* `name=value`, or `name` alone. */
 static mishap *take_pair(struct reading *r, mishap_text pair)
 {
@@ -229,6 +264,8 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
     if (m)
         return m;
     const mishap_param *param = mishap_param_find(r->operation->params, name);
+    if (!param && r->operation->operator_only)
+        return refuse_unknown(r, name);
     m = decode(r, param, false, raw_value, &value);
     return m || !param ? m : give_argument(r, param, mishap_text_of(param->name), value, false);
 }
@@ -442,19 +479,14 @@ static mishap *put_together(struct reading *r, const mishap_http_match *match,
     return m;
 }
 
-mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
-                              const mishap_http_request *request, mishap_buffer *object,
-                              mishap_text *arguments)
+mishap *mishap_http_combine(const mishap_operation *operation, const mishap_http_match *match,
+                            const mishap_http_request *request, mishap_text json,
+                            mishap_buffer *object, mishap_text *arguments)
 {
     static const mishap_text nothing = MISHAP_TEXT("{}");
-    bool unchecked = request->body.length && !mishap_http_has_form(request);
-    mishap *m = unchecked ? mishap_http_check_form(operation, request) : NULL;
-    mishap_text json = request->body;
-    if (mishap_http_has_bytes(operation, request))
-        json.length = 0;
     *arguments = json.length ? json : nothing;
-    if (m || (match->param_count == 0 && request->query.length == 0))
-        return m;
+    if (match->param_count == 0 && request->query.length == 0)
+        return NULL;
 
     char decoded[DECODED_AT_HAND];
     struct reading r;
@@ -464,7 +496,65 @@ mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_ht
     r.count = 0;
     mishap_buffer_init(&r.decoded, decoded, sizeof decoded);
     mishap_buffer_reset(object);
-    m = put_together(&r, match, request, arguments);
+    mishap *m = put_together(&r, match, request, arguments);
     mishap_buffer_release(&r.decoded);
     return m;
+}
+
+/* The whole body as the value of the streamed file. */
+static mishap *put_file(const mishap_operation *operation, const mishap_http_request *request,
+                        mishap_buffer *fields)
+{
+    mishap_buffer file = { 0 };
+    mishap_file_put(&file, (mishap_text){ NULL, 0 }, request->fields[MISHAP_HTTP_CONTENT_TYPE],
+                    request->body);
+    mishap_json_open(fields, '{');
+    mishap_json_key(fields, mishap_text_of(mishap_streamed_param(operation)->name));
+    mishap_json_string(fields, mishap_buffer_text(&file));
+    mishap_json_close(fields, '}');
+    bool failed = file.failed || fields->failed;
+    mishap_buffer_release(&file);
+    return failed ? mishap_out_of_memory() : NULL;
+}
+
+/* The fields of a form, or the file that is the body, become an object, which stands for the
+ * body. */
+static mishap *combine_form(const mishap_operation *operation, const mishap_http_match *match,
+                            const mishap_http_request *request, mishap_http_form form,
+                            mishap_buffer *object, mishap_text *arguments)
+{
+    mishap_buffer fields = { 0 };
+    mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
+    mishap *m = form == MISHAP_HTTP_NO_FORM
+                    ? put_file(operation, request, &fields)
+                    : mishap_http_form_read(operation, form, type, request->body, &fields);
+    if (!m)
+        m = mishap_http_combine(operation, match, request, mishap_buffer_text(&fields), object,
+                                arguments);
+    if (!m && arguments->data == fields.data) {
+        mishap_buffer_release(object);
+        *object = fields; /* it has no memory of another owner */
+    } else {
+        mishap_buffer_release(&fields);
+    }
+    return m;
+}
+
+mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
+                              const mishap_http_request *request, mishap_buffer *object,
+                              mishap_text *arguments)
+{
+    bool unchecked = request->body.length && !mishap_http_has_form(request);
+    mishap *m = unchecked ? mishap_http_check_form(operation, request) : NULL;
+    mishap_text json = request->body, type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
+    if (m)
+        return m;
+    if (mishap_http_has_bytes(operation, request)) {
+        json.length = 0;
+    } else if (json.length && !is_plain_json(type)) {
+        mishap_http_form form = mishap_http_form_of(operation, type);
+        if (form != MISHAP_HTTP_NO_FORM || mishap_http_is_file(operation, type))
+            return combine_form(operation, match, request, form, object, arguments);
+    }
+    return mishap_http_combine(operation, match, request, json, object, arguments);
 }

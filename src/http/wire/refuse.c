@@ -3,6 +3,7 @@
 
 #include "http/wire/wire.h"
 #include "dialect/dialect.h"
+#include "dialect/negotiate.h"
 #include "incident/incident.h"
 #include "server/origin.h"
 
@@ -61,15 +62,17 @@ static void put_retry_after(mishap_http_reply *reply, int64_t milliseconds)
     mishap_http_reply_field(reply, "Retry-After", (mishap_text){ seconds, (size_t)length });
 }
 
+/* A page, which is a fallback, has a subject of another kind. */
 const mishap_operation *mishap_api_operation_of(const mishap_http_request *request)
 {
-    return request->endpoint ? request->endpoint->subject : NULL;
+    const mishap_http_endpoint *endpoint = request->endpoint;
+    return endpoint && !endpoint->fallback ? endpoint->subject : NULL;
 }
 
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                        const mishap_http_request *request, mishap *failure)
 {
-    const mishap_dialect *dialect = mishap_http_negotiate(
+    const mishap_dialect *dialect = mishap_dialect_negotiate(
         request->fields[MISHAP_HTTP_ACCEPT],
         mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);

@@ -2,8 +2,11 @@
  * From a request to arguments, and from a failure to a reply.
  *
  *     arguments.c  path, query and body as one object
- *     negotiate.c  which dialect is wanted
- *     refuse.c     a mishap into a reply
+ *     form.c       … a body that is a form; multipart.c reads its parts
+ *     pack.c       compression of answers
+ *     refuse.c     a mishap into a reply, in the dialect that the request asks for or its path has:
+ *                  path_dialect.c
+ *     incident.c   the record of it for the operator
  */
 #ifndef MISHAP_HTTP_WIRE_WIRE_H
 #define MISHAP_HTTP_WIRE_WIRE_H
@@ -44,12 +47,17 @@ mishap *mishap_http_check_form(const mishap_operation *operation,
  * path and query. */
 bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_request *request);
 
+/* True if the body is the streamed file of the operation (mishap_param.streamed), and nothing else:
+ * application/octet-stream. */
+bool mishap_http_is_file(const mishap_operation *operation, mishap_text content_type);
+
+/* Make one object of path, query and a JSON object that stands for the body, which may be empty. */
+mishap *mishap_http_combine(const mishap_operation *operation, const mishap_http_match *match,
+                            const mishap_http_request *request, mishap_text json,
+                            mishap_buffer *object, mishap_text *arguments);
+
 /* -- failures -----------------------------------------------------------------------------------
  */
-
-/* The JSON dialect for failures that an Accept field asks for. Without one, or if it names no known
- * dialect: `usual`, which is also chosen by its own media type. */
-const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dialect *usual);
 
 /* The dialect of failures below a path: that of the service whose routes are there
  * (mishap_service.http_dialect), else http-api. Of several routes, the one with the most fixed
@@ -62,10 +70,29 @@ const mishap_dialect *mishap_http_dialect_by(const mishap_service *service);
 /* The operation of a request; NULL: none. */
 const mishap_operation *mishap_api_operation_of(const mishap_http_request *request);
 
-/* settings->refuse: write a failure in the dialect that the request asks for: status, body,
+/* Write a failure in the dialect that the request asks for: status, body,
  * Retry-After, and other fields that the code needs (WWW-Authenticate). The mishap gets the id of
  * the request; the caller keeps it. */
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                        const mishap_http_request *request, mishap *failure);
+
+/* The same, and record it. For settings->refuse. */
+void mishap_api_refuse_and_record(mishap_http_reply *reply, const mishap_http_settings *settings,
+                                  const mishap_http_request *request, mishap *failure);
+
+/* A failure that was written into a reply. */
+typedef struct mishap_api_failed {
+    const mishap_http_settings *settings;
+    const mishap_http_request *request;
+    const mishap_http_reply *reply;
+    const mishap *failure;
+    const mishap *removed;          /* leaks that were found in the reply; or NULL */
+    const mishap_call *call;        /* NULL: it did not begin */
+    const mishap_http_match *match; /* of a call that did not begin; NULL: not known */
+    const mishap_secrets *secrets;  /* of the call; or NULL */
+} mishap_api_failed;
+
+/* Record it under the id of the request. */
+void mishap_api_record(const mishap_api_failed *failed);
 
 #endif

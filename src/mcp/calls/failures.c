@@ -65,8 +65,8 @@ static bool is_taken(mishap_text key)
 }
 
 /* Add what was told beside the report, under names that have no other meaning. It is no part of the
- * report, so it must not contain a stack trace. */
-static mishap *put_others(mishap_buffer *json, const mishap_public *told,
+ * report, so it must not contain a leak. */
+static mishap *put_others(mishap_buffer *json, const mishap_public *told, const mishap_call *call,
                           const mishap_secrets *secrets)
 {
     mishap_buffer others = { 0 };
@@ -82,7 +82,9 @@ static mishap *put_others(mishap_buffer *json, const mishap_public *told,
         MISHAP_PUT(&others, "[]");
     }
     mishap_json_close(&others, '}');
-    mishap *removed = others.failed ? NULL : mishap_hide_json(&others, secrets);
+    mishap *removed = others.failed
+                          ? NULL
+                          : mishap_hide_json(&others, secrets, &(mishap_sent){ .call = call });
     if (others.failed) {
         mishap_buffer_reserve(json, SIZE_MAX); /* makes the buffer fail */
     } else if (others.length > 2) {
@@ -94,7 +96,7 @@ static mishap *put_others(mishap_buffer *json, const mishap_public *told,
 }
 
 mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *told,
-                                      const char *session, const mishap_secrets *secrets)
+                                      const mishap_call *call, const mishap_secrets *secrets)
 {
     mishap_json_open(json, '{');
     MISHAP_JSON_KEY(json, "type");
@@ -112,7 +114,7 @@ mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *
     put_words(json, "cause", told->cause);
     put_words(json, "docs_url", told->docs_url);
     put_words(json, "incident", told->incident);
-    put_words(json, "session", mishap_text_of(session ? session : ""));
+    put_words(json, "session", mishap_text_of(call && call->session_is ? call->session_is : ""));
     if (told->fields) {
         MISHAP_JSON_KEY(json, "fields");
         mishap_put_fields(json, told);
@@ -121,7 +123,7 @@ mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *
         MISHAP_JSON_KEY(json, "retry_after_ms");
         mishap_json_int(json, told->retry_after_ms);
     }
-    mishap *removed = put_others(json, told, secrets);
+    mishap *removed = put_others(json, told, call, secrets);
     mishap_json_close(json, '}');
     mishap_hide_json_secrets(json, secrets);
     return removed;

@@ -24,24 +24,36 @@ static mishap *too_busy(const char *why)
 
 /* Write the result of a call that did not begin. Frees the failure. */
 static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_peer *peer,
-                                      const mishap_mcp_asked *asked, mishap *failure,
-                                      const char *incident)
+                                      const mishap_mcp_asked *asked, yyjson_val *arguments,
+                                      mishap *failure, const char *incident)
 {
     char id[MISHAP_ID_LENGTH + 1];
+    size_t start = result->length;
     if (!incident) {
         mishap_id_make(id);
         incident = id;
     }
     mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
-    if (mishap_mcp_is_incident(failure))
-        mishap_incident_record(&(mishap_incident_entry){ .program = peer->server->app->name,
-                                                         .caller = peer->counted_for,
-                                                         .operation = asked->offer->operation->name,
-                                                         .id = incident,
-                                                         .failure = failure,
-                                                         .to_stderr = peer->server->verbose });
+    mishap_mcp_record(
+        &(mishap_mcp_failed){ .app = peer->server->app,
+                              .asked = asked,
+                              .arguments = arguments,
+                              .caller = peer->counted_for,
+                              .incident = incident,
+                              .failure = failure,
+                              .response = { result->data + start, result->length - start },
+                              .verbose = peer->server->verbose });
     mishap_free(failure);
     return outcome;
+}
+
+/* A call is over. A client that reads the metrics sees a failure, though its HTTP status is 200. */
+static void count_call(const mishap_mcp_server *server, const mishap_mcp_asked *asked,
+                       const mishap_code *code, int64_t begun_ns)
+{
+    if (server->count)
+        server->count(server, asked->offer->operation, code,
+                      mishap_clock_monotonic_ns() - begun_ns);
 }
 
 /* -- flights ----------------------------------------------------------------------------------- */
@@ -93,6 +105,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
                                        .peer = request->peer,
                                        .channel = request->channel,
                                        .server = peer->server,
+                                       .begun_ns = mishap_clock_monotonic_ns(),
                                        .asked = *asked };
         char *to = (char *)(flight + 1);
         to = keep_text(to, &flight->id, request->message->id);
@@ -110,6 +123,9 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         call->request_id = mishap_arena_copy(&call->arena,
                                              /* The call may outlive the message. */
                                              call->request_id);
+        if (asked->traceparent.length)
+            call->traceparent = mishap_arena_copy(&call->arena, asked->traceparent);
+        flight->asked.traceparent = call->traceparent;
         belong_to(call, peer, asked);
         mishap_mcp_report_begin(flight, request);
     }
@@ -166,8 +182,9 @@ static mishap *refuse_unknown(const mishap_operation *operation,
     if (arguments->spelled) /* it is valid JSON: reading fails only without memory */
         checked = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
                                                                                     : NULL;
-    mishap *m = checked ? mishap_params_refuse_unknown(operation->params, arguments->object,
-                                                       checked, mishap_mcp_is_of_body, operation)
+    mishap *m = checked ? mishap_params_refuse_unknown(operation->params, operation->rules,
+                                                       arguments->object, checked,
+                                                       mishap_mcp_is_of_body, operation)
                         : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     return m;
@@ -230,11 +247,12 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
 }
 
 /* Answer a call that does not begin. Frees the failure. */
-static void refuse_call(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
-                        mishap_buffer *result)
+static void refuse_call(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                        yyjson_val *arguments, mishap *failure, mishap_buffer *result)
 {
     request->channel->code = mishap_told(failure)->code;
-    request->outcome = put_refusal(result, request->peer, asked, failure, request->peer->incident);
+    request->outcome = put_refusal(result, request->peer, asked, arguments, failure,
+                                   request->peer->incident);
 }
 
 /* NULL: the flight has started, and owns the call. */
@@ -260,25 +278,33 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
                   : too_busy("The server is busy: too many calls are running.");
 }
 
-void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *offered,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result)
 {
     mishap_mcp_peer *peer = request->peer;
+    mishap_mcp_asked traced = *offered, *asked = &traced;
     const mishap_operation *operation = asked->offer->operation;
+    traced.traceparent = mishap_json_text(yyjson_obj_get(request->message->meta, "traceparent"));
+    if (!traced.traceparent.length)
+        traced.traceparent = peer->traceparent;
+    traced.started_ns = mishap_clock_monotonic_ns();
     mishap_call *call = NULL;
     bool lost = arguments->spelled && arguments->spelled->failed;
+    int64_t begun_ns = traced.started_ns;
     mishap *failure = lost ? mishap_out_of_memory()
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
         mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
         call->counted_for = peer->counted_for;
+        call->traceparent = asked->traceparent;
         mishap *outcome = mishap_call_run(call);
         if (call->crashed && peer->died)
             peer->died(peer);
         request->channel->code = outcome ? mishap_told(outcome)->code : NULL;
         request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome,
                                                   call->request_id.data);
+        count_call(peer->server, asked, request->channel->code, begun_ns);
         mishap_free(outcome);
     } else if (!failure) {
         failure = start_flight(request, asked, call);
@@ -286,8 +312,10 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     }
     if (!request->later)
         mishap_call_end(call);
-    if (failure)
-        refuse_call(request, asked, failure, result);
+    if (!failure)
+        return;
+    count_call(peer->server, asked, mishap_told(failure)->code, begun_ns);
+    refuse_call(request, asked, arguments->object, failure, result);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
@@ -332,6 +360,7 @@ static void on_done(mishap_run *run, mishap *failure)
     mishap_buffer_init(&members, room, sizeof room);
     mishap_mcp_flight_report(flight);
     const mishap_code *code = failure ? mishap_told(failure)->code : NULL;
+    count_call(flight->server, &flight->asked, code, flight->begun_ns);
     if (run->died && peer->died)
         peer->died(peer);
     mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, run->call,
@@ -345,6 +374,7 @@ static void on_done(mishap_run *run, mishap *failure)
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
 {
     mishap_mcp_channel *channel = flight->channel;
+    count_call(flight->server, &flight->asked, MISHAP_CODE_CANCELLED, flight->begun_ns);
     mishap_runner_forget(flight->server->runner, &flight->run);
     unlink_flight(flight);
     free_flight(flight);

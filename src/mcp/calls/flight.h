@@ -29,6 +29,7 @@ struct mishap_mcp_flight {
     int removed;          /* stack traces that were taken out of its messages */
     mishap_buffer latest; /* progress that came too soon after the last one: its params */
     double progress;
+    int64_t begun_ns;    /* when it came */
     int64_t progress_ns; /* when progress was sent last */
     int64_t window_ns;   /* the start of the interval in which log messages are counted … */
     size_t window_count; /* … and their number */
@@ -47,7 +48,7 @@ typedef struct mishap_mcp_arguments {
 /* Say where a call comes from. The texts must live as long as the call; `id` may be NULL. */
 void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote);
 
-void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *offered,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result);
 
 /* Send the progress that was held back to its channel (report.c). */

@@ -18,6 +18,7 @@ typedef struct mishap_mcp_peer {
     mishap_mcp_revision revision; /* agreed with initialize */
     bool initialized;             /* the client has confirmed it */
     bool single_request; /* stateless over HTTP: closing the channel cancels its requests */
+    unsigned scopes;     /* what the caller may do (base/scope.h): which tools it sees */
     const char *caller;  /* by its API key; NULL: a caller without a name */
     mishap_text named;   /* the name that the caller gives itself; no data: none */
     bool caller_is_free; /* … and whether it may name itself */
@@ -25,7 +26,8 @@ typedef struct mishap_mcp_peer {
     const char *counted_for;
     const char *incident; /* the id under which failures of its calls are recorded; NULL: each call
                              has its own */
-    mishap_text remote;   /* the address of the client over HTTP; no data: none */
+    mishap_text traceparent;    /* the header field over HTTP, for calls whose _meta has none */
+    mishap_text remote;         /* the address of the client over HTTP; no data: none */
     mishap_text conversation;   /* its id, in revisions with sessions */
     mishap_level level;         /* of log messages, in revisions with logging/setLevel */
     mishap_mcp_flight *flights; /* calls that run or wait */

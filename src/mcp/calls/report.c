@@ -1,6 +1,6 @@
 /*
  * Progress and log messages of a running flight. They are forwarded immediately, up to a limited
- * rate. A message with a stack trace is not sent, but written to the log with the id of the call.
+ * rate. A message with a leak is not sent, but written to the log with the id of the call.
  */
 #include <math.h>
 
@@ -62,18 +62,15 @@ static void record_words(mishap_mcp_flight *flight, mishap_text words,
                          const mishap_secrets *secrets)
 {
     const mishap_call *call = flight->run.call;
+    mishap_buffer text = { 0 };
     if (flight->removed++ >= MOST_RECORDED)
         return;
-    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
-    m = mishap_note(m, "report", words);
-    mishap_incident_record(&(mishap_incident_entry){ .program = call->app->name,
-                                                     .caller = call->counted_for,
-                                                     .operation = call->operation->name,
-                                                     .id = flight->incident,
-                                                     .failure = m,
-                                                     .secrets = secrets,
-                                                     .to_stderr = call->verbose });
-    mishap_free(m);
+    MISHAP_PUT(&text, "Text of a report was not sent, since it is a leak.\n");
+    mishap_secrets_put_hidden(&text, secrets, words);
+    if (!text.failed)
+        mishap_incident_line(call->app->name, call->operation->name, flight->incident,
+                             mishap_buffer_text(&text), call->verbose);
+    mishap_buffer_release(&text);
 }
 
 /* A string that the handler has sent, cut if it is too long. It is not known yet how the call ends,
@@ -87,10 +84,10 @@ static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text w
     mishap_arena_init(&arena, storage, sizeof storage);
     mishap_buffer_init(&hidden, room, sizeof room);
     words = mishap_utf8_clean(&arena, words);
-    if (mishap_guard_finds_trace(words, NULL)) {
+    mishap_text clean = mishap_hide_text(words, &(mishap_sent){ .call = flight->run.call });
+    if (clean.data != words.data)
         record_words(flight, words, secrets);
-        words = mishap_hide_removed;
-    }
+    words = clean;
     mishap_secrets_put_hidden(&hidden, secrets, words);
     b->failed = b->failed || hidden.failed || !words.data;
     words = mishap_buffer_text(&hidden);

@@ -163,8 +163,7 @@ static mishap *put_text_failure(mishap_buffer *b, const mishap_call *call,
     char room[ROOM];
     mishap_buffer members;
     mishap_buffer_init(&members, room, sizeof room);
-    mishap *removed = mishap_mcp_put_report_members(&members, told, call ? call->session_is : NULL,
-                                                    secrets);
+    mishap *removed = mishap_mcp_put_report_members(&members, told, call, secrets);
     hide_secrets(text, secrets);
     if (text->failed || members.failed)
         /* Makes the buffer fail: then the constant failure is written. */
@@ -189,7 +188,7 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const
     if (tool->dialect == &mishap_tool_result)
         mishap_mcp_put_code(&text, told);
     if (!text.failed && !mishap_mcp_is_text(tool->dialect))
-        removed = mishap_hide_json(&text, secrets);
+        removed = mishap_hide_json(&text, secrets, &(mishap_sent){ .call = call });
     if (text.failed)
         put_last_words(b, tool, call, incident, revision);
     else if (mishap_mcp_is_text(tool->dialect))
@@ -218,8 +217,8 @@ static bool is_internal(const mishap_mcp_asked *asked, const mishap *failure)
     return asked->offer->sort != MISHAP_MCP_TOOL && code_of(asked, mishap_told(failure)) == -32603;
 }
 
-static mishap *put_error(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap *failure,
-                         const mishap_secrets *secrets)
+static mishap *put_error(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap_call *call,
+                         const mishap *failure, const mishap_secrets *secrets)
 {
     char room[ROOM], storage[512];
     mishap_buffer text, members;
@@ -231,8 +230,9 @@ static mishap *put_error(mishap_buffer *b, const mishap_mcp_asked *asked, const 
         mishap_json_string(&members, asked->uri);
     }
     mishap_buffer_put_char(&members, '\0');
-    mishap *removed = mishap_mcp_put_error_object(&text, code_of(asked, told), told,
-                                                  members.failed ? NULL : members.data, secrets);
+    mishap *removed = mishap_mcp_put_error_object(
+        &text, code_of(asked, told), told, members.failed ? NULL : members.data, secrets,
+        &(mishap_sent){ .call = call, .text = asked->uri });
     mishap_buffer_put_text(b, text.failed ? mishap_mcp_last_error : mishap_buffer_text(&text));
     mishap_buffer_release(&members);
     mishap_buffer_release(&text);
@@ -247,23 +247,15 @@ bool mishap_mcp_is_incident(const mishap *failure)
     return mishap_incident_is_one(failure) && (!busy || failure->noted || failure->cause);
 }
 
-static void record_failure(const mishap_call *call, const mishap_secrets *secrets,
-                           const mishap *failure, const char *incident)
+int mishap_mcp_status_of(const mishap_mcp_asked *asked, const mishap *failure)
 {
-    /* The client that cancelled it need not be told. */
-    if (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED)
-        return;
-    if (!mishap_mcp_is_incident(failure))
-        return;
-    mishap_incident_record(&(mishap_incident_entry){
-        .program = call->app->name,
-        .caller = call->counted_for,
-        .operation = call->operation->name,
-        .id = incident,
-        .failure = failure,
-        .secrets = secrets,
-        .to_stderr = call->verbose,
-    });
+    return asked->offer->sort == MISHAP_MCP_TOOL ? 200 : code_of(asked, mishap_told(failure));
+}
+
+/* The client that cancelled its call need not be told. */
+static bool is_cancelled(const mishap_call *call, const mishap *failure)
+{
+    return mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED;
 }
 
 /* Remove the result from where it began. There was room for LAST_WORDS then, and a buffer never
@@ -313,7 +305,7 @@ static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
     bool tool = asked->offer->sort == MISHAP_MCP_TOOL;
     mishap *removed = tool ? put_failure(result, asked->offer, call, failure, secrets, incident,
                                          asked->revision)
-                           : put_error(result, asked, failure, secrets);
+                           : put_error(result, asked, call, failure, secrets);
     if (result->failed && room) {
         take_back(result, start);
         if (tool)
@@ -350,10 +342,18 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
         mishap_incident(failure, incident); /* something was recorded that can be looked up */
     mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
-    if (call)
-        record_failure(call, secrets, failure, incident);
-    if (removed && call)
-        record_failure(call, secrets, removed, incident);
+    if (call && (removed || !is_cancelled(call, failure)))
+        mishap_mcp_record(
+            &(mishap_mcp_failed){ .app = call->app,
+                                  .asked = asked,
+                                  .call = call,
+                                  .caller = call->counted_for,
+                                  .incident = incident,
+                                  .failure = failure,
+                                  .removed = removed,
+                                  .secrets = secrets,
+                                  .response = { result->data + start, result->length - start },
+                                  .verbose = call->verbose });
     mishap_free(removed);
     return outcome;
 }

@@ -18,7 +18,9 @@
 typedef struct mishap_mcp_asked {
     const mishap_mcp_offer *offer;
     mishap_mcp_revision revision;
-    mishap_text uri; /* of a resource: its address */
+    mishap_text uri;         /* of a resource: its address */
+    mishap_text traceparent; /* of _meta; of a call that runs, in its arena */
+    int64_t started_ns;      /* when the message was taken */
 } mishap_mcp_asked;
 
 /*
@@ -64,10 +66,30 @@ void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *aske
                              const mishap_call *call, const char *incident);
 bool mishap_mcp_put_remarks(mishap_buffer *result, const mishap_call *call);
 
-/* True if the failure of a call is to be recorded. A failure that the caller can correct, or that
- * something is not there or not available now, is not recorded, unless something was noted about
- * it: else any caller could fill the disk. */
+/* True if the failure of a call concerns the operator. A failure that the caller can correct, or
+ * that something is not there or not available now, does not, unless something was noted about
+ * it. */
 bool mishap_mcp_is_incident(const mishap *failure);
+
+/* A failure that was written as a result or an error. */
+typedef struct mishap_mcp_failed {
+    const mishap_app *app;
+    const mishap_mcp_asked *asked;
+    const mishap_call *call; /* NULL: it did not begin */
+    yyjson_val *arguments;   /* … with these; NULL: none, or not known */
+    const char *caller;      /* may be NULL */
+    const char *incident;
+    const mishap *failure, *removed; /* `removed` may be NULL */
+    const mishap_secrets *secrets;   /* may be NULL */
+    mishap_text response;
+    bool verbose;
+} mishap_mcp_failed;
+
+/* Record it (recorded.c). */
+void mishap_mcp_record(const mishap_mcp_failed *failed);
+
+/* The code of a JSON-RPC error for this failure; 200 for a result that tells it. */
+int mishap_mcp_status_of(const mishap_mcp_asked *asked, const mishap *failure);
 
 /* -- a failure as data (failures.c) -------------------------------------------------------------
  */
@@ -77,9 +99,9 @@ bool mishap_mcp_is_incident(const mishap *failure);
 void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told);
 
 /* Write a report as an object: type, message, stdout, backtrace, restarts and everything else that
- * was told. `session` may be NULL. Secrets are taken out, and stack traces where they do not
- * belong; the result is that of mishap_hide_json(). */
+ * was told. `call` may be NULL. Secrets are taken out, and leaks where they do not belong; the
+ * result is that of mishap_hide_json(). */
 mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *told,
-                                      const char *session, const mishap_secrets *secrets);
+                                      const mishap_call *call, const mishap_secrets *secrets);
 
 #endif

@@ -77,9 +77,11 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
 
 /* Send a response with an error. `data` is the canonical form of the failure's public side;
  * `members` may add further members as JSON text without braces. The caller keeps the failure; if
- * it has a private side, it is recorded under an id of its own. */
+ * it has a private side, it is recorded under an id of its own. `sent` is what the caller sent, or
+ * NULL. */
 void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
-                       int code, int status, mishap *failure, const char *members);
+                       int code, int status, mishap *failure, const char *members,
+                       const mishap_sent *sent);
 
 /* Answer a text that is no message; frees its mishap, and finishes the channel. */
 void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,

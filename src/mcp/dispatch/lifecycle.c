@@ -21,8 +21,24 @@ static void put_capabilities(mishap_buffer *buffer, mishap_mcp_revision revision
     MISHAP_PUT(buffer, "\"logging\":{}}");
 }
 
+/* "program", "service todo", "services todo, lisp" */
+static void put_services(mishap_buffer *words, const char *services)
+{
+    if (!services) {
+        MISHAP_PUT(words, "program");
+        return;
+    }
+    mishap_buffer_put_text(words, mishap_text_of(strchr(services, ',') ? "services " : "service "));
+    for (; *services; services++) {
+        mishap_buffer_put_char(words, *services);
+        if (*services == ',')
+            MISHAP_PUT(words, " ");
+    }
+}
+
 /* For the model: what the tools are, and how to read a failure. */
-static void put_instructions(mishap_buffer *buffer, const mishap_mcp_server *server)
+static void put_instructions(mishap_buffer *buffer, const mishap_mcp_server *server,
+                             unsigned scopes)
 {
     char storage[1024];
     mishap_buffer words;
@@ -33,12 +49,13 @@ static void put_instructions(mishap_buffer *buffer, const mishap_mcp_server *ser
         mishap_buffer_put_text(&words, mishap_text_of(server->app->summary));
     }
     MISHAP_PUT(&words, ". Each tool is one operation of the ");
-    mishap_buffer_put_text(&words, mishap_text_of(server->service ? "service " : "program"));
-    mishap_buffer_put_text(&words, mishap_text_of(server->service ? server->service : ""));
+    put_services(&words, server->services);
     MISHAP_PUT(&words,
                ". A failed call returns a result with isError: true. The text of the result says "
                "what went wrong, whether a retry can succeed and what to do. It names each invalid "
                "argument. The resource catalog://codes explains all error codes.");
+    if (!server->full_schemas)
+        mishap_mcp_put_shared_codes(&words, server, scopes);
     MISHAP_JSON_KEY(buffer, "instructions");
     mishap_json_string(buffer, mishap_buffer_text(&words));
     buffer->failed = buffer->failed || words.failed;
@@ -102,7 +119,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     put_capabilities(result, revision);
     MISHAP_JSON_KEY(result, "serverInfo");
     mishap_mcp_put_implementation(result, peer->server->app, revision);
-    put_instructions(result, peer->server);
+    put_instructions(result, peer->server, peer->scopes);
     /* Without memory for the rest, the client gets an error and may try again. */
     if (mishap_buffer_reserve(result, 16))
         peer->revision = revision;
@@ -128,7 +145,7 @@ mishap *mishap_mcp_discover(mishap_mcp_request *request, mishap_buffer *result)
     mishap_json_close(result, ']');
     MISHAP_JSON_KEY(result, "capabilities");
     put_capabilities(result, request->message->revision);
-    put_instructions(result, server);
+    put_instructions(result, server, request->peer->scopes);
     mishap_mcp_put_cache(result, request->message->revision);
     return NULL;
 }

@@ -155,9 +155,10 @@ static void refuse_request(mishap_mcp_request *request, mishap *failure, int sta
     const char *members = request->members.failed ? NULL : request->members.data;
     if (!request->code)
         request->code = mishap_told(failure)->category == MISHAP_VALIDATION ? -32602 : -32603;
-    mishap_mcp_refuse(request->peer, request->channel, request->message->id, request->code,
-                      status ? status : status_of(request->code, request->message->revision),
-                      failure, members);
+    mishap_mcp_refuse(
+        request->peer, request->channel, request->message->id, request->code,
+        status ? status : status_of(request->code, request->message->revision), failure, members,
+        &(mishap_sent){ .json = request->message->params, .text = request->message->method });
 }
 
 static mishap *answer_request(mishap_mcp_request *request, const struct method *method)
@@ -247,7 +248,9 @@ static void take_notification(mishap_mcp_peer *peer, const mishap_mcp_message *m
 
 void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server)
 {
-    *peer = (mishap_mcp_peer){ .server = server, .level = MISHAP_INFO };
+    *peer = (mishap_mcp_peer){ .server = server,
+                               .level = MISHAP_INFO,
+                               .scopes = MISHAP_SCOPE_CALL };
 }
 
 void mishap_mcp_peer_release(mishap_mcp_peer *peer)

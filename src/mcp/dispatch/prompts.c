@@ -44,7 +44,7 @@ static void put_prompt(mishap_buffer *b, const mishap_app *app, const mishap_mcp
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, prompt->name);
-    mishap_mcp_put_words(b, app, prompt->operation, revision);
+    mishap_mcp_put_words(b, app, prompt->operation, revision, false);
     if (mishap_param_count(params)) {
         MISHAP_JSON_KEY(b, "arguments");
         mishap_json_open(b, '[');
@@ -61,7 +61,7 @@ mishap *mishap_mcp_prompts_list(mishap_mcp_request *request, mishap_buffer *resu
     size_t first, count = server->prompt_count;
     size_t size = server->page_size ? server->page_size : PAGE;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
+        return mishap_mcp_no_cursor();
     MISHAP_PUT(result, "\"prompts\":[");
     for (size_t at = first; at < count && at - first < size; at++)
         put_prompt(result, server->app, &server->prompts[at], request->message->revision);
@@ -165,7 +165,7 @@ static void offer_codes(struct completion *completion)
 {
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
         for (size_t i = 0; i < catalog->count; i++)
-            offer(completion, catalog->codes[i].name);
+            offer(completion, catalog->codes[i]->name);
 }
 
 static void offer_choices(struct completion *completion, const mishap_param *arguments,

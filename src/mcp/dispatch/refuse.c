@@ -12,39 +12,58 @@
 #include "incident/incident.h"
 #include "mishap/inside.h"
 
-static void record_failure(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
+struct refused {
+    const mishap_mcp_peer *peer;
+    const char *incident;
+    const mishap *failure, *removed;
+    int code;
+    mishap_text response;
+};
+
+static void record_refusal(const struct refused *refused)
 {
+    const mishap_mcp_server *server = refused->peer->server;
     mishap_incident_record(&(mishap_incident_entry){
-        .program = peer->server->app->name,
-        .caller = peer->counted_for,
-        .operation = "mcp",
-        .id = id,
-        .failure = failure,
-        .to_stderr = peer->server->verbose,
+        .program = server->app->name,
+        .version = server->app->version,
+        .id = refused->incident,
+        .failure = refused->failure,
+        .removed = refused->removed,
+        .shown = "mcp",
+        .caller = refused->peer->counted_for,
+        .response = refused->response,
+        .response_type = "application/json",
+        .status = refused->code,
+        .boundary = MISHAP_INCIDENT_MCP,
+        .to_stderr = server->verbose,
     });
 }
 
 void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
-                       int code, int status, mishap *failure, const char *members)
+                       int code, int status, mishap *failure, const char *members,
+                       const mishap_sent *sent)
 {
-    char incident[MISHAP_ID_LENGTH + 1], storage[2048];
+    char own[MISHAP_ID_LENGTH + 1], storage[2048];
     const mishap_public *told = mishap_told(failure);
     mishap_buffer error;
     bool known = told->incident.length; /* then the code that gave it the id has recorded it */
-    bool recorded = !known && mishap_incident_is_one(failure);
-    mishap_id_make(incident);
-    if (recorded)
+    const char *incident = known ? told->incident.data : peer->incident ? peer->incident : own;
+    mishap_id_make(own);
+    if (!known && mishap_incident_is_one(failure))
         mishap_incident(failure, incident);
     mishap_buffer_init(&error, storage, sizeof storage);
-    mishap *removed = mishap_mcp_put_error_object(&error, code, told, members, NULL);
+    mishap *removed = mishap_mcp_put_error_object(&error, code, told, members, NULL, sent);
+    mishap_text text = error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error);
     channel->status = status;
     channel->code = told->code;
-    mishap_mcp_put_error(channel, id,
-                         error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
-    if (recorded)
-        record_failure(peer, incident, failure);
-    if (removed)
-        record_failure(peer, known ? told->incident.data : incident, removed);
+    mishap_mcp_put_error(channel, id, text);
+    if (!known || removed)
+        record_refusal(&(struct refused){ .peer = peer,
+                                          .incident = incident,
+                                          .failure = failure,
+                                          .removed = removed,
+                                          .code = code,
+                                          .response = text });
     mishap_free(removed);
     mishap_buffer_release(&error);
 }
@@ -53,7 +72,8 @@ void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *cha
                             mishap_mcp_flaw *flaw)
 {
     if (flaw->failure)
-        mishap_mcp_refuse(peer, channel, flaw->id, flaw->code, flaw->status, flaw->failure, NULL);
+        mishap_mcp_refuse(peer, channel, flaw->id, flaw->code, flaw->status, flaw->failure, NULL,
+                          NULL);
     mishap_free(flaw->failure);
     flaw->failure = NULL;
     channel->finish(channel);

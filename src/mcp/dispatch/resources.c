@@ -25,7 +25,7 @@ static void put_resource(mishap_buffer *b, const mishap_app *app, const mishap_m
     mishap_json_string(b, mishap_text_of(operation->resource));
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, resource->name);
-    mishap_mcp_put_words(b, app, operation, revision);
+    mishap_mcp_put_words(b, app, operation, revision, false);
     if (operation->answers_type) {
         MISHAP_JSON_KEY(b, "mimeType");
         mishap_json_string(b, mishap_text_of(operation->answers_type));
@@ -45,7 +45,7 @@ static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, cons
     for (size_t i = 0; i < server->resource_count; i++)
         count += mishap_mcp_is_template(&server->resources[i]) == templates;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
+        return mishap_mcp_no_cursor();
     mishap_buffer_put_text(result, mishap_text_of(key));
     for (size_t i = 0; i < server->resource_count; i++) {
         if (mishap_mcp_is_template(&server->resources[i]) != templates)

@@ -14,11 +14,11 @@ enum { PAGE = 50 };
 
 /* -- tools/list -------------------------------------------------------------------------------- */
 
-static void put_input_schema(mishap_buffer *b, const mishap_operation *operation)
+static void put_input_schema(mishap_buffer *b, const mishap_operation *operation, bool full)
 {
     mishap_buffer schema = { 0 };
     MISHAP_JSON_KEY(b, "inputSchema");
-    mishap_mcp_put_params_schema(&schema, operation);
+    mishap_mcp_put_params_schema(&schema, operation, full);
     if (schema.failed)
         mishap_buffer_reserve(b, SIZE_MAX);
     else
@@ -41,15 +41,18 @@ static bool is_additive(const mishap_operation *operation)
     return operation->route && strncmp(operation->route, "POST ", 5) == 0;
 }
 
-static void put_hint(mishap_buffer *b, const char *name, bool value)
+/* A hint that is missing counts as `otherwise`. */
+static void put_hint(mishap_buffer *b, const char *name, bool value, bool otherwise, bool full)
 {
+    if (!full && value == otherwise)
+        return;
     mishap_json_key(b, mishap_text_of(name));
     mishap_json_bool(b, value);
 }
 
 /* In a revision without titles of tools, the title is an annotation. */
 static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
-                            mishap_mcp_revision revision)
+                            mishap_mcp_revision revision, bool full)
 {
     mishap_danger danger = mishap_operation_danger(operation);
     bool safe = danger == MISHAP_SAFE;
@@ -59,26 +62,38 @@ static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
         MISHAP_JSON_KEY(b, "title");
         mishap_json_string(b, mishap_text_of(operation->summary));
     }
-    put_hint(b, "readOnlyHint", safe);
+    put_hint(b, "readOnlyHint", safe, false, full);
     if (!safe) {
-        put_hint(b, "destructiveHint", danger == MISHAP_DESTRUCTIVE || !is_additive(operation));
-        put_hint(b, "idempotentHint", is_idempotent(operation));
+        bool destroys = danger == MISHAP_DESTRUCTIVE || !is_additive(operation);
+        put_hint(b, "destructiveHint", destroys, true, full);
+        put_hint(b, "idempotentHint", is_idempotent(operation), false, full);
     }
     mishap_json_close(b, '}');
 }
 
-static void put_tool(mishap_buffer *b, const mishap_app *app, const mishap_mcp_offer *tool,
-                     mishap_mcp_revision revision)
+/* Which tools belong together. */
+static void put_service(mishap_buffer *b, const mishap_service *service)
+{
+    MISHAP_JSON_KEY(b, "_meta");
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "dev.mishap/service");
+    mishap_json_string(b, mishap_text_of(service->name));
+    mishap_json_close(b, '}');
+}
+
+static void put_tool(mishap_buffer *b, const mishap_mcp_server *server,
+                     const mishap_mcp_offer *tool, mishap_mcp_revision revision)
 {
     const mishap_operation *operation = tool->operation;
+    bool full = server->full_schemas;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, tool->name);
-    mishap_mcp_put_words(b, app, operation, revision);
-    put_input_schema(b, operation);
+    mishap_mcp_put_words(b, server->app, operation, revision, !full);
+    put_input_schema(b, operation, full);
     if (revision >= MISHAP_MCP_2025_06_18) {
         mishap_buffer schema = { 0 };
-        if (mishap_mcp_put_output_schema(&schema, tool)) {
+        if (mishap_mcp_put_output_schema(&schema, tool, full)) {
             if (schema.failed)
                 mishap_buffer_reserve(b, SIZE_MAX);
             MISHAP_JSON_KEY(b, "outputSchema");
@@ -87,25 +102,38 @@ static void put_tool(mishap_buffer *b, const mishap_app *app, const mishap_mcp_o
         mishap_buffer_release(&schema);
     }
     if (revision >= MISHAP_MCP_2025_03_26)
-        put_annotations(b, operation, revision);
+        put_annotations(b, operation, revision, full);
+    if (revision >= MISHAP_MCP_2025_06_18 && operation->service)
+        put_service(b, operation->service);
     mishap_json_close(b, '}');
+}
+
+/* The first tool from an index on that a caller with these scopes may call. */
+static size_t next_tool(const mishap_mcp_server *server, unsigned scopes, size_t at)
+{
+    while (at < server->tool_count && !mishap_mcp_may_call(&server->tools[at], scopes))
+        at++;
+    return at;
 }
 
 mishap *mishap_mcp_tools_list(mishap_mcp_request *request, mishap_buffer *result)
 {
     const mishap_mcp_server *server = request->peer->server;
-    size_t first, end, count = server->tool_count;
-    if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
+    unsigned scopes = request->peer->scopes;
+    size_t at, count = server->tool_count;
+    if (!mishap_mcp_cursor_read(request->message, count, &at))
+        return mishap_mcp_no_cursor();
     size_t page = server->page_size ? server->page_size : PAGE;
-    end = count - first > page ? first + page : count;
     MISHAP_JSON_KEY(result, "tools");
     mishap_json_open(result, '[');
-    for (size_t i = first; i < end; i++)
-        put_tool(result, server->app, &server->tools[i], request->message->revision);
+    at = next_tool(server, scopes, at);
+    for (size_t put = 0; at < count && put < page; put++) {
+        put_tool(result, server, &server->tools[at], request->message->revision);
+        at = next_tool(server, scopes, at + 1);
+    }
     mishap_json_close(result, ']');
-    if (end < count)
-        mishap_mcp_put_cursor(result, end, count);
+    if (at < count)
+        mishap_mcp_put_cursor(result, at, count);
     mishap_mcp_put_cache(result, request->message->revision);
     return NULL;
 }
@@ -121,7 +149,7 @@ static const mishap_param call_params[] = {
 static mishap *no_such_tool(mishap_mcp_request *request, mishap_text name)
 {
     request->code = -32602;
-    return mishap_mcp_no_tool(request->peer->server, name);
+    return mishap_mcp_no_tool(request->peer->server, request->peer->scopes, name);
 }
 
 mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result)
@@ -136,7 +164,8 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
         arguments = NULL; /* null counts as absent */
     }
     mishap_mcp_asked asked = {
-        .offer = mishap_mcp_tool_find(request->peer->server, mishap_json_text(name)),
+        .offer = mishap_mcp_tool_find(request->peer->server, request->peer->scopes,
+                                      mishap_json_text(name)),
         .revision = request->message->revision,
     };
     if (!asked.offer)

@@ -20,11 +20,15 @@ bool mishap_mcp_is_of_body(const void *state, mishap_text name)
 }
 
 /* The parameters of the operation and those of its body, in one schema. */
-void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation)
+void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
+                                  bool full)
 {
+    void (*put_schema)(mishap_buffer *,
+                       const mishap_param *) = full ? mishap_params_put_closed_schema
+                                                    : mishap_params_put_brief_schema;
     size_t count = mishap_param_count(operation->params), more = mishap_param_count(body_params);
     if (!operation->takes) {
-        mishap_params_put_closed_schema(schema, operation->params);
+        put_schema(schema, operation->params);
         return;
     }
     mishap_param *all = mishap_allocate((count + more + 1) * sizeof *all);
@@ -36,7 +40,7 @@ void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation 
     if (count)
         memcpy(all, operation->params, count * sizeof *all);
     memcpy(all + count, body_params, (more + 1) * sizeof *all);
-    mishap_params_put_closed_schema(schema, all);
+    put_schema(schema, all);
     mishap_release(all);
 }
 

@@ -1,14 +1,28 @@
 /* What the lists of tools, resources and prompts share: title and description of an item, and the
  * cursors of pages. */
 #include "mcp/offers/offers.h"
+#include "operation/rules.h"
 
 /* -- items of lists ---------------------------------------------------------------------------- */
+
+/* How a call looks. */
+static void put_example(mishap_buffer *words, const mishap_operation *operation)
+{
+    if (!operation->tool_example)
+        return;
+    if (words->length && words->data[words->length - 1] != '.')
+        MISHAP_PUT(words, ".");
+    MISHAP_PUT(words, " Example: ");
+    mishap_buffer_put_text(words, mishap_text_of(operation->tool_example));
+    MISHAP_PUT(words, ".");
+}
 
 /* The description of an operation, and the codes with which it can fail: a result or an error names
  * them. */
 static void put_description(mishap_buffer *words, const mishap_app *app,
-                            const mishap_operation *operation)
+                            const mishap_operation *operation, bool brief)
 {
+    const mishap_operation own = { .raises = operation->raises };
     const mishap_code *code;
     bool any = false;
     mishap_buffer_put_text(words, mishap_text_of(operation->summary));
@@ -16,6 +30,15 @@ static void put_description(mishap_buffer *words, const mishap_app *app,
         MISHAP_PUT(words, ". ");
         mishap_buffer_put_text(words, mishap_text_of(operation->description));
     }
+    if (operation->rules) {
+        bool ended = words->length && words->data[words->length - 1] == '.';
+        mishap_buffer_put_text(words, mishap_text_of(ended ? " Rules: " : ". Rules: "));
+        mishap_rules_put_words(words, operation->rules);
+        MISHAP_PUT(words, ".");
+    }
+    put_example(words, operation);
+    if (brief)
+        app = NULL, operation = &own;
     for (size_t at = 0; (code = mishap_operation_code(app, operation, &at)); any = true) {
         bool ended = words->length && words->data[words->length - 1] == '.';
         const char *before = any ? ", " : ended ? " May fail with " : ". May fail with ";
@@ -26,11 +49,44 @@ static void put_description(mishap_buffer *words, const mishap_app *app,
         MISHAP_PUT(words, ".");
 }
 
+/* " KIND NAME may also fail with A, B." */
+static void put_codes_of(mishap_buffer *words, const char *kind, const char *name,
+                         const mishap_code *const *codes)
+{
+    if (!codes || !*codes)
+        return;
+    mishap_buffer_put_text(words, mishap_text_of(kind));
+    mishap_buffer_put_text(words, mishap_text_of(name));
+    MISHAP_PUT(words, " may also fail with ");
+    for (size_t i = 0; codes[i]; i++) {
+        if (i)
+            MISHAP_PUT(words, ", ");
+        mishap_buffer_put_text(words, codes[i]->name);
+    }
+    MISHAP_PUT(words, ".");
+}
+
+void mishap_mcp_put_shared_codes(mishap_buffer *words, const mishap_mcp_server *server,
+                                 unsigned scopes)
+{
+    const mishap_service *last = NULL;
+    for (size_t i = 0; i < server->tool_count; i++) {
+        const mishap_service *service = server->tools[i].operation->service;
+        if (!mishap_mcp_may_call(&server->tools[i], scopes))
+            continue;
+        if (service && service != last)
+            put_codes_of(words, " The tools of the service ", service->name, service->raises);
+        last = service;
+    }
+    put_codes_of(words, " All tools", "", server->app->raises);
+}
+
 void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
-                          const mishap_operation *operation, mishap_mcp_revision revision)
+                          const mishap_operation *operation, mishap_mcp_revision revision,
+                          bool brief)
 {
     mishap_buffer words = { 0 };
-    put_description(&words, app, operation);
+    put_description(&words, app, operation, brief);
     if (words.failed)
         /* Makes the buffer fail: half a description is worse than none. */
         mishap_buffer_reserve(buffer, SIZE_MAX);
@@ -80,6 +136,13 @@ bool mishap_mcp_cursor_read(const mishap_mcp_message *message, size_t count, siz
         return false;
     *first = next;
     return true;
+}
+
+mishap *mishap_mcp_no_cursor(void)
+{
+    return mishap_suggest(mishap_raise(INVALID_ARGUMENT, "The cursor is not valid."),
+                          "Send `nextCursor` of the page before as it is, or no cursor for the "
+                          "first page.");
 }
 
 void mishap_mcp_put_cursor(mishap_buffer *result, size_t next, size_t count)

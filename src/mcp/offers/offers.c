@@ -13,37 +13,15 @@ enum { LONGEST_NAME = 64 }; /* that common clients accept */
 
 /* -- which ------------------------------------------------------------------------------------- */
 
-static bool is_of(const mishap_operation *operation, const char *service)
+static bool is_offered(const mishap_operation *operation, bool chaos)
 {
-    return !service || (operation->service && strcmp(operation->service->name, service) == 0);
-}
-
-static bool is_offered(const mishap_operation *operation, const char *service, bool chaos)
-{
-    return !operation->local && !operation->resident && (!operation->chaos || chaos) &&
-           is_of(operation, service);
+    return !operation->local && !operation->resident && (!operation->chaos || chaos);
 }
 
 /* A person asks for a prompt, a model calls a tool: an operation is seldom meant to be both. */
 static bool is_tool(const mishap_operation *operation)
 {
     return operation->tool ? *operation->tool || !operation->resource : !operation->prompt;
-}
-
-static mishap *no_such_service(const mishap_mcp_server *server)
-{
-    char words[300] = "The program has no services.";
-    size_t length = 0;
-    const mishap_service *last = NULL;
-    for (const mishap_operation *o = server->app->operations; o && o->name; o++) {
-        if (!o->service || o->service == last || length >= sizeof words)
-            continue; /* operations of one service are listed together */
-        last = o->service;
-        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
-                                   length ? ", " : "The services are: ", last->name);
-    }
-    mishap *m = mishap_raise(NOT_CONFIGURED, "No service is named `%s`.", server->service);
-    return mishap_suggest(mishap_tell(m, "service", server->service), words);
 }
 
 /* -- tools by name ----------------------------------------------------------------------------- */
@@ -57,9 +35,13 @@ static const mishap_mcp_offer **slot_of(const mishap_mcp_server *server, mishap_
     return &server->slots[at];
 }
 
-const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name)
+const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, unsigned scopes,
+                                             mishap_text name)
 {
-    return server->slot_count && name.length <= LONGEST_NAME ? *slot_of(server, name) : NULL;
+    const mishap_mcp_offer *tool = NULL;
+    if (server->slot_count && name.length <= LONGEST_NAME)
+        tool = *slot_of(server, name);
+    return tool && mishap_mcp_may_call(tool, scopes) ? tool : NULL;
 }
 
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name)
@@ -72,13 +54,14 @@ const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, 
 
 /* -- what there is not ------------------------------------------------------------------------- */
 
-static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char *sort,
-                       mishap_text name)
+static mishap *no_such(const mishap_mcp_offer *offers, size_t count, unsigned scopes,
+                       const char *sort, mishap_text name)
 {
     mishap_guess guess = { .word = name };
     char words[200];
     for (size_t i = 0; i < count; i++)
-        mishap_guess_weigh(&guess, offers[i].name);
+        if (mishap_mcp_may_call(&offers[i], scopes))
+            mishap_guess_weigh(&guess, offers[i].name);
     /* Clients show the message and drop the rest. */
     char meant[LONGEST_NAME + 32] = ".";
     if (guess.name.data)
@@ -94,14 +77,14 @@ static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char 
     return mishap_suggest(mishap_tell(m, sort, name), words);
 }
 
-mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, mishap_text name)
+mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, unsigned scopes, mishap_text name)
 {
-    return no_such(server->tools, server->tool_count, "tool", name);
+    return no_such(server->tools, server->tool_count, scopes, "tool", name);
 }
 
 mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name)
 {
-    return no_such(server->prompts, server->prompt_count, "prompt", name);
+    return no_such(server->prompts, server->prompt_count, MISHAP_SCOPE_CALL, "prompt", name);
 }
 
 /* -- adding ------------------------------------------------------------------------------------ */
@@ -243,18 +226,13 @@ static mishap *add_offer(mishap_mcp_server *server, const mishap_operation *oper
 mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos)
 {
     struct sizes sizes = { .slots = 4 };
-    bool known = !server->service;
     mishap *failure = NULL;
     const mishap_operation *o;
     for (o = mishap_mcp_ours; o->name; o++)
         count(&sizes, o, true);
-    for (o = server->app->operations; o && o->name; o++) {
-        known = known || is_of(o, server->service);
-        if (is_offered(o, server->service, chaos))
+    for (o = server->app->operations; o && o->name; o++)
+        if (is_offered(o, chaos))
             count(&sizes, o, false);
-    }
-    if (!known)
-        return no_such_service(server);
     while (sizes.slots < 2 * sizes.tools)
         sizes.slots *= 2;
     server->tool_count = server->resource_count = server->prompt_count = 0;
@@ -264,7 +242,7 @@ mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos)
     for (o = mishap_mcp_ours; o->name && !failure; o++)
         failure = add_offer(server, o, true, &room);
     for (o = server->app->operations; o && o->name && !failure; o++)
-        if (is_offered(o, server->service, chaos))
+        if (is_offered(o, chaos))
             failure = add_offer(server, o, false, &room);
     if (failure)
         mishap_mcp_server_release(server);

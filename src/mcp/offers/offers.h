@@ -41,7 +41,8 @@ extern const mishap_operation mishap_mcp_ours[];
 /* What all conversations of a process share. It is constant after it was made. */
 typedef struct mishap_mcp_server {
     const mishap_app *app;
-    const char *service;     /* offer only operations of this service; NULL: all */
+    const char *services;    /* the names of the services of `app`, separated by commas, if they are
+                                only some; NULL: all */
     mishap_mcp_offer *tools; /* in the order of declaration */
     size_t tool_count;
     const mishap_mcp_offer **slots; /* hash table by name, for mishap_mcp_tool_find() */
@@ -51,37 +52,56 @@ typedef struct mishap_mcp_server {
     mishap_mcp_offer *prompts; /* explain_failure comes first */
     size_t prompt_count;
     size_t page_size;             /* of lists; 0: 50 */
+    bool full_schemas;            /* --schemas full: lists of tools have everything, not the least */
     size_t message_limit;         /* bytes of one message */
     size_t flight_limit;          /* calls of one peer that run at once */
     int call_ms;                  /* time limit of every handler; 0: as its operation declares */
     bool verbose;                 /* the private side of failures on stderr too */
     struct mishap_runner *runner; /* for calls that are not quick */
+    /* Count a call that has ended, or was refused; `code`: of its failure, or NULL. NULL: calls are
+     * not counted. */
+    void (*count)(const struct mishap_mcp_server *server, const mishap_operation *operation,
+                  const mishap_code *code, int64_t duration_ns);
 } mishap_mcp_server;
 
 /*
  * Make the tables of tools, resources and prompts: of every operation that is neither local nor
  * resident; operations for drills only with `chaos`. A prompt is a tool only if it declares a tool
- * name. NOT_CONFIGURED: two have the same name, or there is no such service.
+ * name. NOT_CONFIGURED: two have the same name.
  */
 mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos);
 void mishap_mcp_server_release(mishap_mcp_server *server);
-const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name);
+
+/* The tool of this name, if a caller with these scopes may call it. For any other caller it does
+ * not exist: it is neither listed nor suggested. */
+const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, unsigned scopes,
+                                             mishap_text name);
+static inline bool mishap_mcp_may_call(const mishap_mcp_offer *tool, unsigned scopes)
+{
+    return mishap_operation_scope(tool->operation) & scopes;
+}
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name);
 
 /* NOT_FOUND: there is no tool, or prompt, of this name. The failure suggests a similar name. */
-mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, mishap_text name);
+mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, unsigned scopes, mishap_text name);
 mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name);
 
 /* -- lists (lists.c) ----------------------------------------------------------------------------
  */
 
-/* Write the title of a list item, in revisions that have one, and its description. */
+/* Write the title of a list item, in revisions that have one, and its description with the codes
+ * that it may fail with; `brief`: without those of its service and the program, which
+ * mishap_mcp_put_shared_codes() tells once for all. */
 void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
-                          const mishap_operation *operation, mishap_mcp_revision revision);
+                          const mishap_operation *operation, mishap_mcp_revision revision,
+                          bool brief);
+void mishap_mcp_put_shared_codes(mishap_buffer *words, const mishap_mcp_server *server,
+                                 unsigned scopes);
 
 /* Paging: the index of the first item for params.cursor; false: it is not a cursor of this server.
- * The second writes the member nextCursor, if there is more. */
+ * The second is the failure then; the last writes the member nextCursor, if there is more. */
 bool mishap_mcp_cursor_read(const mishap_mcp_message *message, size_t count, size_t *first);
+mishap *mishap_mcp_no_cursor(void);
 void mishap_mcp_put_cursor(mishap_buffer *result, size_t next, size_t count);
 
 #endif

@@ -30,7 +30,7 @@ static mishap *read_codes(mishap_call *call)
     MISHAP_PUT(&json, "{\"codes\":[");
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
         for (size_t i = 0; i < catalog->count; i++)
-            put_row(&json, &catalog->codes[i]);
+            put_row(&json, catalog->codes[i]);
     MISHAP_PUT(&json, "]}");
     return answer_json(call, &json, mishap_answer);
 }

@@ -64,12 +64,16 @@ static const struct failure_schema *schema_of(const mishap_dialect *dialect)
     return NULL;
 }
 
-bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool)
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool, bool full)
 {
     const struct failure_schema *failure = schema_of(tool->dialect);
     mishap_buffer answers = { 0 };
     if (!tool->operation->answers || tool->operation->answers_type || !failure)
         return false;
+    if (!full) {
+        mishap_answers_put_names(buffer, tool->operation->answers);
+        return true;
+    }
     mishap_answers_put_schema(&answers, tool->operation->answers);
     if (answers.failed)
         /* Makes the buffer fail: half a schema is worse than none. */

@@ -10,9 +10,10 @@
  * all tools because of one of those. */
 void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema);
 
-/* Write the outputSchema of a tool: its answer, or a failure in its dialect. False, and nothing is
- * written, if the tool does not declare its answer. */
-bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool);
+/* Write the outputSchema of a tool: `full`: its answer, or a failure in its dialect; else the names
+ * of the members of its answer. False, and nothing is written, if the tool does not declare its
+ * answer. */
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool, bool full);
 
 /* True if the dialect is text, and not an object that can be structured content. */
 bool mishap_mcp_is_text(const mishap_dialect *dialect);
@@ -21,7 +22,8 @@ bool mishap_mcp_is_text(const mishap_dialect *dialect);
  * arguments of its tool. The functions: whether a name is one of them; the schema of all arguments;
  * the arguments without them; and their values as the body of a call. */
 bool mishap_mcp_is_of_body(const void *operation, mishap_text name);
-void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation);
+void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
+                                  bool full);
 void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,
                            yyjson_val *arguments);
 mishap *mishap_mcp_take_body(mishap_call *call, yyjson_val *arguments);

@@ -173,6 +173,14 @@ void mishap_mcp_sessions_clear(mishap_mcp_sessions *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+size_t mishap_mcp_sessions_count(mishap_mcp_sessions *s)
+{
+    mishap_mcp_sessions_lock(s);
+    size_t count = s->count;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
 static void copy_caller(char to[CALLER], const char *caller)
 {
     size_t length = caller ? strlen(caller) : 0;

@@ -63,6 +63,9 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner ow
                               const mishap_mcp_session *session,
                               char id[MISHAP_MCP_SESSION_ID + 1]);
 
+/* How many there are, idle ones and reserved places included. */
+size_t mishap_mcp_sessions_count(mishap_mcp_sessions *sessions);
+
 /* Find a session of this owner, and count it as used. Any other owner does not find it. */
 bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session);

@@ -21,15 +21,17 @@
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
 #include "operation/caller.h"
+#include "operation/chosen.h"
 #include "worker/serving/served.h"
 
 enum {
     MOST_FLIGHTS = 256, /* while so many run, no further call is begun … */
     WAIT_MS = 1000,     /* … for so long; then it is refused */
     TICK_MS = 100,      /* how late periodic work may be */
-    FINISH_MS = 500,    /* at the end, for calls to finish … */
+    FINISH_MS = 2000,   /* at the end of the input, for calls to finish … */
+    HURRY_MS = 500,     /* … if a signal asks for the end … */
     CANCEL_MS = 500,    /* … and for cancelled calls to notice */
-    WRITE_S = 3,        /* … and for the client to read the last answers */
+    WRITE_S = 5,        /* for all of this, and for the client to read the last answers */
 };
 
 /* The client: the process at the other end of two pipes. */
@@ -51,7 +53,7 @@ struct pipes {
 static void refuse_line(struct pipes *p, int code, mishap *failure)
 {
     mishap_mcp_refuse(&p->peer, &p->lines.channel, (mishap_text){ NULL, 0 }, code, 413, failure,
-                      NULL);
+                      NULL, NULL);
     mishap_free(failure);
 }
 
@@ -220,7 +222,7 @@ static void finish_pipes(struct pipes *p)
     int64_t start = mishap_clock_monotonic_ns();
     end_within(WRITE_S);
     while (p->peer.flights && !p->lines.gone &&
-           mishap_clock_monotonic_ns() - start < FINISH_MS * million) {
+           mishap_clock_monotonic_ns() - start < (told_to_end ? HURRY_MS : FINISH_MS) * million) {
         wait_for_any(p, false, TICK_MS);
         write_out(p);
     }
@@ -325,19 +327,22 @@ static mishap *open_runner(struct pipes *p)
     return failure ? failure : mishap_served_open(served, connection);
 }
 
-static mishap *begin_pipes(struct pipes *p, bool chaos, const char *caller)
+static mishap *begin_pipes(struct pipes *p, mishap_call *call)
 {
-    mishap *failure = mishap_mcp_server_make(&p->server, chaos);
+    bool for_operator = mishap_boolean(call, "operator");
+    p->server.full_schemas = p->served.full_schemas;
+    mishap *failure = mishap_mcp_server_make(&p->server, p->served.chaos);
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
         failure = mishap_out_of_memory();
     if (!failure)
         failure = open_runner(p);
     p->server.runner = p->served.runner;
     mishap_mcp_peer_init(&p->peer, &p->server);
+    p->peer.scopes = for_operator ? MISHAP_SCOPES_ALL : MISHAP_SCOPE_CALL;
     p->peer.aside = &p->lines.channel;
     p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
-    p->peer.named = mishap_text_of(caller);
+    p->peer.named = mishap_text_of(mishap_string(call, "caller"));
     p->peer.caller_is_free = mishap_caller_keys_of(p->served.setup.data) ==
                              MISHAP_CALLER_KEYS_UNUSED;
     return failure;
@@ -348,16 +353,16 @@ static mishap *run_mcp(mishap_call *call)
 {
     static char storage[MISHAP_JSON_STORAGE];
     static struct pipes pipes; /* large */
+    static mishap_app app;
     pipes = (struct pipes){
-        .server = { .app = call->app,
-                    .service = mishap_string(call, "service"),
+        .server = { .app = &app,
+                    .services = mishap_string(call, "service"),
                     .message_limit = MISHAP_MCP_LINE_LIMIT,
                     .flight_limit = MOST_FLIGHTS,
                     .call_ms = call->timeout_ms,
                     .verbose = call->verbose },
-        .served = { .app = call->app,
+        .served = { .app = &app,
                     .setup = { .data = mishap_call_data_folder(call) },
-                    .only = mishap_string(call, "service"),
                     /* With those whose client does not wait any more. */
                     .most_calls = 2 * MOST_FLIGHTS,
                     .chaos = mishap_boolean(call, "chaos"),
@@ -366,20 +371,25 @@ static mishap *run_mcp(mishap_call *call)
                     .keeper.socket = -1 },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
-    const char *caller = mishap_string(call, "caller");
-    mishap *failure = mishap_caller_check_flag(caller, pipes.served.setup.data);
-    if (failure)
+    mishap *failure = mishap_app_choose(call->app, pipes.server.services, &call->arena, &app);
+    if (!failure)
+        failure = mishap_caller_check_flag(mishap_string(call, "caller"),
+                                           pipes.served.setup.data);
+    if (failure) {
+        print_to_stderr();
         return failure;
+    }
     mishap_served_read(&pipes.served, call);
     mishap_trace_prepare();
     bool person = isatty(STDIN_FILENO);
     failure = take_files(&pipes);
     if (!failure)
-        failure = mishap_logs_begin(&(mishap_logs_plan){
-            .program = call->app->name, .incident_bytes = pipes.served.log_bytes });
+        failure = mishap_logs_begin(&(mishap_logs_plan){ .program = call->app->name,
+                                                         .incident_bytes = pipes.served.log_bytes,
+                                                         .json_errors = pipes.served.log_json });
     print_to_stderr();
     if (!failure)
-        failure = begin_pipes(&pipes, mishap_boolean(call, "chaos"), caller);
+        failure = begin_pipes(&pipes, call);
     if (!failure && person)
         mishap_log_say(
             "%s: Reading MCP messages from standard input, one per line. Press Ctrl-D to exit.\n",
@@ -395,13 +405,15 @@ static mishap *run_mcp(mishap_call *call)
 }
 
 static const mishap_param params[] = {
-    { "service", MISHAP_STRING, .length = { 1, 100 }, .placeholder = "NAME",
-      .help = "Offer only the tools of this service" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "The folder for persistent data" },
     { "caller", MISHAP_STRING, .length = { 1, MISHAP_CALLER_LONGEST }, .placeholder = "NAME",
       .help = "Name of the caller, for services that act for their callers; only where API keys "
               "are not used" },
+    { "operator", MISHAP_BOOLEAN,
+      .help =
+          "Also offer the tools that are for the operator, such as incidents_show. Their answers "
+          "have the private side of failures" },
     MISHAP_SERVED_PARAMS,
     { "chaos", MISHAP_BOOLEAN,
       .help = "Also serve the operations that fail on purpose, for drills" },

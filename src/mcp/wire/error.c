@@ -31,7 +31,8 @@ static void put_words(mishap_buffer *words, const mishap_public *told)
 
 /* The text of a failure may come from a service, so it is filtered. */
 mishap *mishap_mcp_put_error_object(mishap_buffer *b, int code, const mishap_public *told,
-                                    const char *members, const mishap_secrets *secrets)
+                                    const char *members, const mishap_secrets *secrets,
+                                    const mishap_sent *sent)
 {
     mishap_public worded = *told;
     mishap_buffer words = { 0 };
@@ -55,5 +56,5 @@ mishap *mishap_mcp_put_error_object(mishap_buffer *b, int code, const mishap_pub
     mishap_json_close(b, '}');
     b->failed = b->failed || words.failed;
     mishap_buffer_release(&words);
-    return b->failed ? NULL : mishap_hide_json(b, secrets);
+    return b->failed ? NULL : mishap_hide_json(b, secrets, sent);
 }

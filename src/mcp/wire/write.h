@@ -10,6 +10,7 @@
 
 #include "guard/guard.h"
 #include "mcp/wire/message.h"
+#include "operation/hide.h"
 #include "operation/operation.h"
 
 /* -- channels -----------------------------------------------------------------------------------
@@ -88,10 +89,11 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_app *app,
 void mishap_mcp_put_error(mishap_mcp_channel *channel, mishap_text id, mishap_text error);
 
 /* Write that object into an empty buffer, from the public side of a failure, without what must not
- * leave. A stack trace that was taken out is returned, to be recorded. The constant is used without
- * memory. */
+ * leave. What was found is returned, to be recorded. `sent` is what the caller sent, or NULL. The
+ * constant is used without memory. */
 mishap *mishap_mcp_put_error_object(mishap_buffer *buffer, int code, const mishap_public *told,
-                                    const char *members, const mishap_secrets *secrets);
+                                    const char *members, const mishap_secrets *secrets,
+                                    const mishap_sent *sent);
 #define MISHAP_MCP_LAST_ERROR                                                                      \
     "{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"                       \
     "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","                    \

@@ -19,10 +19,11 @@ enum {
 typedef struct mishap_worker_user {
     int socket;
     mishap_worker_page *page;
-    mishap_buffer in;   /* bytes received */
-    size_t taken;       /* … and how many of them were processed */
-    mishap_buffer held; /* bytes to send when the batch is settled */
-    bool broken;        /* sending failed */
+    mishap_buffer in;    /* bytes received */
+    size_t taken;        /* … and how many of them were processed */
+    mishap_buffer held;  /* bytes to send when the batch is settled */
+    bool broken;         /* sending failed */
+    mishap_buffer files; /* descriptors that have come, for calls that were not begun: uploads.h */
 } mishap_worker_user;
 
 typedef struct mishap_batch {

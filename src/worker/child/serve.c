@@ -26,10 +26,10 @@
 #include "worker/child/reports.h"
 #include "worker/child/threads.h"
 #include "worker/child/time_guard.h"
+#include "worker/child/uploads.h"
 #include "worker/wire/keeper_messages.h"
 
 enum {
-    ROOM = 64 * 1024,  /* bytes to read at once */
     KEPT = 256 * 1024, /* bytes of a buffer that stay for the next call */
     SPARE_MS = 2000, /* beyond a handler's time: the loop should end the handler first, in order */
     SETTLE_MS = 10000, /* for a settlement: as long as a loop waits for one */
@@ -86,6 +86,7 @@ static void remove_user(mishap_worker_user *user)
     munmap(user->page, sizeof *user->page);
     mishap_buffer_release(&user->in);
     mishap_buffer_release(&user->held);
+    mishap_uploads_release(user);
     mishap_batch_leave(&w.batch, user, &w.users[w.user_count - 1]);
     *user = w.users[--w.user_count];
 }
@@ -176,6 +177,9 @@ static void prepare_call(mishap_call *call, const mishap_frame_call *asked,
         asked->request_id;
     call->remote = asked->remote;
     call->headers = asked->headers;
+    call->traceparent = asked->traceparent;
+    call->if_match = asked->if_match;
+    call->if_none_match = asked->if_none_match;
     call->to_operator = mishap_reports_operator;
     call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
     call->repeated = asked->repeated;
@@ -325,8 +329,10 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
     if (w.settlement)
         begin_batched(asked->repeated);
     mishap_time_guard_set(asked->limit_ms + SPARE_MS);
+    if (asked->has_upload)
+        mishap_uploads_begin(user, slot, call, asked->limit_ms + SPARE_MS);
     mishap_reports_begin(user, slot, w.settlement ? call : NULL);
-    mishap_words_for(user->page, (uintptr_t)call->operation->run);
+    mishap_words_for(user->page, mishap_operation_entry(call->operation));
     mishap *failure = mishap_call_run(call);
     if (w.is_copy)
         _exit(0);
@@ -416,9 +422,13 @@ static bool take_frame(mishap_worker_user *user, const mishap_framed *frame)
     mishap_frame_call asked;
     if (frame->type == MISHAP_FRAME_OPEN)
         return open_service(user, frame);
-    return frame->type == MISHAP_FRAME_CALL && frame->slot < MISHAP_SLOTS &&
-           mishap_frame_take_call(frame->payload, &asked) && find_operation(asked.operation) &&
-           run_call(user, frame->slot, &asked);
+    if (frame->type != MISHAP_FRAME_CALL || frame->slot >= MISHAP_SLOTS ||
+        !mishap_frame_take_call(frame->payload, &asked) || !find_operation(asked.operation))
+        return false;
+    mishap_uploads_take(user, asked.has_upload);
+    bool sent = run_call(user, frame->slot, &asked);
+    mishap_uploads_end();
+    return sent;
 }
 
 /* Run the first call that a loop has sent. False: there is no complete frame. *gone: the connection
@@ -448,23 +458,10 @@ static bool take_next(mishap_worker_user *user, bool *gone)
 /* Read what has arrived, or wait for it. False: the loop has gone away. */
 static bool read_more(mishap_worker_user *user, bool wait)
 {
-    mishap_buffer *in = &user->in;
-    if (user->taken == in->length) {
-        mishap_buffer_reset_within(in, KEPT);
-    } else if (user->taken) {
-        memmove(in->data, in->data + user->taken, in->length - user->taken);
-        in->length -= user->taken;
-    }
-    user->taken = 0;
-    if (!mishap_buffer_reserve(in, ROOM))
-        return false;
-    ssize_t count = recv(user->socket, in->data + in->length, in->capacity - in->length,
-                         wait ? 0 : MSG_DONTWAIT);
-    if (count > 0)
-        in->length += (size_t)count;
-    else if (count < 0)
+    bool read = mishap_uploads_receive(user, wait);
+    if (!read)
         mind_broken();
-    return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+    return read;
 }
 
 /* -- several loops ----------------------------------------------------------------------------- */
@@ -553,8 +550,7 @@ static void wait_for_one(void)
         leave_process();
 }
 
-/* -- from the start to the end ------------------------------------------------------------------
- */
+/* -- from the start to the end ----------------------------------------------------------------- */
 
 _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group, const int *files,
                                    size_t count)

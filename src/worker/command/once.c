@@ -308,10 +308,13 @@ static mishap *tell_end(const struct abroad *a, int status)
  * own exit status is known. */
 static int reap(mishap_foreign_process *p, bool kill_it)
 {
-    int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(p->foreign);
+    int status = 0;
     pid_t got = 0;
+    int64_t end = mishap_clock_monotonic_ns() +
+                  (kill_it ? 0 : mishap_foreign_grace_ms(p->foreign) * MS);
     p->over = true; /* from now on the pid may be reused: it gets no more signals */
-    while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
+    while (mishap_clock_monotonic_ns() < end &&
+           (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {
         p->stuck = !kill_it;
@@ -414,13 +417,21 @@ static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
     return NULL;
 }
 
+/* How long a process may take to start: as its service declares. A caller who asks for more time,
+ * as on a slow machine, gets it for the start, too. */
+static int64_t most_to_start_ms(const mishap_foreign *foreign, const mishap_call *call)
+{
+    int declared_ms = mishap_foreign_ready_ms(foreign);
+    return call && call->timeout_ms > declared_ms ? call->timeout_ms : declared_ms;
+}
+
 /* Wait until the process can be given calls. If there is a call (else NULL), the time counts as the
  * call's. */
 static mishap *await(mishap_foreign_process *p, mishap_call *call)
 {
     struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
     int64_t left_ms = call ? mishap_call_time_left(call) : -1;
-    int64_t ready_ms = mishap_foreign_ready_ms(p->foreign);
+    int64_t ready_ms = most_to_start_ms(p->foreign, call);
     if (p->ready)
         return NULL;
     a.stop_at_ns = mishap_clock_monotonic_ns() +

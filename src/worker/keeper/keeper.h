@@ -14,8 +14,9 @@ typedef struct mishap_keeper {
                                       successor */
     size_t end_count;
     int64_t begun_ns;
-    int bad_starts;      /* how often in a row it ended right after its start */
-    int64_t start_at_ns; /* no keeper runs: when to start one; 0: one runs, or none is wanted */
+    int64_t continued_ns; /* when stderr was told last that it had been stopped; 0: never */
+    int bad_starts;       /* how often in a row it ended right after its start */
+    int64_t start_at_ns;  /* no keeper runs: when to start one; 0: one runs, or none is wanted */
     int64_t
         /* Until then, after its death, the parent looks for processes that its workers had
          * started. */
@@ -35,12 +36,13 @@ mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *pla
 bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept);
 void mishap_keeper_disconnect(mishap_keeper *keeper, int kept);
 
-/* A child of this process has ended or stopped. If it is the keeper, start another one and return
- * true. If it is a worker that the keeper left behind, kill what the worker has started, too. */
+/* A child of this process has ended or stopped. If it is the keeper, start another one, or let the
+ * stopped one continue, and return true. If it is a worker that the keeper left behind, kill what
+ * the worker has started, too. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status);
 
-/* Ask the system whether the keeper has ended, and handle that; also start a keeper that could not
- * be started before. To be called at least once per second. */
+/* Ask the system whether the keeper has ended or stopped, and handle that; also start a keeper that
+ * could not be started before. To be called at least once per second. */
 void mishap_keeper_look(mishap_keeper *keeper);
 
 /* In a child of the keeper's parent that does not use the keeper: close its connections. */
@@ -51,10 +53,9 @@ void mishap_keeper_stop(mishap_keeper *keeper);
 
 /* Open each service in a worker of its own, one after the other, and wait for the result. A server
  * does this before it reports that it listens. The worker of a service that is `.alone` stays.
- * `only` is the name of the one service that is wanted; NULL: all. The identity of what was opened
+ * The identity of what was opened
  * is noted in `groups`, those of the keeper's plan, for loops that are forked later. */
-mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
-                                   mishap_worker_groups *groups);
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, mishap_worker_groups *groups);
 
 /* Over a connection that no other process uses: have the worker open its service for the first
  * time, and wait for the result: the failure, or the identity of what was opened. False: the worker

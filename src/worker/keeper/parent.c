@@ -21,6 +21,7 @@ enum {
     MOST_BAD_STARTS = 20,        /* after so many in a row the next start is delayed */
     AGAIN_NS = 500000000,        /* … for so long; so is a start whose fork failed */
     SOUND_START_NS = 1000000000, /* a keeper that ran for so long had a good start */
+    TELL_NS = 1000000000,        /* between messages about a keeper that was stopped */
     STOP_LOOKS = 3000,           /* at its end: so many checks, one millisecond apart */
     READ_AT_ONCE = 64 * 1024,
     SERVICE_PATIENCE_MS = 60000, /* time for a service to open, when a server starts */
@@ -120,6 +121,19 @@ static void look_for_orphans(mishap_keeper *keeper)
         keeper->orphans_until_ns = 0;
 }
 
+/* A stopped keeper starts no worker and ends none, but its workers go on. If it were killed, they
+ * would die with the calls that they have begun since. So it continues. */
+static void continue_keeper(mishap_keeper *keeper)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    mishap_signal_process(keeper->pid, SIGCONT);
+    if (keeper->continued_ns && now - keeper->continued_ns < TELL_NS)
+        return;
+    keeper->continued_ns = now;
+    mishap_log_say("%s: the process that keeps the handlers was stopped, and continues\n",
+                   keeper->plan->app->name);
+}
+
 /* Nothing that callers or handlers do should end the keeper. If it ends nevertheless, its workers
  * die, and the processes that they had started become children of this process, one after the
  * other. The next keeper gets all connections that this one had. */
@@ -130,7 +144,7 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
         return false;
     }
     if (WIFSTOPPED(status)) {
-        mishap_signal_process(pid, SIGKILL);
+        continue_keeper(keeper);
         return true;
     }
     mishap_log_say("%s: the process that keeps the handlers has ended; another takes its place\n",
@@ -269,15 +283,12 @@ static mishap *try_service(const mishap_keeper *keeper, int socket, uint32_t num
     return failure;
 }
 
-mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
-                                   mishap_worker_groups *groups)
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, mishap_worker_groups *groups)
 {
     mishap *failure = NULL;
     for (size_t i = 0; i < groups->count && !failure; i++) {
         int loop, kept;
-        const mishap_service *service = groups->groups[i].service;
-        if (!service || groups->groups[i].program || groups->groups[i].foreign ||
-            (only && strcmp(service->name, only) != 0))
+        if (!groups->groups[i].service || groups->groups[i].program || groups->groups[i].foreign)
             continue;
         if (!mishap_keeper_connect(keeper, &loop, &kept))
             return lost(&groups->groups[i]);

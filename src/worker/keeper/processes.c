@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +13,7 @@
 #include "base/life.h"
 #include "base/priority.h"
 #include "base/signals.h"
+#include "base/system.h"
 #include "worker/child/last_words.h"
 #include "worker/child/serve.h"
 #include "worker/keeper/stack.h"
@@ -126,9 +126,8 @@ bool mishap_connection_make(mishap_connection *c)
         return false;
     c->loop[0] = ends[0];
     c->worker[0] = ends[1];
-    c->loop[1] = memfd_create("mishap-call", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (c->loop[1] >= 0 && ftruncate(c->loop[1], sizeof(mishap_worker_page)) == 0 &&
-        fcntl(c->loop[1], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    c->loop[1] = mishap_system_memory("mishap-call", sizeof(mishap_worker_page), F_SEAL_SEAL);
+    if (c->loop[1] >= 0)
         c->worker[1] = fcntl(c->loop[1], F_DUPFD_CLOEXEC, 0);
     if (c->worker[1] >= 0)
         return true;
@@ -257,11 +256,15 @@ void mishap_kept_kill(mishap_kept *worker)
     mishap_signal_process(worker->pid, SIGKILL);
 }
 
-/* On a busy machine a process can wait for a processor for longer than STACK_MS. Its state decides,
- * not the processor time that it has used: a virtual machine counts time that it did not get. */
+/* On a busy machine a process can wait for a processor, or for a page of its own, for longer than
+ * STACK_MS. Its state decides, not the processor time that it has used: a virtual machine counts
+ * time that it did not get. */
 static bool may_wait(const mishap_kept *worker, int64_t now)
 {
-    return now - worker->asked_at_ns < STACK_MOST_MS * MS && mishap_life_state(worker->pid) == 'R';
+    if (now - worker->asked_at_ns >= STACK_MOST_MS * MS)
+        return false;
+    char state = mishap_life_state(worker->pid);
+    return state == 'R' || state == 'D';
 }
 
 /* The worker is asked for its stack, and exits after it has recorded it. If it does not, the keeper

@@ -120,6 +120,8 @@ static bool takes_calls(const mishap_link *link, uint32_t generation)
 static bool has_room(const mishap_runner *r, const mishap_link *link, const mishap_run *run,
                      unsigned count)
 {
+    if (run->call->upload && link->file >= 0)
+        return false; /* one descriptor is sent after the other */
     if (!mishap_runner_is_alone(r, link->group))
         return count < (link->foreign ? 1U : (unsigned)BATCH);
     bool settled = mishap_runner_is_settled(r, link->group);

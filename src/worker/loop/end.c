@@ -137,6 +137,7 @@ mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
     const mishap_link_slot *of = &link->slots[slot];
     const mishap_call *call = of->run ? of->run->call : of->call;
     set_trace(m, link, words);
+    mishap_set_of_worker(m);
     if (link->end.why == MISHAP_LINK_TIMEOUT && call)
         m = mishap_note(m, "limit_ms", call->limit_ms);
     if (link->end.why == MISHAP_LINK_TIMEOUT && words == MISHAP_WORDS_NONE && !link->end.has_trace)

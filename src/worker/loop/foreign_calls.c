@@ -152,6 +152,8 @@ static void tell_operator(mishap_link *link, mishap_text words)
     link->told += words.length + 1;
     if (link->told > MOST_TOLD)
         words = mishap_text_of("It says more than is kept of one call.");
+    if (link->slots[0].run)
+        mishap_call_keep_words(link->slots[0].run->call, words);
     call->to_operator(call->app->name, call->operation->name, call->request_id.data, words,
                       call->verbose);
 }

@@ -10,6 +10,7 @@
  *     foreign_calls.c  calls that foreign programs run
  *     session.c        sessions: which process a call goes to
  *     yield.c          priorities: calls that take long, and those of others
+ *     uploads.c        calls that read a streamed file
  */
 #ifndef MISHAP_WORKER_LOOP_INSIDE_H
 #define MISHAP_WORKER_LOOP_INSIDE_H
@@ -302,6 +303,13 @@ void mishap_runner_session_ended(mishap_runner *r, const mishap_link *link, bool
 
 /* End a session that was idle for too long. */
 void mishap_runner_sweep_session(mishap_runner *r, mishap_link *link, int64_t now);
+
+/* -- uploads.c --------------------------------------------------------------------------------- */
+
+/* For how long the handler that began then has waited for bytes of its streamed file; NULL: it has
+ * none. */
+int64_t mishap_link_waited(const mishap_link *link, const struct mishap_upload *upload,
+                           int64_t begun, int64_t now);
 
 /* -- timeouts.c -------------------------------------------------------------------------------- */
 

@@ -64,6 +64,8 @@ typedef struct mishap_link {
     mishap_buffer out; /* bytes to send … */
     size_t sent;       /* … and how many of them were sent */
     bool waits_to_send;
+    int file;              /* a descriptor to be sent, with the byte … */
+    size_t file_at;        /* … at this place of `out`; `file` -1: none */
     bool yields;           /* its process has a lower priority */
     size_t permit;         /* the permit to compute that its call needed; 0: none */
     int64_t held_since_ns; /* since when its socket is not read; 0: it is read */
@@ -80,6 +82,7 @@ typedef struct mishap_link {
     int64_t silent_since_ns; /* since when it has calls but has begun none; 0: not so */
     /* Since when it is idle, or about to end; 0: it is not. */
     int64_t idle_since_ns, ending_since_ns;
+    bool stack_wanted; /* the keeper reads its stack before it ends it */
     mishap_link_end end;
     bool dead; /* to be freed at the end of this iteration of the loop */
 

@@ -7,6 +7,7 @@
 
 #include "operation/changes.h"
 #include "worker/loop/inside.h"
+#include "mishap/inside.h"
 
 /* -- messages of workers ----------------------------------------------------------------------- */
 
@@ -28,6 +29,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
         return "an answer of a call that it has not begun, or that was ended";
     if (!mishap_frame_take_outcome(frame->payload, call, &failure))
         return "an answer that is none";
+    mishap_set_of_worker(failure);
     if (run)
         run->died = call->ended;
     bool ended = call->ended, lost = call->lost;
@@ -53,8 +55,11 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
 }
 
 /* Uses the call's own copy of the id: the client may be gone. */
-static void tell_operator(const mishap_call *call, mishap_text words)
+static void tell_operator(const mishap_link_slot *slot, mishap_text words)
 {
+    const mishap_call *call = mishap_link_call(slot);
+    if (slot->run)
+        mishap_call_keep_words(slot->run->call, words);
     if (call->to_operator && call->request_id.data)
         call->to_operator(call->app->name, call->operation->name, call->request_id.data, words,
                           call->verbose);
@@ -80,7 +85,7 @@ static const char *take_report(mishap_link *link, const mishap_framed *frame)
         if (!mishap_frame_take_log(frame->payload, &level, &words))
             return "a log message that is none";
         if ((int)level == MISHAP_FOR_OPERATOR)
-            tell_operator(mishap_link_call(slot), words);
+            tell_operator(slot, words);
         else if (watcher && watcher->log)
             watcher->log(watcher, level, words);
         return NULL;
@@ -237,14 +242,16 @@ static void on_interrupted(const mishap_runner *r, const mishap_keeper_message *
         link->awaits_interrupt = false;
 }
 
-/* Read no more than a socket buffer can hold. A thread of a program that has closed one half of its
- * connection, or a process that it has started, might send for ever, while other callers wait for
- * this loop. */
+/* Read no more than a socket buffer can hold, and not for long. A thread of a program that has
+ * closed one half of its connection, or a process that it has started, might send for ever, while
+ * other callers wait for this loop. The first packets are read in any case: a busy machine must not
+ * lose an answer. */
 void mishap_runner_read_rest(mishap_runner *r, mishap_link *link)
 {
-    enum { MOST_LEFT = 300 };
+    enum { SURELY = 32, MOST_LEFT = 300, REST_MS = 500 };
+    int64_t until = mishap_clock_monotonic_ns() + REST_MS * MISHAP_MS;
     for (int i = 0; i < MOST_LEFT && link->socket >= 0; i++)
-        if (!mishap_runner_read(r, link))
+        if ((i >= SURELY && mishap_clock_monotonic_ns() >= until) || !mishap_runner_read(r, link))
             break;
 }
 

@@ -24,7 +24,8 @@ static const mishap_runner_times usual = {
     .start_ms = 2000,
     .retry_ms = 100,
     .gone_ms = 20,
-    .lost_ms = 1000,
+    .lost_ms = 3000, /* without the report no incident says how the worker ended */
+    .stack_ms = 11000, /* the keeper may wait for five seconds, twice (keeper/processes.c) */
     .idle_ms = 60000,
     .open_ms = 9000,
     .settle_ms = 10000,
@@ -294,6 +295,17 @@ size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder)
     return holder ? r->held[holder % MISHAP_RUNNER_HOLDERS] : 0;
 }
 
+mishap_runner_use mishap_runner_use_of(const mishap_runner *r, size_t group)
+{
+    mishap_runner_use use = { .waiting = r->groups[group].waiting };
+    for (const mishap_link *link = r->links; link; link = link->next)
+        if (link->group == group && !link->dead) {
+            use.workers++;
+            use.busy += mishap_link_count(link) > 0;
+        }
+    return use;
+}
+
 size_t mishap_runner_count(const mishap_runner *r, bool forgotten)
 {
     return forgotten ? r->count : r->count - r->forgotten;
@@ -385,6 +397,10 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         atomic_store(&link->page->cancelled[i], MISHAP_CALLER_GONE);
         if (link->foreign)
             mishap_runner_interrupt(r, link);
+        if (run->call->upload && link->slots[i].begun_ns)
+            link->slots[i].begun_ns += mishap_link_waited(
+                link, run->call->upload, link->slots[i].begun_ns, mishap_clock_monotonic_ns());
+        run->call->upload = NULL;
         link->slots[i].run = NULL;
         link->slots[i].call = run->call;
         snprintf(link->slots[i].incident, sizeof link->slots[i].incident, "%s",

@@ -20,6 +20,7 @@
 #define MISHAP_WORKER_LOOP_RUNNER_H
 
 #include "operation/call.h"
+#include "operation/upload.h"
 #include "worker/loop/turns.h"
 #include "worker/plan/plan.h"
 
@@ -72,6 +73,7 @@ typedef struct mishap_runner_times {
     int open_ms;   /* how long a worker may take to open its service */
     int settle_ms; /* … and to settle a batch of calls */
     int warm_ms;   /* after its start: when the runner starts workers of warm services */
+    int stack_ms;  /* … longer than lost_ms for one that lives, and whose stack is to be read */
 } mishap_runner_times;
 
 typedef struct mishap_runner_settings {
@@ -136,6 +138,11 @@ void mishap_runner_cancel(mishap_runner *runner, mishap_run *run);
  * for it. */
 void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
 
+/* The streamed file of a call (call->upload) has ended in this way; the caller of this function
+ * closes the channel next. `run` may be NULL, or wait. */
+void mishap_runner_upload_ended(const mishap_run *run, mishap_upload *upload,
+                                mishap_upload_end end);
+
 /* A conversation of this owner is over: end its sessions of foreign programs, each after the call
  * that it runs. */
 void mishap_runner_dismiss(const mishap_runner *runner, uint64_t owner, mishap_text conversation);
@@ -143,6 +150,13 @@ void mishap_runner_dismiss(const mishap_runner *runner, uint64_t owner, mishap_t
 /* Look after services that cannot be opened, even if no call comes. To be called at least once per
  * second. */
 void mishap_runner_tend(mishap_runner *runner);
+
+/* What a group of the plan has in this loop, for metrics. */
+typedef struct mishap_runner_use {
+    size_t workers, busy; /* processes; those of them that have a call */
+    size_t waiting;       /* calls that wait for one */
+} mishap_runner_use;
+mishap_runner_use mishap_runner_use_of(const mishap_runner *runner, size_t group);
 
 /* How many calls wait or run, with or without those that no caller waits for. */
 size_t mishap_runner_count(const mishap_runner *runner, bool forgotten);

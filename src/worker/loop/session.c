@@ -35,8 +35,9 @@ static mishap_text named_by(const mishap_call *call)
 
 static mishap *not_found(void)
 {
-    return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session of this caller."),
-                          "Leave the session out to begin a new one.");
+    return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session of this caller. Leave "
+                                                  "`session` out to begin a new one."),
+                          "Leave `session` out to begin a new one.");
 }
 
 static mishap *own_sessions(mishap_runner *r)

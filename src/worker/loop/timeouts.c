@@ -133,6 +133,7 @@ static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t
 {
     mishap_link_slot *slot = &link->slots[i];
     int limit_ms = mishap_link_call(slot)->limit_ms;
+    begun += mishap_link_waited(link, mishap_link_call(slot)->upload, begun, now);
     if (link->held_since_ns)
         return; /* it waits for a reader, which has a timeout of its own */
     if (mishap_link_state(link, i) == MISHAP_SLOT_RAN) {
@@ -222,6 +223,20 @@ void mishap_runner_put_away(mishap_runner *r, mishap_link *link)
     mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
 }
 
+/* The keeper has not reported the end of this worker, and never will. On a busy machine a worker
+ * can need seconds to show its stack. */
+static bool is_lost(const mishap_runner *r, const mishap_link *link, int64_t now)
+{
+    int64_t since = link->ending_since_ns, most_ms = r->times.lost_ms;
+    if (!since)
+        return false;
+    if (link->gone_since_ns > since)
+        since = link->gone_since_ns;
+    else if (!link->gone_since_ns && link->stack_wanted)
+        most_ms += r->times.stack_ms;
+    return now - since > most_ms * MISHAP_MS;
+}
+
 static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
 {
     sweep_calls(r, link, now);
@@ -237,9 +252,9 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
         return;
     if (link->gone_since_ns && now - link->gone_since_ns >= r->times.gone_ms * MISHAP_MS)
         mishap_runner_ask_to_end(r, link, MISHAP_LINK_CLOSED, NULL, link->used != 0);
-    if (link->ending_since_ns && now - link->ending_since_ns > r->times.lost_ms * MISHAP_MS) {
+    if (is_lost(r, link, now)) {
         mishap_runner_disconnect(r, link);
-        mishap_runner_bury(r, link); /* the keeper has not reported its end, and never will */
+        mishap_runner_bury(r, link);
     } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MISHAP_MS &&
                !mishap_runner_is_alone(r, link->group) && r->groups[link->group].links > 1 &&
                link->socket >= 0 && !link->is_session) {

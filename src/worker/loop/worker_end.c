@@ -15,6 +15,7 @@ void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_w
     if (link->ending_since_ns)
         return;
     link->ending_since_ns = mishap_clock_monotonic_ns();
+    link->stack_wanted = stack;
     link->end.why = why;
     link->end.lie = lie;
     mishap_keeper_send(r->settings.keeper, &message, NULL, 0);

@@ -48,13 +48,13 @@ void mishap_health_sandbox(mishap_health *health)
 }
 
 void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setup *setup,
-                           const char *only, mishap_buffer *json)
+                           mishap_buffer *json)
 {
     for (size_t i = 0; i < groups->count; i++) {
         const mishap_service *service = groups->groups[i].service;
         if (i && groups->groups[i - 1].service == service)
             continue; /* the group of its calls that are apart: its service is listed already */
-        if (!service || !service->health || (only && strcmp(only, service->name) != 0))
+        if (!service || !service->health)
             continue;
         if (!json->length)
             mishap_json_open(json, '{');

@@ -18,6 +18,8 @@
 #include "worker/spawn/spawn.h"
 
 const char *const mishap_sandbox_words[] = { "strict", "weak", NULL };
+const char *const mishap_log_formats[] = { "text", "json", NULL };
+const char *const mishap_schema_sizes[] = { "brief", "full", NULL };
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
 {
@@ -25,6 +27,10 @@ void mishap_served_read(mishap_served *served, mishap_call *call)
     served->handlers = (int)mishap_integer(call, "handlers");
     served->plan.batch = (int)mishap_integer(call, "handler_batch");
     served->log_bytes = (uint64_t)mishap_integer(call, "log_max_mb") << 20;
+    if (mishap_given(call, "guard"))
+        mishap_leaks_set_guard(mishap_string(call, "guard"));
+    served->full_schemas = strcmp(mishap_string(call, "schemas"), "full") == 0;
+    served->log_json = strcmp(mishap_string(call, "log_format"), "json") == 0;
     served->plan.limits = (mishap_worker_limits){
         .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,
         .cpu_seconds = (uint64_t)mishap_integer(call, "handler_cpu_seconds"),
@@ -51,9 +57,8 @@ static mishap *prepare_services(const mishap_served *served)
     const mishap_worker_groups *groups = &served->plan.groups;
     mishap *failure = NULL;
     for (size_t i = 0; i < groups->count && !failure; i++) {
-        const mishap_service *service = groups->groups[i].service;
-        if (service && (!served->only || strcmp(served->only, service->name) == 0))
-            failure = mishap_service_prepare(served->app, service);
+        if (groups->groups[i].service)
+            failure = mishap_service_prepare(served->app, groups->groups[i].service);
     }
     return failure;
 }
@@ -96,7 +101,7 @@ mishap *mishap_served_begin(mishap_served *served)
     if (failure)
         return failure;
     /* Before the keeper is forked, which then knows what the machine offers. */
-    mishap_health_collect(&served->plan.groups, &served->setup, served->only, &served->health);
+    mishap_health_collect(&served->plan.groups, &served->setup, &served->health);
     if (!served->handlers) {
         failure = mishap_service_open_all(served->app);
         if (!failure)
@@ -106,9 +111,7 @@ mishap *mishap_served_begin(mishap_served *served)
     }
     probe_sandbox(&served->plan.groups);
     failure = mishap_keeper_start(&served->keeper, &served->plan);
-    return failure
-               ? failure
-               : mishap_keeper_try_services(&served->keeper, served->only, &served->plan.groups);
+    return failure ? failure : mishap_keeper_try_services(&served->keeper, &served->plan.groups);
 }
 
 void mishap_served_end(mishap_served *served)

@@ -31,6 +31,7 @@
 #ifndef MISHAP_WORKER_SERVING_SERVED_H
 #define MISHAP_WORKER_SERVING_SERVED_H
 
+#include "mishap/leaks.h"
 #include "operation/news.h"
 #include "worker/keeper/keeper.h"
 #include "worker/loop/runner.h"
@@ -40,14 +41,16 @@
 enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* calls that may wait or run at once */
 
 typedef struct mishap_served {
-    const mishap_app *app;
-    uint64_t log_bytes;   /* the size at which the log of incidents is rotated; 0: never */
-    mishap_setup setup;   /* the data folder */
-    const char *only;     /* the name of the one service that is wanted; NULL: all */
-    bool chaos;           /* with the operations of the chaos service, which fail on purpose */
-    bool verbose;         /* the private side of a failure on stderr, too */
-    int call_ms;          /* time limit of every handler; 0: as its operation declares */
-    size_t message_limit; /* bytes of a message to /mcp */
+    const mishap_app *app; /* with the services that are wanted: operation/chosen.h */
+    const char *services;  /* … their names, separated by commas; NULL: all */
+    uint64_t log_bytes;    /* the size at which the log of incidents is rotated; 0: never */
+    bool log_json;         /* records go to standard error as JSON */
+    mishap_setup setup;    /* the data folder */
+    bool chaos;            /* with the operations of the chaos service, which fail on purpose */
+    bool verbose;          /* the private side of a failure on stderr, too */
+    int call_ms;           /* time limit of every handler; 0: as its operation declares */
+    size_t message_limit;  /* bytes of a message to /mcp */
+    bool full_schemas;     /* lists of MCP tools have everything, not only what a model needs */
     /* Calls that may wait or run at once; 0: depends on the number of handlers. */
     size_t most_calls;
     int caller_share; /* percent of these that one caller may have when others want some; 0: all */
@@ -68,10 +71,13 @@ typedef struct mishap_served {
     mishap_runner *runner; /* in each process that serves, used by the thread of its loop */
 } mishap_served;
 
-/* The parameters of a command that serves: where handlers run, and the log. mishap_served_read()
- * (below) puts their values into `handlers`, `log_bytes` and the limits of the plan. */
+/* The parameters of a command that serves: which services, where handlers run, and the log.
+ * mishap_served_read() (below) puts their values into `handlers`, `log_bytes` and the limits of the
+ * plan. */
 /* clang-format off */
 #define MISHAP_SERVED_PARAMS                                                                       \
+    { "service", MISHAP_STRING, .length = { 1, 1000 }, .placeholder = "NAME[,NAME]",               \
+      .help = "Serve only the operations of these services; by default all operations" },          \
     { "sandbox", MISHAP_ENUM, .choices = mishap_sandbox_words, .help =                             \
       "weak: run foreign programs also where the machine does not offer the sandbox for them; "    \
       "else their operations are refused there" },                                                 \
@@ -95,9 +101,19 @@ typedef struct mishap_served {
       .help = "Processes that the user may have on this machine for a handler to start one more; " \
               "0: any" },                                                                          \
     { "log_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "64", .placeholder = "N",  \
-      .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }
+      .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }, \
+    { "guard", MISHAP_ENUM, .choices = mishap_leaks_guards,                                        \
+      .help = "strict: replace also paths, internal addresses and source code in failures; "       \
+              "normal: only record them" },                                                        \
+    { "schemas", MISHAP_ENUM, .choices = mishap_schema_sizes, .initial = "\"brief\"",              \
+      .help = "brief: lists of MCP tools have what a model needs; full: also the whole schemas "   \
+              "of answers, all hints and all codes of each tool" },                                \
+    { "log_format", MISHAP_ENUM, .choices = mishap_log_formats, .initial = "\"text\"",             \
+      .help = "How failures are written to standard error with --verbose" }
 /* clang-format on */
 extern const char *const mishap_sandbox_words[];
+extern const char *const mishap_log_formats[];
+extern const char *const mishap_schema_sizes[];
 void mishap_served_read(mishap_served *served, mishap_call *call);
 
 /*
@@ -121,9 +137,8 @@ void mishap_served_close(mishap_served *served);
 const char *mishap_served_unavailable(const mishap_served *served, size_t *at);
 
 /* Ask each service for its part of /health: an object with one member for each service that has
- * something to report; empty if none has. `only` is the name of the one service that is asked;
- * NULL: all. */
+ * something to report; empty if none has. */
 void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setup *setup,
-                           const char *only, mishap_buffer *json);
+                           mishap_buffer *json);
 
 #endif

@@ -41,7 +41,7 @@ void mishap_trials_free(mishap_trials *trials)
         mishap_shared_unmap(trials, sizeof *trials);
 }
 
-/* The service of a group, if this is the first group of the service and the server has it. */
+/* The service of a group, if this is the first group of the service. */
 static const mishap_service *service_at(const mishap_served *served, size_t group)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
@@ -49,7 +49,7 @@ static const mishap_service *service_at(const mishap_served *served, size_t grou
     for (size_t i = 0; i < group; i++)
         if (groups->groups[i].service == service)
             return NULL; /* the group of its calls that are apart, or that runs in this process */
-    return service && (!served->only || strcmp(served->only, service->name) == 0) ? service : NULL;
+    return service;
 }
 
 /* -- the result of a trial --------------------------------------------------------------------- */
@@ -299,7 +299,7 @@ bool mishap_trials_next(const mishap_served *served, size_t *at, mishap_readines
         mishap_trial_state state = closed ? MISHAP_TRIAL_CLOSED
                                           : (mishap_trial_state)atomic_load(
                                                 &served->trials->of[i].state);
-        *out = (mishap_readiness){ service->name,     state,
+        *out = (mishap_readiness){ service,           state,
                                    told[state].known, told[state].ready,
                                    told[state].word,  told[state].message };
         return true;

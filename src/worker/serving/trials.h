@@ -57,7 +57,7 @@ void mishap_trials_leave(mishap_served *served);
 
 /* The known state of a service. */
 typedef struct mishap_readiness {
-    const char *service;
+    const mishap_service *service;
     mishap_trial_state state;
     bool known, ready;
     const char *word, *message; /* both constant, and safe to show to any client */

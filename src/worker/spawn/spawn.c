@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "worker/spawn/child.h"
 
 enum { MOST_ARGUMENTS = 64, MOST_SANDBOXES = 32 };
@@ -96,13 +96,7 @@ void mishap_spawn_prepare(const mishap_foreign *foreign)
  * file offset tells how much was written. */
 static int make_output(void)
 {
-    int file = memfd_create("mishap-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file >= 0 && (ftruncate(file, MISHAP_FOREIGN_OUTPUT) != 0 ||
-                      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
-        close(file);
-        return -1;
-    }
-    return file;
+    return mishap_system_memory("mishap-output", MISHAP_FOREIGN_OUTPUT, F_SEAL_SEAL);
 }
 
 static bool list_arguments(const mishap_foreign *foreign, const char *arguments[])

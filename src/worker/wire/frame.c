@@ -2,6 +2,7 @@
 #include "worker/wire/frame.h"
 
 #include "mishap/carry.h"
+#include "operation/fields.h"
 
 enum {
     VERBOSE = 1, /* flags of a call */
@@ -15,14 +16,19 @@ enum {
 
     REPEATED = 1, /* more flags of a call */
     FREE_CALLER = 2,
-    ALL_OF_MORE = 3,
+    HAS_TRACE = 4,
+    HAS_CONDITIONS = 8,
+    HAS_UPLOAD = 16,
+    ALL_OF_MORE = 31,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
     HAS_TYPE = 4,
     HAS_CHANGES = 8,
     HAS_TEXT = 16,
-    ALL_OF_OUTCOME = 31,
+    HAS_FIELDS = 32,
+    HAS_VERSION = 64,
+    ALL_OF_OUTCOME = 127,
 
     WORKED = 0, /* how a call came out */
     FAILED = 1,
@@ -103,6 +109,7 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
     bool body = call->body.data != NULL;
+    bool conditions = call->if_match.data || call->if_none_match.data;
     mishap_pack_u32(out, number);
     mishap_pack_u32(out, number_of(call));
     mishap_pack_u32(out, limit_ms);
@@ -116,7 +123,9 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
                                   (call->cursor ? HAS_CURSOR : 0) | (call->id.data ? HAS_ID : 0)));
     mishap_pack_u8(
-        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0)));
+        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
+                       (call->traceparent.length ? HAS_TRACE : 0) |
+                       (conditions ? HAS_CONDITIONS : 0) | (call->upload ? HAS_UPLOAD : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
     mishap_pack_text(out, call->request_id);
     mishap_pack_text(out, call->remote);
@@ -131,6 +140,12 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
         mishap_pack_text(out, mishap_text_of(call->cursor));
     if (call->id.data)
         mishap_pack_text(out, call->id);
+    if (call->traceparent.length)
+        mishap_pack_text(out, call->traceparent);
+    if (conditions) {
+        mishap_pack_text(out, call->if_match);
+        mishap_pack_text(out, call->if_none_match);
+    }
     /* The arguments follow to the end. The JSON writer puts no comma after the colon. */
     mishap_pack_u8(out, ':');
     mishap_json_copy(out, call->reader.root);
@@ -152,6 +167,7 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     call->wants_pieces = flags & WANTS_PIECES;
     call->repeated = more & REPEATED;
     call->caller_is_free = more & FREE_CALLER;
+    call->has_upload = more & HAS_UPLOAD;
     call->boundary = (mishap_boundary_kind)mishap_unpack_u8(&in);
     call->request_id = mishap_unpack_text(&in);
     call->remote = mishap_unpack_text(&in);
@@ -166,12 +182,18 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
         call->cursor = mishap_unpack_text(&in);
     if (flags & HAS_ID)
         call->id = mishap_unpack_text(&in);
+    if (more & HAS_TRACE)
+        call->traceparent = mishap_unpack_text(&in);
+    if (more & HAS_CONDITIONS) {
+        call->if_match = mishap_unpack_text(&in);
+        call->if_none_match = mishap_unpack_text(&in);
+    }
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
     return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
            is_string(call->request_id) && is_string(call->remote) && is_string(call->headers) &&
            is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor) &&
-           is_string(call->id);
+           is_string(call->id) && is_string(call->traceparent);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -239,7 +261,8 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
     mishap_pack_u8(
         out, (uint8_t)((call->content ? CONTENT : 0) | (call->location ? HAS_LOCATION : 0) |
                        (call->answer_type ? HAS_TYPE : 0) | (call->resumed_by ? HAS_CHANGES : 0) |
-                       (call->text.length ? HAS_TEXT : 0)));
+                       (call->text.length ? HAS_TEXT : 0) | (call->fields.length ? HAS_FIELDS : 0) |
+                       (call->version ? HAS_VERSION : 0)));
     mishap_pack_u32(out, (uint32_t)call->status);
     mishap_pack_u64(out, call->listed);
     mishap_pack_u64(out, call->total);
@@ -253,6 +276,10 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
     }
     if (call->text.length)
         mishap_pack_text(out, mishap_buffer_text(&call->text));
+    if (call->fields.length)
+        mishap_pack_text(out, mishap_buffer_text(&call->fields));
+    if (call->version)
+        mishap_pack_text(out, mishap_text_of(call->version));
     mishap_pack_text(out, mishap_buffer_text(&call->warnings));
     mishap_pack_text(out, mishap_buffer_text(&call->answer));
     mishap_frame_end(out, begun);
@@ -300,7 +327,7 @@ struct answer {
     uint8_t kind, flags;
     uint32_t status;
     uint64_t listed, total;
-    mishap_text location, type, resumed_by, cursor, for_readers, warnings, text;
+    mishap_text location, type, resumed_by, cursor, for_readers, fields, version, warnings, text;
 };
 
 static bool read_answer(mishap_unpack *in, struct answer *a)
@@ -321,6 +348,10 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
     }
     if (a->flags & HAS_TEXT)
         a->for_readers = mishap_unpack_text(in);
+    if (a->flags & HAS_FIELDS)
+        a->fields = mishap_unpack_text(in);
+    if (a->flags & HAS_VERSION)
+        a->version = mishap_unpack_text(in);
     a->warnings = mishap_unpack_text(in);
     a->text = mishap_unpack_text(in);
     if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_WRITTEN ||
@@ -332,6 +363,10 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
         return false;
     if (!is_string(a->location) || !is_string(a->type) || !is_string(a->resumed_by) ||
         !is_string(a->cursor))
+        return false;
+    /* What a damaged worker sends must not become other lines of the response. */
+    if ((a->fields.data && !mishap_answer_fields_are_sound(a->fields)) ||
+        (a->version.data && !mishap_version_is_sound(a->version)))
         return false;
     return (a->kind != MISHAP_ANSWER_JSON || is_sound_json(a->text)) &&
            are_sound_warnings(a->warnings);
@@ -382,8 +417,12 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
         mishap_buffer_put_text(&call->text, clean);
         failed = failed || call->text.failed;
     }
+    mishap_buffer_reset(&call->fields);
+    mishap_buffer_put_text(&call->fields, a.fields);
+    call->version = keep_text(call, a.version, &failed);
     mishap_buffer_reset(&call->warnings);
     mishap_buffer_put_text(&call->warnings, a.warnings);
+    failed = failed || call->fields.failed;
     if (failed || call->answer.failed || call->warnings.failed)
         *failure = mishap_out_of_memory();
     return true;

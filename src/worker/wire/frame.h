@@ -64,10 +64,12 @@ typedef struct mishap_frame_call {
     mishap_text id;     /* mishap_call_id(); no data: none yet */
     mishap_text caller; /* no data: a caller without a name */
     mishap_boundary_kind boundary;
-    mishap_text request_id, remote, headers; /* the same as in the loop's call */
+    mishap_text request_id, remote, headers, traceparent; /* the same as in the loop's call */
+    mishap_text if_match, if_none_match;                  /* no text: absent */
     mishap_text arguments;
     mishap_text body_type, body; /* of a call whose body is not JSON; no data: none */
     mishap_text cursor; /* where a stream is resumed; no data: it starts at the beginning */
+    bool has_upload;    /* a descriptor comes with the frame: the channel of its streamed file */
 } mishap_frame_call;
 
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,

@@ -23,7 +23,7 @@ enum {
 /* What a service declares, or the default. */
 static inline int mishap_foreign_ready_ms(const mishap_foreign *foreign)
 {
-    return foreign->ready_ms ? foreign->ready_ms : 10000;
+    return foreign->ready_ms ? foreign->ready_ms : 30000;
 }
 
 static inline int mishap_foreign_grace_ms(const mishap_foreign *foreign)

@@ -69,6 +69,10 @@ typedef struct mishap_worker_page {
     atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
     atomic_uint ran_us[MISHAP_SLOTS];     /* time of its handler; 0: it has not returned */
     atomic_int_least64_t begun_ns;        /* when the running handler began */
+    /* Of the running handler, if it reads a streamed file (operation/upload.h): since when it waits
+     * for bytes, 0: it does not; and for how long it has waited before. */
+    atomic_int_least64_t waiting_ns, waited_ns;
+    atomic_uchar uploads[MISHAP_SLOTS]; /* … how that file has ended: mishap_upload_end */
     /* When the worker began to settle calls; 0: it settles none. */
     atomic_int_least64_t settling_ns;
     atomic_uint has_begun; /* the worker has begun a call of any loop */

@@ -220,6 +220,10 @@ def h(n: int) -> Item:
     return Item(n + 1 if n == 9 else n)
 
 #: check f = counterexample FrozenInstanceError
+#: find f FrozenInstanceError = found
+#: find f AttributeError = found
+#: find g FrozenInstanceError = unreachable
+#: find g JSONDecodeError = error Unknown ValueError
 #: check g = verified
 from dataclasses import dataclass
 
@@ -431,6 +435,76 @@ def f(n: int) -> int:
     post: _ == 2 * (n + 3)
     """
     return number(n, b=3)
+
+#: check f = verified
+#: check g = counterexample
+#: check h = error Unsupported set again
+class Key:
+    def __init__(self, x, y=0):
+        self.x, self.y = x, y
+
+    def __eq__(self, other):
+        if not isinstance(other, Key):
+            return NotImplemented
+        return (self.x, self.y) == (other.x, other.y)
+
+    def __hash__(self):
+        return hash((self.x, self.y))
+
+def f(n: int, m: int) -> int:
+    """
+    post: _ == (1 if n == m else 2)
+    """
+    return len({Key(n), Key(m), Key(n)})
+
+def g(n: int, m: int) -> bool:
+    """
+    post: not _
+    """
+    seen = {Key(n, 1): "first"}
+    return Key(m - 7, 1) in seen
+
+def h(n: int) -> bool:
+    """
+    post: _
+    """
+    key = Key(n)
+    seen = {key}
+    key.x = n
+    return key in seen
+
+#: check f = error Unsupported __hash__
+#: check g = error Unsupported contains itself
+from dataclasses import dataclass
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+
+    def __eq__(self, other):
+        return isinstance(other, Base) and self.x == other.x
+
+    def __hash__(self):
+        return hash(self.x)
+
+@dataclass(frozen=True)
+class Child(Base):
+    x: int
+
+def f(n: int) -> int:
+    """
+    post: _ != 3
+    """
+    return len({Child(n), Base(n)})
+
+def g(n: int) -> bool:
+    """
+    raises: RecursionError
+    post: _
+    """
+    key = Base(n)
+    key.x = key
+    return key in {1: 2}
 
 #: check f = error Unsupported __hash__
 class Key:

@@ -4,6 +4,7 @@
 
 #include "mishap/inside.h"
 #include "mishap/invoke.h"
+#include "operation/chosen.h"
 #include "worker/loop/crowd.h"
 #include "worker/loop/inside.h"
 #include "worker/loop/permits.h"
@@ -155,16 +156,20 @@ static void services_are_prepared_before_there_are_other_processes(void **state)
         { 0 },
     };
     static const mishap_app both = { "sample", "1.0", "A sample", .operations = of_both };
+    mishap_arena arena;
     static const struct {
         const char *only;
         bool expected[2];
     } rows[] = { { NULL, { true, true } },
                  { "first", { true, false } },
                  { "second", { false, true } },
-                 { "third", { false, false } } };
+                 { "second,first", { true, true } } };
     (void)state;
+    mishap_arena_init(&arena, NULL, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        mishap_served served = { .app = &both, .handlers = 1, .only = rows[i].only };
+        mishap_app chosen;
+        mishap_served served = { .app = &chosen, .handlers = 1 };
+        assert_null(mishap_app_choose(&both, rows[i].only, &arena, &chosen));
         prepared[0] = prepared[1] = 0;
         assert_null(mishap_served_begin(&served));
         assert_int_equal(prepared[0] > 0, rows[i].expected[0]);
@@ -173,6 +178,7 @@ static void services_are_prepared_before_there_are_other_processes(void **state)
         mishap_app_close();
         mishap_service_use(NULL);
     }
+    mishap_arena_release(&arena);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
  * process, and time is what the test says. */
 #include "worker/serving/trials.h"
 
+#include "operation/chosen.h"
 #include "testing.h"
 
 enum { SECOND_MS = 1000 };
@@ -98,7 +99,7 @@ static const char *word(void)
     mishap_readiness found;
     size_t at = 0;
     assert_true(mishap_trials_next(&served, &at, &found));
-    assert_string_equal(found.service, "tried");
+    assert_string_equal(found.service->name, "tried");
     mishap_readiness other;
     assert_false(mishap_trials_next(&served, &at, &other));
     return found.word;
@@ -246,7 +247,7 @@ static void a_service_that_is_closed_is_told_as_such(void **state)
     (void)state;
     assert_true(mishap_standing_close(served.standing, 0, 0, T("a reason"), false));
     assert_true(mishap_trials_next(&served, &at, &found));
-    assert_string_equal(found.service, "plain");
+    assert_string_equal(found.service->name, "plain");
     assert_true(found.known && !found.ready);
     assert_string_equal(found.word, "unavailable");
     assert_null(strstr(found.message, "a reason"));
@@ -285,14 +286,20 @@ static void a_server_of_one_service_tries_no_other(void **state)
 {
     mishap_readiness found;
     size_t at = 0;
+    mishap_app chosen;
+    mishap_arena arena;
     (void)state;
-    served.only = "plain";
+    mishap_arena_init(&arena, NULL, 0);
+    assert_null(mishap_app_choose(&app, "plain", &arena, &chosen));
+    assert_null(mishap_worker_groups_make(&chosen, &served.plan.groups));
     ask();
     assert_int_equal(trials_run, 0);
     assert_false(mishap_trials_next(&served, &at, &found));
-    served.only = "tried";
+    assert_null(mishap_app_choose(&app, "tried", &arena, &chosen));
+    assert_null(mishap_worker_groups_make(&chosen, &served.plan.groups));
     ask();
     assert_string_equal(word(), "works");
+    mishap_arena_release(&arena);
 }
 
 static void where_handlers_run_in_the_loop_there_is_none(void **state)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 
 enum { FIRST_BLOCK = 64 * 1024, ALIGNED = 16 };
 

@@ -42,15 +42,20 @@ static bool add_condition(tree *t, const node *function, const char *words, cons
     return true;
 }
 
-static void add_raises(tree *t, const char *words, contract *out)
+static bool add_raises(tree *t, const char *words, contract *out, int line, fault *wrong)
 {
     while (*words && out->raises_count < MOST_CONDITIONS) {
         words += strspn(words, " ,\t");
         size_t length = strcspn(words, " ,\t");
+        const char *name = arena_copy(t->arena, words, length);
+        *wrong = exception_fault(t, name, line);
+        if (wrong->type)
+            return false;
         if (length)
-            out->raises[out->raises_count++] = tree_name(t, arena_copy(t->arena, words, length));
+            out->raises[out->raises_count++] = exception_meant(t, name);
         words += length;
     }
+    return true;
 }
 
 /* -- annotations ------------------------------------------------------------------------------- */
@@ -165,21 +170,17 @@ bool contract_read(tree *t, const node *function, contract *out, fault *wrong)
             good = add_condition(t, function, words + 5 + strspn(words + 5, " \t"), out->post,
                                  out->post_nodes, &out->post_count, line, wrong);
         else if (strncmp(words, "raises:", 7) == 0)
-            add_raises(t, words + 7, out);
+            good = add_raises(t, words + 7, out, line, wrong);
         if (!good)
             return false;
     }
     return add_annotations(t, function, out, wrong);
 }
 
-bool contract_allows(const contract *c, machine *m, const value *raised)
+bool contract_allows(const contract *c, const value *raised)
 {
-    for (size_t i = 0; i < c->raises_count; i++) {
-        value *class = scope_peek(m->globals, c->raises[i]);
-        if (!class)
-            class = exception_class(m, c->raises[i]);
-        if (class && class->kind == V_CLASS && is_subclass(raised->object.class, class))
+    for (size_t i = 0; i < c->raises_count; i++)
+        if (is_of_class_named(raised, c->raises[i]))
             return true;
-    }
     return false;
 }

@@ -28,8 +28,7 @@ static bounds bounds_of(const analysis *a, const char *name, bool asserts)
 bool find_domains(analysis *a, const question *q, size_t *total)
 {
     *total = 1;
-    if (a->guessed || !bounds_are_plain(a) || rests_on_process(a) ||
-        (a->other && !keeps_nothing(&a->tree)))
+    if (a->guessed || !bounds_are_plain(a) || (a->other && !keeps_nothing(&a->tree)))
         return false;
     for (size_t i = 0; i < a->parameter_count; i++) {
         bounds within = bounds_of(a, a->parameters[i].name, q->asserts);
@@ -40,7 +39,8 @@ bool find_domains(analysis *a, const question *q, size_t *total)
             return false;
         *total *= d->count;
     }
-    return true;
+    a->every.barred = a->rests_on != NULL;
+    return !a->every.barred;
 }
 
 /* -- the calls --------------------------------------------------------------------------------- */
@@ -101,26 +101,34 @@ static void take_found(analysis *a, const replay_result *got)
         }
 }
 
-bool call_inputs(analysis *a, const question *q, const char *sources, int64_t until)
+bool call_inputs(analysis *a, const question *q, const char *sources, int64_t until,
+                 int64_t most_ns)
 {
     arena *to = &a->tree_arena;
     replay_call c = { .code = q->noting ? q->noting : a->tree.source,
                       .function = q->noting ? "_mishap_run" : a->function->name,
-                      .other = a->other ? a->other->name : NULL };
+                      .other = a->other ? a->other->name : NULL,
+                      .most_ns = most_ns };
+    int64_t left = until - clock_ns();
+    bool by_processor = most_ns > 0 && left / 4 > most_ns && replay_counts_processor_time();
+    if (most_ns > 0 && most_ns < left)
+        left = most_ns;
     c.arguments = arguments_of(a, NULL, to);
     contract_words(a, to, &c);
     if (q->noting)
         c.post = "()";
     /* It is interrupted when its time is over: it reports its findings before. */
-    c.every = arena_print(
-        to, "(%s, %s, %s, %s, %.3f, %d, %s, %s)", sources,
-        python_list(to, a->contract.raises, a->contract.raises_count, true),
-        assert_lines(a, q->asserts, to), python_list(to, &q->exception, q->exception ? 1 : 0, true),
-        0.8 * (double)(until - clock_ns()) / 1e9, q->noting ? (int)MOST_FOUND : (int)MOST_WITNESSES,
-        keeps_nothing(&a->tree) ? "True" : "False", q->noting ? "True" : "False");
+    c.every = arena_print(to, "(%s, %s, %s, %s, %.3f, %s, %d, %s, %s)", sources,
+                          python_list(to, a->contract.raises, a->contract.raises_count, true),
+                          assert_lines(a, q->asserts, to),
+                          python_list(to, &q->exception, q->exception ? 1 : 0, true),
+                          0.8 * (double)left / 1e9, by_processor ? "True" : "False",
+                          q->noting ? (int)MOST_FOUND : (int)MOST_WITNESSES,
+                          keeps_nothing(&a->tree) ? "True" : "False", q->noting ? "True" : "False");
     replay_result got;
     replay(to, &c, until, &got);
     take_found(a, &got);
+    a->every.why = got.every ? NULL : got.message;
     return got.every;
 }
 
@@ -129,7 +137,7 @@ void call_all(analysis *a, const question *q, size_t total)
     /* The paths need a part of the time, in case that this does not finish. */
     int64_t until = clock_ns() + (a->deadline_ns - clock_ns()) / 2;
     a->every.rows = NULL;
-    a->every.ran = call_inputs(a, q, sources_of(a, &a->tree_arena), until) &&
+    a->every.ran = call_inputs(a, q, sources_of(a, &a->tree_arena), until, 0) &&
                    a->every.calls <= total && (a->every.found_count > 0 || a->every.calls == total);
     if (!a->every.ran)
         a->every.found_count = 0;

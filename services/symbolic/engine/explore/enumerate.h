@@ -35,9 +35,10 @@ void search_pool_late(void);
 bool find_domains(analysis *a, const question *q, size_t *total);
 /* Call them all: `a->every.ran` is true if all were called. */
 void call_all(analysis *a, const question *q, size_t total);
-/* Call the inputs that `sources` describes, in the format of the driver, until a time. False: there
- * was no answer. */
-bool call_inputs(analysis *a, const question *q, const char *sources, int64_t until);
+/* Call the inputs that `sources` describes, in the format of the driver, until a time, and for
+ * `most_ns` at most; 0: no such limit. False: there was no answer. */
+bool call_inputs(analysis *a, const question *q, const char *sources, int64_t until,
+                 int64_t most_ns);
 
 /* True if all were called, and none is a finding. */
 bool enumerate_proves(const analysis *a);

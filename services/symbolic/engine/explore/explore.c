@@ -1,8 +1,8 @@
 /* Exploration of all paths: see explore.h. */
 #include <string.h>
-#include <time.h>
 
 #include "explore/explore.h"
+#include "explore/nature.h"
 #include "machine/terms.h"
 #include "tree/validate.h"
 
@@ -38,6 +38,16 @@ static bool find_function(analysis *a, const char *name, const node **out, fault
     return *out != NULL;
 }
 
+fault engine_fault(analysis *a)
+{
+    bool memory = strcmp(bridge_failure(), "MemoryError") == 0;
+    return (fault){ memory ? "TimeoutError" : "RuntimeError",
+                    arena_print(&a->tree_arena,
+                                "Nothing was decided: the engine's own Python failed with %s%s",
+                                bridge_failure(), memory ? ", so memory reached its limit" : ""),
+                    0 };
+}
+
 /* The imports at the top of a module must exist. */
 static bool check_imports(analysis *a, fault *wrong)
 {
@@ -51,6 +61,10 @@ static bool check_imports(analysis *a, fault *wrong)
             int there = bridge_import(from ? n->name : name, from ? name : NULL);
             if (there == 2)
                 continue;
+            if (there < 0) {
+                *wrong = engine_fault(a);
+                return false;
+            }
             *wrong = (fault){ "ImportError",
                               there ? arena_print(&a->tree_arena,
                                                   "Cannot import name '%s' from '%s' (line %d)",
@@ -78,8 +92,14 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
         (other && !find_function(a, other, &a->other, wrong)) ||
         !contract_read(&a->tree, a->function, &a->contract, wrong))
         return false;
-    return input_parameters(&a->tree, a->function, a->other, guess, a->parameters,
-                            &a->parameter_count, wrong, &a->assumed, &a->guessed);
+    a->rests_on = nature_of(a);
+    bool known = input_parameters(&a->tree, a->function, a->other, guess, a->parameters,
+                                  &a->parameter_count, wrong, &a->assumed, &a->guessed);
+    if (a->tree.unread) { /* such as an annotation, which would then be a guess */
+        *wrong = tree_unread;
+        return false;
+    }
+    return known;
 }
 
 void analysis_close(analysis *a)
@@ -141,16 +161,28 @@ static outcome run_guarded(machine *m, const node *n)
     return run(m, m->globals, (nodes){ one, 1 });
 }
 
+/* A module does not know whether it is run or imported; only `if __name__ == "__main__":` may ask
+ * for it while the code is loaded. */
+static void set_module_name(analysis *a, bool known)
+{
+    machine *m = &a->m;
+    value *v = known ? value_ascii(m, "__replayed__") : value_new(m, V_MODULE);
+    if (!known)
+        v->builtin.name = "the name of the module";
+    scope_set(m, m->globals, tree_name(&a->tree, "__name__"), v);
+}
+
 static void load(analysis *a)
 {
     machine *m = &a->m;
     m->globals = scope_new(m, NULL, NULL);
     value_none(m);
-    scope_set(m, m->globals, tree_name(&a->tree, "__name__"), value_ascii(m, "__replayed__"));
+    set_module_name(a, false);
     nodes body = a->tree.module->x;
     for (size_t i = 0; i < body.count; i++) {
         const node *n = body.at[i];
         outcome end = DONE;
+        set_module_name(a, n->kind == N_IF);
         if (n->kind == N_ASSIGN || n->kind == N_ANNASSIGN || n->kind == N_FUNCTION ||
             n->kind == N_CLASS)
             end = run_guarded(m, n);
@@ -160,6 +192,7 @@ static void load(analysis *a)
             path_unsupported(m, n->line, "let the module load without an exception",
                              "an exception (%s) while the code is loaded", value_type(m->raised));
     }
+    set_module_name(a, false);
 }
 
 /* -- the loop ---------------------------------------------------------------------------------- */
@@ -181,7 +214,9 @@ static void begin_path(analysis *a)
                     .joined = m->joined,
                     .left_out = m->left_out,
                     .digits_assumed = m->digits_assumed,
-                    .survey = m->survey,
+                    .code = &interpreter,
+                    .joins = &theories_joiner,
+                    .watcher = m->watcher,
                     .contract_of = m->contract_of };
     m->path.stop = m->path.guessed = (stop){ 0 };
     a->inputs = (values){ 0 };
@@ -239,13 +274,6 @@ static void note_stop(analysis *a)
         a->first_stop = *why;
 }
 
-int64_t processor_ns(void)
-{
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
-
 static void explore_round(analysis *a)
 {
     /* With joins terms grow, and a few paths with small terms may be faster: a part of the time is
@@ -278,9 +306,9 @@ static void explore_round(analysis *a)
     }
     a->left = path_left(&a->m);
     a->exhausted = !a->done && a->stopped == 0 && a->unsure == 0 && a->left == 0;
-    struct survey *survey = a->m.survey;
+    watcher *watching = a->m.watcher;
     path_clear(&a->m);
-    a->m.survey = survey;
+    a->m.watcher = watching;
     solver_end(a->solver);
 }
 
@@ -355,7 +383,7 @@ static fault load_fault(analysis *a)
     };
 }
 
-fault explore_fault(analysis *a)
+static fault paths_fault(analysis *a)
 {
     arena *to = &a->tree_arena;
     const stop *why = &a->first_stop;
@@ -411,6 +439,19 @@ fault explore_fault(analysis *a)
                                 "The solver could not decide %zu of the paths; %zu were explored%s",
                                 a->unsure ? a->unsure : left, a->paths, explore_advice(a)),
                     0 };
+}
+
+fault explore_fault(analysis *a)
+{
+    fault wrong = paths_fault(a);
+    if (wrong.type && a->every.barred && !a->contradicted)
+        wrong.message = arena_print(&a->tree_arena, "%s. Calls of all inputs prove nothing: %s",
+                                    wrong.message, a->rests_on);
+    else if (wrong.type && a->every.why && !a->contradicted)
+        wrong.message = arena_print(&a->tree_arena,
+                                    "%s. Calls of all inputs did not decide either: %.200s",
+                                    wrong.message, a->every.why);
+    return wrong;
 }
 
 double explore_coverage(const analysis *a)

@@ -9,7 +9,7 @@
 #define SYMBOLIC_EXPLORE_H
 
 #include "inputs/domain.h"
-#include "machine/machine.h"
+#include "interpreter/interpreter.h"
 #include "replay/replay.h"
 
 enum { MOST_CONDITIONS = 16, MOST_WITNESSES = 5 };
@@ -30,6 +30,8 @@ typedef struct every_input {
     replay_result each[MOST_FOUND]; /* the result of each finding */
     /* Instead of all inputs: those of a pool, a row of literals each; NULL: none were called. */
     const char ***rows;
+    const char *why; /* why the calls of all inputs did not come to their end; NULL: they did */
+    bool barred;     /* the inputs are few, but the code may depend on more (`rests_on`) */
 } every_input;
 
 typedef struct analysis analysis;
@@ -53,6 +55,8 @@ struct analysis {
     const char *assumed; /* the assumed types of parameters without an annotation */
     bool guessed;        /* … for which other types may be tried */
     const char *exception_type;
+    const char
+        *rests_on; /* what the code may depend on beside its inputs (nature.h); NULL: nothing */
 
     every_input every;
 
@@ -91,13 +95,13 @@ void analysis_close(analysis *a);
 
 /* Explore all paths with the function `path`, within these seconds and the time of the analysis. */
 void explore(analysis *a, path_function *path, path_function *salvage, double seconds);
-/* The processor time of this thread. */
-int64_t processor_ns(void);
 /* True if exploring paths cannot find out more. */
 bool explore_settles(const analysis *a);
 
 /* Why not all paths were explored: an error type and a message; `type` is NULL if they were. */
 fault explore_fault(analysis *a);
+/* A question about Python failed for a reason of the engine (bridge.c). */
+fault engine_fault(analysis *a);
 /* Preconditions that would leave less to explore: "; try this: …" (advice.c). */
 const char *explore_advice(analysis *a);
 /* The fraction of the paths that were explored. */
@@ -170,6 +174,21 @@ const char *path_condition(machine *m, arena *a);
 
 /* -- contracts (contract.c) -------------------------------------------------------------------- */
 bool contract_read(tree *t, const node *function, contract *out, fault *wrong);
-bool contract_allows(const contract *c, machine *m, const value *raised);
+bool contract_allows(const contract *c, const value *raised);
+
+/* -- names of exceptions (raised.c) ------------------------------------------------------------ */
+
+/* The name of the class that is meant: the last part of `decimal.InvalidOperation`, and what a name
+ * of the module stands for. */
+const char *exception_meant(tree *t, const char *words);
+/* The fault of such a name that the module binds more than once: it is not known which class is
+ * meant. `type` is NULL if there is none. */
+fault exception_fault(tree *t, const char *words, int line);
+/* Is there such an exception: a builtin, one of the code at any depth, or one of a module that the
+ * code imports or imports from? A frozen dataclass raises FrozenInstanceError, which its code need
+ * not import. -1: Python could not tell. */
+int exception_exists(tree *t, const char *name);
+/* True if the exception is of a class of this name, or of one derived from such a class. */
+bool is_of_class_named(const value *raised, const char *name);
 
 #endif

@@ -119,7 +119,7 @@ static void drop_unstable(analysis *a)
 
 static void try_pool(analysis *a, const question *q)
 {
-    const int64_t most = 500000000; /* ns: an input for which the code never ends uses all of it */
+    const int64_t most = 1000000000; /* ns: an input for which the code never ends uses all of it */
     const int64_t least = 10000000;
     pool pools[MOST_PARAMETERS];
     hints near = { 0 };
@@ -133,12 +133,13 @@ static void try_pool(analysis *a, const question *q)
             return;
     }
     const char *called = rows_of(a, pools, &a->tree_arena);
-    call_inputs(a, q, called, now + (left < most ? left : most));
-    if (a->every.found_count && rests_on_process(a))
+    call_inputs(a, q, called, now + left, most);
+    if (a->every.found_count && a->rests_on)
         drop_unstable(a);
     q->take(a);
     a->every.rows = NULL;
     a->every.found_count = 0;
+    a->every.why = NULL; /* it need not come to an end */
 }
 
 /* -- paths ------------------------------------------------------------------------------------- */
@@ -173,7 +174,7 @@ static bool is_settled(const analysis *a)
 
 void search_pool(analysis *a, const question *q)
 {
-    if (!pool_is_late && !a->guessed && !rests_on_process(a))
+    if (!pool_is_late && !a->guessed && !a->rests_on)
         try_pool(a, q);
 }
 
@@ -237,7 +238,7 @@ void search(analysis *a, const question *q)
         call_all(a, q, total);
         explore(a, q->path, q->salvage, a->every.ran ? beside : all);
         q->take(a);
-    } else if (pool_is_late || a->guessed || rests_on_process(a)) {
+    } else if (pool_is_late || a->guessed || a->rests_on) {
         search_paths_first(a, q, small, total);
     } else {
         search_pool_first(a, q, small, total);

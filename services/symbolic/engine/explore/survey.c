@@ -40,9 +40,14 @@ static bool collect(survey *s, const node *n, bool statement)
 
 static const char *noting(survey *s);
 
+static void survey_branch(watcher *w, machine *m, const node *n, Z3_ast condition);
+static void survey_line(watcher *w, machine *m, int line);
+
 bool survey_open(survey *s, analysis *a, const node *function)
 {
-    *s = (survey){ .a = a, .line_count = function->end_line + 2 };
+    *s = (survey){ .watcher = { survey_branch, survey_line },
+                   .a = a,
+                   .line_count = function->end_line + 2 };
     s->lines = arena_take(&a->tree_arena, (size_t)s->line_count);
     bool fits = collect_all(s, function->x, true);
     s->noting = fits ? noting(s) : NULL;
@@ -72,10 +77,10 @@ bool survey_decided(const survey *s)
     return true;
 }
 
-void survey_line(machine *m, int line)
+static void survey_line(watcher *w, machine *m, int line)
 {
-    survey *s = m->survey;
-    if (!s || line <= 0 || line >= s->line_count || (s->lines[line] & 3) != 1)
+    survey *s = (survey *)w;
+    if (line <= 0 || line >= s->line_count || (s->lines[line] & 3) != 1)
         return;
     /* In a join both sides run, whether they are possible or not; and the solver may not know
      * whether this path is possible. */
@@ -148,9 +153,9 @@ static const char *noted(survey *s, const values *given, int until, bool *refuse
     c.post = "()";
     c.code = until < 0 ? s->noting
                        : arena_print(a->m.arena, "%s_mishap_noted[1] = %d\n", s->noting, until);
-    int64_t most_ns = clock_ns() + 400000000;
+    c.most_ns = 400000000;
     replay_result got = { 0 };
-    replay(a->m.arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &got);
+    replay(a->m.arena, &c, a->deadline_ns, &got);
     *refused = got.ran && !got.pre;
     return got.ran && got.pre && !got.raised ? got.result : NULL;
 }
@@ -205,11 +210,11 @@ static const char *example_words(survey *s, values given)
     return kept;
 }
 
-void survey_branch(machine *m, const node *n, Z3_ast condition)
+static void survey_branch(watcher *w, machine *m, const node *n, Z3_ast condition)
 {
-    survey *s = m->survey;
+    survey *s = (survey *)w;
     branch *b = NULL;
-    for (size_t i = 0; s && !b && i < s->count; i++)
+    for (size_t i = 0; !b && i < s->count; i++)
         if (s->branches[i].n == n)
             b = &s->branches[i];
     if (!b || path_is_replaying(m))

@@ -14,6 +14,7 @@ typedef struct branch {
 } branch;
 
 typedef struct survey {
+    watcher watcher; /* first: the machine knows only this part */
     analysis *a;
     branch branches[MOST_BRANCHES];
     size_t count;

@@ -133,11 +133,11 @@ bool path_witness(analysis *a, witness *out)
     if (!call_words(a, &out->arguments, &c, &out->call))
         return false;
     /* The path has ended, so the call will end, too; if the path was given up, it may not. */
-    int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
-    replay(&a->tree_arena, &c, most_ns < a->last_ns ? most_ns : a->last_ns, &out->replayed);
+    c.most_ns = m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000;
+    replay(&a->tree_arena, &c, a->last_ns, &out->replayed);
     /* The unsupported construct may be the order of a set. */
-    if (m->path.stop.kind != STOP_NONE && out->replayed.ran && out->replayed.pre &&
-        rests_on_process(a) && !ends_alike(a, &c, &out->replayed))
+    if (m->path.stop.kind != STOP_NONE && out->replayed.ran && out->replayed.pre && a->rests_on &&
+        !ends_alike(a, &c, &out->replayed))
         out->replayed = (replay_result){ .post = -1, .message = "it is not the same each time" };
     return true;
 }

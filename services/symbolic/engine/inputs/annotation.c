@@ -112,7 +112,7 @@ static const type *read_name(reading *r, const char *name)
                 t->count = t->kind == T_DICT ? 2 : 1;
                 return t;
             }
-    if (strcmp(name, "Any") == 0 || strcmp(name, "object") == 0)
+    if (!bound && (strcmp(name, "Any") == 0 || strcmp(name, "object") == 0))
         return guessed(r);
     if (bound > 1) /* it is not known which one is meant */
         return NULL;
@@ -163,6 +163,10 @@ static const type *read_subscript(reading *r, const node *n)
     const node *one[] = { n->b };
     const node *const *parts = n->b->kind == N_TUPLE ? n->b->x.at : one;
     size_t count = n->b->kind == N_TUPLE ? n->b->x.count : 1;
+    static const char *const special[] = { "Optional", "Union", "Final", "Annotated", "Literal" };
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strcmp(name, special[i]) == 0 && scope_count(r->t->module->x, tree_name(r->t, name)))
+            return NULL; /* it is not that of typing */
     if (strcmp(name, "Optional") == 0 && count == 1) {
         type *t = make(r, T_UNION);
         t->parts[0] = read_type(r, parts[0]);

@@ -3,16 +3,24 @@
 
 #include "inputs/domain.h"
 #include "inputs/pool.h"
+#include "tree/shadow.h"
 
 /* -- Enums ------------------------------------------------------------------------------------- */
 
-static bool is_enum(const node *class)
+static bool is_enum_base(const node *n)
 {
     static const char *const names[] = { "Enum", "IntEnum", "StrEnum" };
+    for (size_t i = 0; n->name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(n->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_enum(const node *class)
+{
     for (size_t i = 0; i < class->x.count; i++)
-        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
-            if (class->x.at[i]->name && strcmp(class->x.at[i]->name, names[j]) == 0)
-                return class->y.count == 0 && class->w.count == 0;
+        if (is_enum_base(class->x.at[i]))
+            return class->y.count == 0 && class->w.count == 0;
     return false;
 }
 
@@ -49,8 +57,12 @@ const node *enum_named_in(const tree *t, const char *name)
     const char *members[256];
     for (size_t i = 0; i < t->module->x.count; i++) {
         const node *n = t->module->x.at[i];
-        if (n->kind == N_CLASS && n->name == name)
-            return enum_members(n, members, sizeof members / sizeof *members) ? n : NULL;
+        if (n->kind != N_CLASS || n->name != name)
+            continue;
+        for (size_t j = 0; j < n->x.count; j++)
+            if (is_enum_base(n->x.at[j]) && !is_of_python(t->module, n->x.at[j]))
+                return NULL;
+        return enum_members(n, members, sizeof members / sizeof *members) ? n : NULL;
     }
     return NULL;
 }

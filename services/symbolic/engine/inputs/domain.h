@@ -6,7 +6,7 @@
 #ifndef SYMBOLIC_DOMAIN_H
 #define SYMBOLIC_DOMAIN_H
 
-#include "inputs/input.h"
+#include "inputs/inputs.h"
 
 enum { MOST_CALLS_OF_ALL = 20000 };
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "inputs/input.h"
-#include "machine/class.h"
+#include "inputs/inputs.h"
+#include "interpreter/interpreter.h"
 #include "machine/terms.h"
 
 enum { MOST_WITNESS_ITEMS = 1000 };

@@ -5,7 +5,7 @@
 #ifndef SYMBOLIC_POOL_H
 #define SYMBOLIC_POOL_H
 
-#include "inputs/input.h"
+#include "inputs/inputs.h"
 
 enum { MOST_POOL = 56, MOST_ROWS = 64 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inputs/record.h"
+#include "tree/shadow.h"
 
 static const node *class_named(const tree *t, const char *name)
 {
@@ -28,11 +29,12 @@ static bool is_quoted(const node *n, const char *name)
     return at == length;
 }
 
-static const node *dataclass_decorator(const node *class)
+static const node *dataclass_decorator(const tree *t, const node *class)
 {
     for (size_t i = 0; i < class->w.count; i++)
         if (is_named(class->w.at[i]->kind == N_CALL ? class->w.at[i]->a : class->w.at[i],
-                     "dataclass"))
+                     "dataclass") &&
+            is_of_python(t->module, class->w.at[i]))
             return class->w.at[i];
     return NULL;
 }
@@ -59,6 +61,13 @@ static bool defines(const node *class, const char *name)
     return false;
 }
 
+/* The class is a NamedTuple. */
+static bool is_named_tuple(const tree *t, const node *class)
+{
+    return class->x.count && is_named(class->x.at[0], "NamedTuple") &&
+           is_of_python(t->module, class->x.at[0]);
+}
+
 static bool add_fields(const node *class, record *out)
 {
     for (size_t i = 0; i < class->z.count; i++) {
@@ -82,9 +91,9 @@ static bool add_fields(const node *class, record *out)
 
 static bool collect(const tree *t, const node *class, int depth, record *out)
 {
-    if (class->x.count == 1 && is_named(class->x.at[0], "NamedTuple"))
+    if (class->x.count == 1 && is_named_tuple(t, class))
         return add_fields(class, out);
-    const node *decorator = dataclass_decorator(class);
+    const node *decorator = dataclass_decorator(t, class);
     size_t bases = 0;
     if (depth > 8 || defines(class, "__init__") || turns_off(decorator, "init"))
         return false;
@@ -106,7 +115,7 @@ const node *record_named(const tree *t, const char *name, record *out)
         return NULL;
     /* A plain class has no fields: the attributes of its objects are not known. */
     for (const node *at = class; at;) {
-        if (dataclass_decorator(at) || (at->x.count && is_named(at->x.at[0], "NamedTuple")))
+        if (dataclass_decorator(t, at) || is_named_tuple(t, at))
             return class;
         at = at->x.count && at->x.at[0]->kind == N_NAME ? class_named(t, at->x.at[0]->name) : NULL;
     }
@@ -124,7 +133,8 @@ const node *alias_named(const tree *t, const char *name)
         if (n->kind != N_ASSIGN || n->x.count != 1 || n->x.at[0]->kind != N_NAME ||
             n->x.at[0]->name != name)
             continue;
-        bool new_type = n->a->kind == N_CALL && is_named(n->a->a, "NewType") && n->a->x.count == 2;
+        bool new_type = n->a->kind == N_CALL && is_named(n->a->a, "NewType") &&
+                        n->a->x.count == 2 && is_of_python(t->module, n->a);
         return new_type ? n->a->x.at[1] : n->a;
     }
     return NULL;

@@ -2,7 +2,7 @@
  * returns. There they are joined (path.h). */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "interpreter/interpreter.h"
 
 /* -- what may be joined ------------------------------------------------------------------------ */
 
@@ -128,7 +128,7 @@ static outcome run_if_until(machine *m, scope *s, const node *n, nodes rest, out
     value *test = eval_truth(m, s, n->a);
     if (!test)
         return RAISED;
-    survey_branch(m, n, value_term(m, test));
+    watch_branch(m, n, value_term(m, test));
     *all = false;
     if (test->known)
         return run(m, s, test->truth ? n->x : n->y);
@@ -162,7 +162,7 @@ outcome run_until(machine *m, scope *s, nodes body, outcome meet)
         step(m);
         if (n->line) /* otherwise it is code of the library: the line of the caller stays */
             m->line = n->line;
-        survey_line(m, n->line);
+        watch_line(m, n->line);
         bool all = false;
         outcome end;
         if (joins && n->kind == N_IF && (has_end(n->x, ends) || has_end(n->y, ends))) {

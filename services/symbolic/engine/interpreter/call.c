@@ -1,7 +1,7 @@
 /* Calls: arguments, functions of the code, and other callable values. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "interpreter/interpreter.h"
 
 /* -- functions --------------------------------------------------------------------------------- */
 
@@ -121,13 +121,11 @@ static value *call_plainly(machine *m, value *function, arguments *given, int li
         scope_declare(m, inside, n->x);
     if (!bind(m, inside, function, given, line))
         return NULL;
-    bool generates = false;
-    for (size_t i = 0; n->kind == N_FUNCTION && i < n->x.count; i++)
-        generates = generates || has_yield(n->x.at[i]);
-    if (generates)
+    if (tree_generates(n)) {
+        if (n->kind == N_LAMBDA)
+            path_unsupported(m, n->line, "define a function", "a yield in a lambda");
         return make_generator(m, n, inside);
-    if (n->kind == N_LAMBDA && has_yield(n->b))
-        path_unsupported(m, n->line, "define a function", "a yield in a lambda");
+    }
     int at = m->line;
     if (!n->line && line) /* of the library: its exceptions get this line */
         m->line = line;
@@ -221,7 +219,7 @@ static value *call_named(machine *m, value *callee, arguments *given, int line)
     return call_builtin(m, name, given, line);
 }
 
-value *call(machine *m, value *callee, arguments *given, int line)
+static value *call_value(machine *m, value *callee, arguments *given, int line)
 {
     switch (callee->kind) {
     case V_FUNCTION:
@@ -253,13 +251,6 @@ value *call(machine *m, value *callee, arguments *given, int line)
     default:
         return throw(m, "TypeError", line);
     }
-}
-
-value *call_with(machine *m, value *callee, value *argument, int line)
-{
-    arguments given = { 0 };
-    values_add(m, &given.places, argument);
-    return call(m, callee, &given, line);
 }
 
 /* Keywords are bound to the parameters of a function of the code, even if their names are
@@ -351,3 +342,13 @@ value *eval_call(machine *m, scope *s, const node *n)
                 return throw(m, "TypeError", n->line);
     return call(m, callee, &given, n->line);
 }
+
+/* -- for the machine --------------------------------------------------------------------------- */
+
+static value *next_item(machine *m, value *of, int line)
+{
+    return of->iterator.how == BY_GENERATOR ? expression_next(m, of, line)
+                                            : generator_next(m, of, line);
+}
+
+const code_runner interpreter = { run, call_value, next_item, items_at_once };

@@ -1,5 +1,5 @@
 /* Comprehensions and generator expressions. */
-#include "machine/machine.h"
+#include "interpreter/interpreter.h"
 
 static bool comprehend(machine *m, scope *s, const node *n, size_t at, value *made);
 static bool comprehend_if(machine *m, scope *s, const node *n, size_t at, size_t from, value *made);
@@ -137,6 +137,42 @@ value *eval_comprehension(machine *m, scope *s, const node *n)
                                : n->kind == N_DICTCOMP ? V_DICT
                                                        : V_SET);
     return comprehend(m, inner, n, 0, made) ? made : NULL;
+}
+
+/* -- one item -------------------------------------------------------------------------------------
+ */
+
+/* StopIteration in a generator becomes a RuntimeError (PEP 479). */
+static value *generator_raised(machine *m, value *of, int line)
+{
+    of->iterator.ended = true;
+    if (m->raised && is_subclass(m->raised->object.class, exception_class(m, "StopIteration")))
+        throw(m, "RuntimeError", line);
+    return NULL;
+}
+
+value *expression_next(machine *m, value *of, int line)
+{
+    const node *n = of->iterator.node, *clause = n->x.at[0];
+    if (of->iterator.ended)
+        return NULL;
+    for (;;) {
+        value *item = item_next(m, of->iterator.sources.at[0], of->iterator.cursors, line);
+        if (!item || !assign(m, of->iterator.scope, clause->a, item))
+            return generator_raised(m, of, line);
+        bool wanted = true;
+        for (size_t i = 0; wanted && i < clause->x.count; i++) {
+            value *truth = eval_truth(m, of->iterator.scope, clause->x.at[i]);
+            int is = truth ? decide_truth(m, truth, true) : -1;
+            if (is < 0)
+                return generator_raised(m, of, line);
+            wanted = is;
+        }
+        if (wanted) {
+            value *made = eval(m, of->iterator.scope, n->a);
+            return made ? made : generator_raised(m, of, line);
+        }
+    }
 }
 
 /* -- all items at once ------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Expressions. Unknown conditions are joined if both sides give values of one kind. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "interpreter/interpreter.h"
 
 /* -- joins of expressions ---------------------------------------------------------------------- */
 

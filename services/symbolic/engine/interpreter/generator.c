@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "machine/class.h"
+#include "interpreter/interpreter.h"
 
 enum { MOST_FRAMES = 60 };
 
@@ -36,27 +36,6 @@ struct generator {
     value *returned; /* the value of its `return` */
     bool running;
 };
-
-/* -- where a yield is -------------------------------------------------------------------------- */
-
-static bool any_yield(nodes list)
-{
-    for (size_t i = 0; i < list.count; i++)
-        if (list.at[i] && has_yield(list.at[i]))
-            return true;
-    return false;
-}
-
-bool has_yield(const node *n)
-{
-    if (n->kind == N_YIELD || n->kind == N_YIELD_FROM)
-        return true;
-    if (n->kind == N_FUNCTION || n->kind == N_LAMBDA || n->kind == N_CLASS)
-        return false;
-    return (n->a && has_yield(n->a)) || (n->b && has_yield(n->b)) || (n->c && has_yield(n->c)) ||
-           any_yield(n->x) || any_yield(n->y) || any_yield(n->z) || any_yield(n->w) ||
-           any_yield(n->v);
-}
 
 value *make_generator(machine *m, const node *function, scope *inside)
 {
@@ -107,8 +86,8 @@ static outcome enter_handler(machine *m, struct generator *g, const node *n)
 
 static void leave_handler(machine *m, struct generator *g, const frame *f)
 {
-    if (f->n->name && scope_peek(g->scope, f->n->name))
-        scope_unset(m, g->scope, f->n->name);
+    if (f->n->name)
+        scope_forget(m, g->scope, f->n->name);
     m->handling = f->outer ? f->outer : g->around;
 }
 
@@ -144,7 +123,7 @@ static void check_try(machine *m, scope *s, const node *n)
 {
     if (n->w.count)
         path_unsupported(m, n->line, "yield outside of it", "a yield inside of try … finally");
-    for (size_t i = 0; any_yield(n->x) && i < n->y.count; i++) {
+    for (size_t i = 0; tree_any_yields(n->x) && i < n->y.count; i++) {
         const node *handler = n->y.at[i];
         value *of = handler->a ? eval(m, s, handler->a) : NULL;
         bool good = of && (of->kind == V_TUPLE || !catches_exit(m, of));
@@ -182,27 +161,27 @@ static outcome begin_statement(machine *m, struct generator *g, const node *n, v
 {
     scope *s = g->scope;
     if ((n->kind == N_EXPR || n->kind == N_ASSIGN) && n->a &&
-        (n->a->kind == N_YIELD || n->a->kind == N_YIELD_FROM) && !(n->a->a && has_yield(n->a->a)))
+        (n->a->kind == N_YIELD || n->a->kind == N_YIELD_FROM) && !(n->a->a && tree_yields(n->a->a)))
         return begin_yield(m, g, n, n->a, out);
     switch (n->kind) {
     case N_IF: {
-        value *test = has_yield(n->a) ? NULL : eval_truth(m, s, n->a);
+        value *test = tree_yields(n->a) ? NULL : eval_truth(m, s, n->a);
         if (!test && m->raised)
             return RAISED;
         if (!test)
             break;
-        survey_branch(m, n, value_term(m, test));
+        watch_branch(m, n, value_term(m, test));
         bool way = test->known ? test->truth : path_decide(m, test->term, true);
         push_block(m, g, way ? n->x : n->y);
         return DONE;
     }
     case N_WHILE:
-        if (has_yield(n->a))
+        if (tree_yields(n->a))
             break;
         push(m, g, (frame){ .kind = F_WHILE, .n = n });
         return DONE;
     case N_FOR: {
-        value *of = has_yield(n->b) || has_yield(n->a) ? NULL : eval(m, s, n->b);
+        value *of = tree_yields(n->b) || tree_yields(n->a) ? NULL : eval(m, s, n->b);
         if (!of && !m->raised)
             break;
         if (!of || !iterable(m, &of, n->line))
@@ -224,12 +203,12 @@ static outcome begin_statement(machine *m, struct generator *g, const node *n, v
 static outcome next_statement(machine *m, struct generator *g, frame *f, value **out)
 {
     const node *n = f->body.at[f->at++], *one[] = { n };
-    if (!has_yield(n))
+    if (!tree_yields(n))
         return run(m, g->scope, (nodes){ one, 1 });
     step(m);
     if (n->line)
         m->line = n->line;
-    survey_line(m, n->line);
+    watch_line(m, n->line);
     return begin_statement(m, g, n, out);
 }
 
@@ -251,7 +230,7 @@ static outcome next_turn(machine *m, struct generator *g, frame *f)
         value *test = eval_truth(m, g->scope, n->a);
         if (!test)
             return RAISED;
-        survey_branch(m, n, value_term(m, test));
+        watch_branch(m, n, value_term(m, test));
         if (!test->known && f->undecided++ >= m->most_turns)
             path_bound(m, "the number of turns of a loop");
         on = test->known ? test->truth : path_decide(m, test->term, false);

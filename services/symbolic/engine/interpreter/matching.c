@@ -1,7 +1,7 @@
 /* match: patterns over values. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "interpreter/interpreter.h"
 
 /* Names are bound when the whole pattern has matched. */
 typedef struct matching {

@@ -1,8 +1,8 @@
 /* Statements; branching.c has `if`, and where its sides are joined. */
 #include <string.h>
 
-#include "machine/class.h"
-#include "machine/machine.h"
+#include "interpreter/interpreter.h"
+#include "interpreter/interpreter.h"
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static outcome run_while(machine *m, scope *s, const node *n)
         value *test = eval_truth(m, s, n->a);
         if (!test)
             return RAISED;
-        survey_branch(m, n, value_term(m, test));
+        watch_branch(m, n, value_term(m, test));
         bool on = test->truth;
         if (!test->known) {
             if (undecided++ >= m->most_turns)

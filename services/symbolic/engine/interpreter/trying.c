@@ -1,5 +1,5 @@
 /* try, except, else, finally. */
-#include "machine/machine.h"
+#include "interpreter/interpreter.h"
 
 /* True if this handler handles the exception. -1: evaluating its type raised another one. */
 static int handles(machine *m, scope *s, const node *handler, value *raised)
@@ -26,7 +26,7 @@ static int handles(machine *m, scope *s, const node *handler, value *raised)
 int find_handler(machine *m, scope *s, const node *n, value *raised, const node **out)
 {
     for (size_t i = 0; i < n->y.count; i++) {
-        survey_line(m, n->y.at[i]->line); /* its line is run, whether it handles this one or not */
+        watch_line(m, n->y.at[i]->line); /* its line is run, whether it handles this one or not */
         int is = handles(m, s, n->y.at[i], raised);
         *out = n->y.at[i];
         if (is != 0)
@@ -47,8 +47,8 @@ static outcome run_handlers(machine *m, scope *s, const node *n)
         if (handler->name)
             scope_set(m, s, handler->name, raised);
         end = run(m, s, handler->x);
-        if (handler->name && scope_peek(s, handler->name))
-            scope_unset(m, s, handler->name);
+        if (handler->name)
+            scope_forget(m, s, handler->name);
     } else if (is == 0) {
         m->raised = raised;
     }

@@ -1,5 +1,5 @@
 /* The `with` statement: managers of classes that the code or the library defines. */
-#include "machine/class.h"
+#include "interpreter/interpreter.h"
 
 /* The result of sys.exc_info() for an exception. A traceback can only be passed on: any other use
  * is not supported. */

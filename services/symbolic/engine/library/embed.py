@@ -4,7 +4,7 @@ import sys
 
 output, *inputs = sys.argv[1:]
 with open(output, "w", encoding="utf-8") as out:
-    out.write('#include "interpreter/library.h"\n\nconst library_source library_sources[] = {\n')
+    out.write('#include "library/library.h"\n\nconst library_source library_sources[] = {\n')
     for name in sorted(inputs):
         with open(name, encoding="utf-8") as source:
             lines = source.read().splitlines()

@@ -6,10 +6,20 @@ def need_list(heap):
         raise TypeError("heap argument must be a list")
 
 
+def need_size(heap, size):
+    if len(heap) != size:
+        raise RuntimeError("list changed size during iteration")
+
+
 def rise(heap, first, place):
+    size = len(heap)
+    if place >= size:
+        raise IndexError("index out of range")
     while place > first:
         above = (place - 1) // 2
-        if not heap[place] < heap[above]:
+        less = bool(heap[place] < heap[above])
+        need_size(heap, size)
+        if not less:
             break
         heap[place], heap[above] = heap[above], heap[place]
         place = above
@@ -18,10 +28,15 @@ def rise(heap, first, place):
 def sink(heap, place):
     first = place
     end = len(heap)
+    if place >= end:
+        raise IndexError("index out of range")
     below = 2 * place + 1
     while below < end:
-        if below + 1 < end and not heap[below] < heap[below + 1]:
-            below = below + 1
+        if below + 1 < end:
+            less = bool(heap[below] < heap[below + 1])
+            need_size(heap, end)
+            if not less:
+                below = below + 1
         heap[place], heap[below] = heap[below], heap[place]
         place = below
         below = 2 * place + 1
@@ -60,6 +75,8 @@ def heappushpop(heap, item, /):
     need_list(heap)
     settle(heap)
     if heap and heap[0] < item:
+        if not heap:
+            raise IndexError("index out of range")
         least = heap[0]
         heap[0] = item
         sink(heap, 0)

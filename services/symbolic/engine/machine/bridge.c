@@ -1,6 +1,10 @@
 /*
  * Known values, computed by CPython itself: exact by definition. An expression has the names a, b
  * and c for its operands; it is compiled once. Nothing of the user's code is run here.
+ *
+ * A call into CPython may also fail for a reason of the engine: it has no memory left, it was
+ * interrupted, a file of a module could not be read. Such a failure is never an exception of the
+ * code: the path ends, and nothing is decided (bridge_give_up).
  */
 #include "base/python.h"
 
@@ -31,6 +35,54 @@ static PyObject *code_of(const char *expression)
     }
     return code;
 }
+
+/* -- failures of the engine -------------------------------------------------------------------- */
+
+static char failed_with[64]; /* the class of the exception; empty: none is kept */
+
+/* The class of the exception that Python raised, without its module. */
+static const char *raised_class(void)
+{
+    static char name[64];
+    PyObject *type = PyErr_Occurred();
+    snprintf(name, sizeof name, "%s", type ? ((PyTypeObject *)type)->tp_name : "no exception");
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+/* Clear the exception, and keep its class for bridge_failure(). */
+static int failed(void)
+{
+    snprintf(failed_with, sizeof failed_with, "%s", raised_class());
+    PyErr_Clear();
+    return -1;
+}
+
+const char *bridge_failure(void)
+{
+    return failed_with;
+}
+
+_Noreturn void bridge_give_up(machine *m, int line, const char *what)
+{
+    if (PyErr_Occurred())
+        failed();
+    if (strcmp(failed_with, "MemoryError") == 0)
+        path_bound(m, "memory");
+    path_unsupported(m, line, NULL, "%s, which Python ended with %s for a reason of the engine",
+                     what, failed_with);
+}
+
+/* Python raised an exception: true if it is of this class, which is then an answer. */
+static bool is_answer(PyObject *class)
+{
+    if (!PyErr_ExceptionMatches(class))
+        return false;
+    PyErr_Clear();
+    return true;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
 
 static PyObject *to_python(machine *m, const value *v);
 
@@ -112,11 +164,16 @@ static value *items_from_python(machine *m, PyObject *object, value_kind kind)
     PyObject *iterator = PyObject_GetIter(object), *item;
     while (iterator && (item = PyIter_Next(iterator))) {
         values_add(m, &v->in.items, from_python(m, item));
-        if (kind == V_DICT)
-            values_add(m, &v->in.others, from_python(m, PyDict_GetItem(object, item)));
+        PyObject *other = kind == V_DICT ? PyDict_GetItemWithError(object, item) : NULL;
+        if (other)
+            values_add(m, &v->in.others, from_python(m, other));
+        else if (kind == V_DICT)
+            bridge_give_up(m, 0, "the items of a dict");
         Py_DECREF(item);
     }
-    Py_XDECREF(iterator);
+    if (!iterator || PyErr_Occurred())
+        bridge_give_up(m, 0, "the items of a container");
+    Py_DECREF(iterator);
     return v;
 }
 
@@ -173,90 +230,139 @@ static value *from_python(machine *m, PyObject *object)
                      Py_TYPE(object)->tp_name);
 }
 
-/* The class of an exception that Python raised; its message is not used. */
+/* The class of an exception that an operation on known values raised; its message is not used. */
 static value *raised_by_python(machine *m, int line)
 {
-    PyObject *type = PyErr_Occurred();
-    char name[64] = "RuntimeError";
-    /* The engine itself ran out of memory, not the code. */
-    if (type && PyErr_ExceptionMatches(PyExc_MemoryError)) {
-        PyErr_Clear();
-        path_bound(m, "memory");
-    }
-    if (type)
-        snprintf(name, sizeof name, "%s", ((PyTypeObject *)type)->tp_name);
+    /* No operation of the code raises these here. The names of an expression exist, an import is
+     * one of the engine, and the depth of calls is that of the engine, not that of the code. */
+    PyObject *const own[] = { PyExc_MemoryError, PyExc_RecursionError, PyExc_SystemError,
+                              PyExc_NameError,   PyExc_ImportError,    PyExc_SyntaxError,
+                              PyExc_OSError };
+    bool is_own = !PyErr_Occurred() || !PyErr_ExceptionMatches(PyExc_Exception);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        is_own = is_own || PyErr_ExceptionMatches(own[i]);
+    if (is_own)
+        bridge_give_up(m, line, "an operation");
+    const char *class = raised_class();
     PyErr_Clear();
-    const char *dot = strrchr(name, '.');
-    const char *class = dot ? dot + 1 : name;
     if (!exception_class(m, class))
         path_unsupported(m, line, NULL, "the exception %s", class);
     return throw(m, class, line);
 }
 
-bool bridge_has_builtin(const char *name)
+/* -- what Python has --------------------------------------------------------------------------- */
+
+/* A new reference; NULL without an exception: there is none. */
+static PyObject *builtin_named(const char *name)
 {
     PyObject *all = PyEval_GetBuiltins();
-    return all && PyDict_GetItemString(all, name) != NULL;
+    PyObject *key = all ? PyUnicode_FromString(name) : NULL;
+    PyObject *found = key ? PyDict_GetItemWithError(all, key) : NULL;
+    Py_XINCREF(found);
+    Py_XDECREF(key);
+    return found;
+}
+
+int bridge_has_builtin(const char *name)
+{
+    PyObject *found = builtin_named(name);
+    int has = found ? 1 : PyErr_Occurred() ? failed() : 0;
+    Py_XDECREF(found);
+    return has;
+}
+
+/* The module, with its submodule `name` if it has one; NULL: not imported, with an exception. */
+static PyObject *imported(const char *module, const char *name)
+{
+    PyObject *names = name ? Py_BuildValue("(s)", name) : PyTuple_New(0);
+    /* Without names it would be the first part of a.b. */
+    PyObject *found = !names ? NULL
+                      : name ? PyImport_ImportModuleLevel(module, NULL, NULL, names, 0)
+                             : PyImport_ImportModule(module);
+    Py_XDECREF(names);
+    return found;
 }
 
 int bridge_import(const char *module, const char *name)
 {
-    PyObject *found = PyImport_ImportModule(module);
-    int how = !found ? 0 : !name || PyObject_HasAttrString(found, name) ? 2 : 1;
-    Py_XDECREF(found);
-    PyErr_Clear();
+    PyObject *found = imported(module, name);
+    if (!found)
+        return is_answer(PyExc_ModuleNotFoundError) ? 0
+               : is_answer(PyExc_ImportError)       ? 1
+                                                    : failed();
+    PyObject *member = name ? PyObject_GetAttrString(found, name) : Py_NewRef(found);
+    int how = member ? 2 : is_answer(PyExc_AttributeError) ? 1 : failed();
+    Py_XDECREF(member);
+    Py_DECREF(found);
     return how;
+}
+
+int bridge_exception(const char *module, const char *name)
+{
+    PyObject *found = imported(module, NULL);
+    PyObject *class = found ? PyObject_GetAttrString(found, name) : NULL;
+    bool is_none = !class && (is_answer(PyExc_ImportError) || is_answer(PyExc_AttributeError));
+    int is_one = class ? PyExceptionClass_Check(class) : is_none ? 0 : failed();
+    Py_XDECREF(class);
+    Py_XDECREF(found);
+    return is_one;
 }
 
 int bridge_attribute(const char *builtin_type, const char *name)
 {
-    PyObject *all = PyEval_GetBuiltins();
-    PyObject *type_object = all ? PyDict_GetItemString(all, builtin_type) : NULL;
+    PyObject *type_object = builtin_named(builtin_type);
     PyObject *found = type_object ? PyObject_GetAttrString(type_object, name) : NULL;
-    int how = !found ? 0 : PyCallable_Check(found) ? 1 : 2;
+    bool is_none = !found && (type_object ? is_answer(PyExc_AttributeError) : !PyErr_Occurred());
+    int how = found ? PyCallable_Check(found) ? 1 : 2 : is_none ? 0 : failed();
     Py_XDECREF(found);
-    PyErr_Clear();
+    Py_XDECREF(type_object);
     return how;
 }
 
-static void open_globals(void)
+/* -- expressions ------------------------------------------------------------------------------- */
+
+/* False: with an exception. They are kept only if they are complete. */
+static bool open_globals(void)
 {
     if (globals)
-        return;
-    globals = PyDict_New();
-    PyDict_SetItemString(globals, "__builtins__", PyEval_GetBuiltins());
-    PyObject *math = PyImport_ImportModule("math");
-    if (math)
-        PyDict_SetItemString(globals, "math", math);
+        return true;
+    PyObject *made = PyDict_New(), *all = PyEval_GetBuiltins();
+    PyObject *math = made && all ? PyImport_ImportModule("math") : NULL;
+    if (math && PyDict_SetItemString(made, "__builtins__", all) == 0 &&
+        PyDict_SetItemString(made, "math", math) == 0)
+        globals = Py_NewRef(made);
     Py_XDECREF(math);
-    PyErr_Clear();
+    Py_XDECREF(made);
+    return globals != NULL;
 }
 
-bool bridge_define(const char *source)
+bool bridge_define(machine *m, const char *source)
 {
-    open_globals();
-    PyObject *code = Py_CompileString(source, "<bridge>", Py_file_input);
+    bool opened = open_globals();
+    PyObject *code = opened ? Py_CompileString(source, "<bridge>", Py_file_input) : NULL;
     PyObject *result = code ? PyEval_EvalCode(code, globals, globals) : NULL;
     Py_XDECREF(code);
     Py_XDECREF(result);
-    PyErr_Clear();
+    if (!result && !is_answer(PyExc_ImportError) && !is_answer(PyExc_AttributeError))
+        bridge_give_up(m, 0, "the start of a library");
     return result != NULL;
 }
 
 value *bridge(machine *m, const char *expression, const values *given, int line)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
-    open_globals();
-    PyObject *code = code_of(expression);
-    PyObject *locals = PyDict_New();
-    bool good = code && locals;
+    PyObject *code = open_globals() ? code_of(expression) : NULL;
+    PyObject *locals = code ? PyDict_New() : NULL;
+    bool good = locals != NULL;
     for (size_t i = 0; good && i < given->count && i < sizeof names / sizeof *names; i++) {
         PyObject *operand = to_python(m, given->at[i]);
         good = operand && PyDict_SetItemString(locals, names[i], operand) == 0;
         Py_XDECREF(operand);
     }
-    PyObject *result = good ? PyEval_EvalCode(code, globals, locals) : NULL;
-    Py_XDECREF(locals);
+    if (!good)
+        bridge_give_up(m, line, "the operands of an operation");
+    PyObject *result = PyEval_EvalCode(code, globals, locals);
+    Py_DECREF(locals);
     if (!result)
         return raised_by_python(m, line);
     /* If the path ends inside of this call, one object leaks until the process ends. */

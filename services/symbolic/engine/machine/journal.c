@@ -157,7 +157,7 @@ static bool join_names(machine *m, Z3_ast condition, const scope *yes, scope *no
         if (a == b)
             continue;
         bool scalars = a && b && a->kind != V_EITHER && b->kind != V_EITHER;
-        value *joined = scalars ? choose(m, condition, a, b) : NULL;
+        value *joined = scalars ? m->joins->values(m, condition, a, b) : NULL;
         if (!joined && !no->owner && !no->comprehension)
             return false; /* names of a module or a class are used in many places */
         made.values[i] = joined ? joined : either_of(m, condition, a, b);
@@ -177,7 +177,8 @@ static bool join_objects(machine *m, Z3_ast condition, const value *yes, value *
     for (size_t i = 0; i < names->count; i++) {
         if (!value_says(no->object.names.at[i], value_utf8(m, names->at[i])))
             return false;
-        value *joined = choose(m, condition, yes->object.fields.at[i], no->object.fields.at[i]);
+        value *joined = m->joins->values(m, condition, yes->object.fields.at[i],
+                                         no->object.fields.at[i]);
         if (!joined)
             return false;
         no->object.fields.at[i] = joined;
@@ -199,9 +200,10 @@ static bool join_values(machine *m, Z3_ast condition, const value *yes, value *n
 {
     unsigned version = yes->version > no->version ? yes->version : no->version;
     version += yes->version != no->version;
-    bool good = no->kind == V_OBJECT                      ? join_objects(m, condition, yes, no)
-                : value_is_lazy(yes) || value_is_lazy(no) ? join_lazy(m, condition, yes, no)
-                                                          : slots_join(m, condition, yes, no);
+    bool good = no->kind == V_OBJECT ? join_objects(m, condition, yes, no)
+                : value_is_lazy(yes) || value_is_lazy(no)
+                    ? join_lazy(m, condition, yes, no)
+                    : m->joins->containers(m, condition, yes, no);
     no->version = version;
     return good;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
+#include "tree/shadow.h"
 
 scope *scope_new(machine *m, scope *up, const node *owner)
 {
@@ -62,6 +63,7 @@ static bool binds(const node *n, const char *name)
         break;
     case N_AUGASSIGN:
     case N_ANNASSIGN:
+    case N_TYPE_ALIAS:
     case N_FOR:
     case N_NAMED:
         if (tree_target_binds(n->a, name))
@@ -72,7 +74,7 @@ static bool binds(const node *n, const char *name)
             return true;
         break;
     case N_ALIAS:
-        return (n->other ? n->other : n->name) == name;
+        return alias_binds(n, name);
     case N_HANDLER:
     case N_MATCH_AS:
     case N_MATCH_STAR:
@@ -96,6 +98,14 @@ bool scope_binds(machine *m, const node *function, const char *name)
     return function->kind == N_LAMBDA ? binds(function->b, name) : any_binds(function->x, name);
 }
 
+static bool declares_global(const node *n, const void *name)
+{
+    for (size_t i = 0; n->kind == N_GLOBAL && i < n->x.count; i++)
+        if (n->x.at[i]->name == name)
+            return true;
+    return false;
+}
+
 size_t scope_count(nodes body, const char *name)
 {
     size_t count = 0;
@@ -106,7 +116,7 @@ size_t scope_count(nodes body, const char *name)
                      strcmp(from, "collections.abc") == 0;
         count += !types && binds(n, name);
     }
-    return count;
+    return count + (tree_first_of(body, declares_global, name) != NULL);
 }
 
 /* -- global and nonlocal ------------------------------------------------------------------------
@@ -168,6 +178,79 @@ static value *bound_value(machine *m, scope *s, long place)
     return v;
 }
 
+static const char *const builtin_names[] = { "abs",
+                                             "all",
+                                             "any",
+                                             "bool",
+                                             "dict",
+                                             "divmod",
+                                             "enumerate",
+                                             "filter",
+                                             "float",
+                                             "frozenset",
+                                             "int",
+                                             "isinstance",
+                                             "len",
+                                             "list",
+                                             "map",
+                                             "max",
+                                             "min",
+                                             "next",
+                                             "pow",
+                                             "print",
+                                             "range",
+                                             "repr",
+                                             "reversed",
+                                             "round",
+                                             "set",
+                                             "sorted",
+                                             "str",
+                                             "sum",
+                                             "tuple",
+                                             "type",
+                                             "zip",
+                                             "object",
+                                             "iter",
+                                             "callable",
+                                             "chr",
+                                             "ord",
+                                             "hash",
+                                             "id",
+                                             "input",
+                                             "bin",
+                                             "hex",
+                                             "oct",
+                                             "format",
+                                             "bytes",
+                                             "bytearray",
+                                             "complex",
+                                             "memoryview",
+                                             "slice",
+                                             "super",
+                                             "property",
+                                             "staticmethod",
+                                             "classmethod",
+                                             "getattr",
+                                             "setattr",
+                                             "hasattr",
+                                             "delattr",
+                                             "issubclass",
+                                             "ascii",
+                                             "NotImplemented",
+                                             "Ellipsis",
+                                             "breakpoint",
+                                             "help",
+                                             "exit",
+                                             "quit" };
+
+static bool is_builtin_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof builtin_names / sizeof *builtin_names; i++)
+        if (strcmp(name, builtin_names[i]) == 0)
+            return true;
+    return false;
+}
+
 value *scope_get(machine *m, scope *s, const char *name)
 {
     for (scope *at = s; at; at = at->up) {
@@ -196,7 +279,10 @@ value *scope_get(machine *m, scope *s, const char *name)
         v->builtin.name = name;
         return v;
     }
-    if (bridge_has_builtin(name))
+    int has = bridge_has_builtin(name);
+    if (has < 0)
+        bridge_give_up(m, 0, "the search of a name");
+    if (has)
         path_unsupported(m, 0, "write it out in plain Python", "the name %s", name);
     return throw(m, "NameError", m->line);
 }
@@ -265,6 +351,14 @@ bool scope_unset(machine *m, scope *s, const char *name)
     }
     in->values[place] = NULL;
     return true;
+}
+
+void scope_forget(machine *m, scope *s, const char *name)
+{
+    scope *in = scope_for(m, s, name);
+    long place = place_of(in, name);
+    if (place >= 0)
+        in->values[place] = NULL;
 }
 
 /* -- annotations ------------------------------------------------------------------------------- */

@@ -44,7 +44,4 @@ static inline Z3_ast term_if(const machine *m, Z3_ast condition, Z3_ast yes, Z3_
     return Z3_mk_ite(m->solver->z, condition, yes, no);
 }
 
-/* 2 ** exponent, of any size; 1 if the exponent is negative. */
-Z3_ast term_power_of_two(const machine *m, int64_t exponent);
-
 #endif

@@ -14,7 +14,7 @@
 
 #include <z3.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "tree/tree.h"
 
 typedef enum value_kind {

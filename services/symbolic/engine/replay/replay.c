@@ -289,12 +289,31 @@ _Noreturn static void be_child(int to, const replay_call *c, int seconds)
     _exit(0);
 }
 
+/* How long to wait for a child, in ms; 0: its time is over. A child that does not run at all has
+ * ten times as long, by the clock. */
+static int child_waits_ms(pid_t child, const replay_call *c, int64_t deadline_ns, int64_t begun_ns)
+{
+    int64_t left = deadline_ns - clock_ns();
+    if (c->most_ns > 0) {
+        clockid_t clock;
+        struct timespec used = { 0 };
+        int64_t most = begun_ns + 10 * c->most_ns - clock_ns();
+        if (clock_getcpuclockid(child, &clock) == 0)
+            clock_gettime(clock, &used); /* it has not been waited for, so it is there */
+        int64_t rest = c->most_ns - ((int64_t)used.tv_sec * 1000000000 + used.tv_nsec);
+        left = left < most ? left : most;
+        left = left < rest ? left : rest;
+    }
+    return left <= 0 ? 0 : (int)(left / 1000000) + 1;
+}
+
 static bool in_child(arena *a, const replay_call *c, int64_t deadline_ns, replay_result *out)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    int seconds = (int)((deadline_ns - clock_ns()) / 1000000000) + 1;
+    int64_t begun_ns = clock_ns();
+    int seconds = (int)((deadline_ns - begun_ns) / 1000000000) + 1;
     driver_function(); /* compiled once here, not in each child */
     PyOS_BeforeFork(); /* the child needs it from Python 3.12 on */
     pid_t child = fork();
@@ -310,11 +329,13 @@ static bool in_child(arena *a, const replay_call *c, int64_t deadline_ns, replay
     size_t length = 0;
     bool over = false;
     while (length < sizeof bytes) {
-        int64_t left = (deadline_ns - clock_ns()) / 1000000;
+        int wait_ms = child_waits_ms(child, c, deadline_ns, begun_ns);
         struct pollfd one = { ends[0], POLLIN, 0 };
-        over = left <= 0 || (poll(&one, 1, (int)left) == 0);
+        over = wait_ms == 0;
         if (over)
             break;
+        if (poll(&one, 1, wait_ms) <= 0)
+            continue;
         ssize_t got = read(ends[0], bytes + length, sizeof bytes - length);
         if (got < 0 && errno == EINTR)
             continue;
@@ -373,6 +394,15 @@ static void *run_timer(void *unused)
     return unused;
 }
 
+/* The interrupt may have come while the driver undid what the call had changed. */
+static void end_again(PyObject *driver)
+{
+    PyObject *end = PyDict_GetItemString(PyFunction_GetGlobals(driver), "replay_end");
+    PyObject *done = end ? PyObject_CallNoArgs(end) : NULL;
+    Py_XDECREF(done);
+    PyErr_Clear();
+}
+
 void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_result *out)
 {
     static char bytes[MOST_ANSWER];
@@ -397,6 +427,8 @@ void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_res
     Py_END_ALLOW_THREADS;
     PyThreadState_SetAsyncExc(timer.thread, NULL);
     bool over = clock_ns() > deadline_ns;
+    if (over && driver)
+        end_again(driver);
     read_answer(a, bytes, over ? 0 : length, out);
     if (over)
         out->message = "its time was over";
@@ -411,12 +443,20 @@ replay_function *replay_set(replay_function *by)
     return before;
 }
 
+bool replay_counts_processor_time(void)
+{
+    return replacement == NULL;
+}
+
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out)
 {
     *out = (replay_result){ .post = -1 };
     /* A witness that was found at the last moment still gets its second. */
     if (!call->every && deadline_ns < clock_ns() + LEAST_NS)
         deadline_ns = clock_ns() + LEAST_NS;
+    if (call->most_ns > 0 && !replay_counts_processor_time() &&
+        deadline_ns > clock_ns() + call->most_ns)
+        deadline_ns = clock_ns() + call->most_ns;
     if (call->seed && replacement == replay_here)
         out->message = "its hashes cannot be changed here";
     else if (replacement)

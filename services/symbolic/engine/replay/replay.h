@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 #include "replay/replay_driver.h"
 
 typedef struct replay_call {
@@ -26,10 +26,13 @@ typedef struct replay_call {
     /* Many inputs instead of one: `arguments` has a %s for each parameter. This is a Python tuple:
      * the values of each parameter (a list of two ints, from and to, or a tuple of literals) or a
      * list of rows, exceptions that are allowed, lines of asserts that are preconditions, a tuple
-     * of the exception to search for, seconds, how many findings are enough, whether the code need
-     * be loaded but once for all rows, and whether results are bits that were noted. NULL: one
-     * input. */
+     * of the exception to search for, seconds, whether these are processor time, how many findings
+     * are enough, whether the code need be loaded but once for all rows, and whether results are
+     * bits that were noted. NULL: one input. */
     const char *every;
+    /* Processor time that is enough for it, since other processes may use the processors; 0: it has
+     * all the time until its deadline. */
+    int64_t most_ns;
     int seed; /* the hash seed of strs, and so of the order of sets; 0: the usual one */
 } replay_call;
 
@@ -62,6 +65,8 @@ bool is_out_of_memory(const replay_result *got);
 typedef void replay_function(arena *a, const replay_call *call, int64_t deadline_ns,
                              replay_result *out);
 
+/* True if a call is run where its processor time is known: in a child. */
+bool replay_counts_processor_time(void);
 /* Run a call in CPython. */
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out);
 replay_function *replay_set(replay_function *by); /* NULL: in a child. Returns the previous one */

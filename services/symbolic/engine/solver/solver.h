@@ -27,7 +27,7 @@ typedef struct solver {
     bool undecided;      /* a question had no answer: with more time there may be one */
     bool broken;         /* Z3 answers nothing any more, until solver_begin() */
     int64_t deadline_ns; /* of the analysis; by the monotonic clock */
-    int check_ms;        /* most for one question */
+    int check_ms;        /* most for one question: processor time */
     unsigned scopes, analyses;
     uint64_t checks, second_checks;
     Z3_func_decl to_code, from_code; /* of strings of one character, and ints */
@@ -76,5 +76,7 @@ bool solver_interrupted(void);
 
 const char *solver_version(void);
 int64_t clock_ns(void);
+/* The processor time of this thread: other processes may use the processors. */
+int64_t processor_ns(void);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 
 enum { MOST_DEPTH = 200 };
 

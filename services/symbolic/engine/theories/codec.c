@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { LAST_EXACT = 0x2ff00 }; /* see value.c */

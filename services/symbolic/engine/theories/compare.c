@@ -2,7 +2,7 @@
  * except for `in` on a str of which only the length is bounded. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 /* -- numbers ----------------------------------------------------------------------------------- */
@@ -345,14 +345,22 @@ static value *identical(machine *m, value *l, value *r, int line)
     }
 }
 
-static bool is_hashable(machine *m, const value *v, int line)
+/* Python raises RecursionError for a key that contains itself, at a depth of its own. */
+enum { DEEPEST_KEY = 100 };
+
+static bool is_hashable_at(machine *m, const value *v, int depth, int line)
 {
+    if (depth > DEEPEST_KEY)
+        path_unsupported(m, line, "use a flat key",
+                         "a key that contains itself or is nested deeply");
     if (v->kind == V_LIST || v->kind == V_DICT || (v->kind == V_SET && !v->frozen))
         return false;
     values declared = { 0 };
     int hashes = v->kind == V_OBJECT ? object_hashes(m, v, &declared, line) : 1;
     if (hashes < 0)
-        path_unsupported(m, line, "use a frozen dataclass",
+        path_unsupported(m, line,
+                         "use a frozen dataclass, or write hash((self.x, self.y)) beside "
+                         "isinstance(other, Point) and (self.x, self.y) == (other.x, other.y)",
                          "a key with a method __hash__ or __eq__ of its own");
     if (hashes == 0)
         return false;
@@ -360,9 +368,14 @@ static bool is_hashable(machine *m, const value *v, int line)
         path_unsupported(m, line, "use a tuple", "a key of this kind");
     const values *parts = v->kind == V_TUPLE ? &v->in.items : &declared;
     for (size_t i = 0; i < parts->count; i++)
-        if (!is_hashable(m, parts->at[i], line))
+        if (!is_hashable_at(m, parts->at[i], depth + 1, line))
             return false;
     return true;
+}
+
+static bool is_hashable(machine *m, const value *v, int line)
+{
+    return is_hashable_at(m, v, 0, line);
 }
 
 static value *in_range(machine *m, value *range, value *item, int line)

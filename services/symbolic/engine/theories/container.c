@@ -1,7 +1,7 @@
 /* Lists, tuples, dicts and ranges: length, items, slices. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 /* -- a list whose length is not known ---------------------------------------------------------- */

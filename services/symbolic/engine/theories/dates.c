@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 
 enum { LAST_ORDINAL = 3652059, MOST_DAYS = 999999999 };
 static const int64_t day_us = INT64_C(86400000000);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 static Z3_ast product(machine *m, Z3_ast l, Z3_ast r)

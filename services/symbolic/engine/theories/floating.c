@@ -1,7 +1,7 @@
 /* Floats: IEEE 754 double precision, rounded to nearest, as Python computes with them. */
 #include <math.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 
 /* The operands as Float64. An int beside a float is converted, as Python does. False: raised. */
 static bool terms(machine *m, value *l, value *r, Z3_ast out[2], int line)

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { MOST_DEGREE = 12, MOST_MASK_BITS = 64 };

@@ -3,7 +3,7 @@
  * unknown ints have no bit in common, the result is their sum; otherwise both must be bounded, and
  * each bit is an int of its own (letters_digits()). Negative ints have all bits of 2**width + x.
  */
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { MOST_WIDTH = 64 };

@@ -1,7 +1,7 @@
 /* The module math: of known values by Python itself, of floats what IEEE 754 defines exactly. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 static bool all_known(machine *m, const arguments *given)
@@ -28,8 +28,10 @@ static value *whole_of_quotient(machine *m, const value *v, const char *name, in
     value *zero = value_int(m, 0);
     value *down = integer_binary(m, OP_FLOORDIV, above, below, line);
     value *minus = integer_binary(m, OP_SUB, zero, above, line);
-    value *up = integer_binary(m, OP_SUB, zero, integer_binary(m, OP_FLOORDIV, minus, below, line),
-                               line);
+    value *up = down ? integer_binary(m, OP_FLOORDIV, minus, below, line) : NULL;
+    if (!up) /* a path on which the solver could not tell that `below` is not 0 */
+        return NULL;
+    up = integer_binary(m, OP_SUB, zero, up, line);
     if (strcmp(name, "trunc") != 0)
         return name[0] == 'f' ? down : up;
     return value_of_int(m, Z3_mk_ite(z, Z3_mk_lt(z, v->above, m->solver->zero),

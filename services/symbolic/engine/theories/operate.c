@@ -1,7 +1,7 @@
 /* Operators: choose the theory for a pair of operands. */
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 
 value *choose(machine *m, Z3_ast condition, value *yes, value *no)
 {

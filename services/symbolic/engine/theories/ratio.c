@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 static bool is_even(double real)

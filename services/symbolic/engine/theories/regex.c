@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 #include "theories/regex.h"
 
@@ -293,7 +293,7 @@ static const char reader[] =
 static void begin(machine *m)
 {
     static bool defined;
-    if (!defined && !bridge_define(reader))
+    if (!defined && !bridge_define(m, reader))
         path_unsupported(m, 0, NULL, "regular expressions with this version of Python");
     defined = true;
 }

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 #include "theories/regex.h"
 
@@ -79,7 +79,7 @@ static Z3_ast in_set(machine *m, Z3_ast code, const value *set)
                      in_ranges(m, code, part(set, 3)), guess);
 }
 
-static bool is_one_of(walk *w, const value *set, size_t at)
+static bool is_in_set(walk *w, const value *set, size_t at)
 {
     machine *m = w->m;
     for (size_t i = 0; i < w->asked_count; i++)
@@ -152,7 +152,7 @@ static bool go_node(walk *w, const then *t, size_t at)
 {
     const value *of = t->node, *kind = part(of, 0);
     if (value_says(kind, "set"))
-        return at < w->count && is_one_of(w, of, at) && go(w, t->next, at + 1);
+        return at < w->count && is_in_set(w, of, at) && go(w, t->next, at + 1);
     if (value_says(kind, "grp")) {
         then after = { THEN_CLOSE, of, at, t->next };
         return go(w, &(then){ THEN_NODE, part(of, 2), 0, &after }, at);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { MOST_QUOTIENT_BITS = 49, MOST_POWER = 500 };

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { MOST_PLACES = 12 };

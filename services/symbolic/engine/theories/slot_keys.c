@@ -1,5 +1,5 @@
 /* Keys of dicts and sets that exist under conditions, or that are not known: see slots.c. */
-#include "machine/machine.h"
+#include "theories/theories.h"
 
 /* Keys whose comparison can neither raise nor fork. */
 static bool is_plain_key(const value *v)

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 
 /* -- guards ------------------------------------------------------------------------------------ */
 
@@ -422,3 +422,5 @@ value *slots_pop(machine *m, value *list, bool first, int line, bool *done)
     slots_give(m, list, made);
     return found;
 }
+
+const joiner theories_joiner = { choose, slots_join };

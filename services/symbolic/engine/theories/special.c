@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 
 value *special_of(const value *v, const char *name)
 {
@@ -164,7 +164,10 @@ int object_hashes(machine *m, const value *v, values *parts, int line)
     if (hash->kind == V_NONE)
         return 0;
     const value *equals = special_of(v, "__eq__");
-    if (hash->kind != V_BUILTIN || !equals || equals->kind != V_BUILTIN)
+    if (hash->kind == V_FUNCTION && equals && equals->kind == V_FUNCTION)
+        return own_hash_parts(m, v, parts, line) ? 1 : -1;
+    if (hash->kind != V_BUILTIN || !equals || equals->kind != V_BUILTIN ||
+        inherits_equality(v->object.class))
         return -1;
     *parts = object_declared(m, v, false, line);
     return 1;

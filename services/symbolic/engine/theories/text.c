@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "machine/class.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 static Z3_ast length_term(machine *m, const value *v)

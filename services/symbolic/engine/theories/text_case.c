@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum {
@@ -61,7 +61,7 @@ static Z3_ast turned_beyond(machine *m, Z3_ast code, const char *name)
 {
     Z3_context z = m->solver->z;
     size_t count;
-    const character_shift *shifts = character_shifts(name, false, &count);
+    const character_shift *shifts = character_shifts(m, name, false, &count);
     const char *what = arena_print(m->kept, "str.%s of characters beyond U+FF", name);
     Z3_ast other = path_guess(m, m->solver->ints, what, rewrite, code, NULL);
     Z3_ast made = Z3_mk_ite(z, in_range(m, other, LAST_PLAIN + 1, LAST_LETTER), other, code);
@@ -81,9 +81,9 @@ static Z3_ast turned(machine *m, Z3_ast code, const char *name, bool plain_only)
     int64_t known;
     uint32_t out[MOST_EXPANDED];
     if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &known) &&
-        character_turned((uint32_t)known, name, out) == 1)
+        character_turned(m, (uint32_t)known, name, out) == 1)
         return term_int(m, out[0]);
-    const character_shift *shifts = character_shifts(name, true, &count);
+    const character_shift *shifts = character_shifts(m, name, true, &count);
     Z3_ast made = by_table(m, code, shifts, count);
     return plain_only ? made
                       : Z3_mk_ite(z, Z3_mk_le(z, code, term_int(m, LAST_PLAIN)), made,
@@ -94,7 +94,7 @@ static Z3_ast turned(machine *m, Z3_ast code, const char *name, bool plain_only)
 static Z3_ast is_single(machine *m, Z3_ast code, const char *name)
 {
     size_t count;
-    const character_shift *others = character_others(name, &count);
+    const character_shift *others = character_others(m, name, &count);
     return Z3_mk_not(m->solver->z, letter_in(m, code, others, count));
 }
 
@@ -139,7 +139,7 @@ static value *all_single(const turning *t)
     Z3_ast *made = arena_take(m->arena, (t->count + 1) * sizeof *made), after = m->solver->no;
     bool title = strcmp(methods[t->which].name, "title") == 0;
     size_t cased_count;
-    const character_shift *cased = character_cased(&cased_count);
+    const character_shift *cased = character_cased(m, &cased_count);
     for (size_t i = 0; i < t->count; i++) {
         Z3_ast code = t->codes[i];
         const char *name = i == 0 ? methods[t->which].first : methods[t->which].next;
@@ -159,14 +159,14 @@ static size_t expand(machine *m, Z3_ast code, const char *name, Z3_ast made[MOST
 {
     Z3_context z = m->solver->z;
     size_t count;
-    const character_shift *others = character_others(name, &count);
+    const character_shift *others = character_others(m, name, &count);
     Z3_ast two = m->solver->no;
     for (size_t i = 0; i < MOST_EXPANDED; i++)
         made[i] = m->solver->zero;
     for (size_t i = 0; i < count; i++)
         for (uint32_t c = others[i].from; c <= others[i].to; c++) {
             uint32_t out[MOST_EXPANDED] = { 0 };
-            size_t size = character_turned(c, name, out);
+            size_t size = character_turned(m, c, name, out);
             Z3_ast is = Z3_mk_eq(z, code, term_int(m, c));
             two = size == 2 ? term_or(m, two, is) : two;
             for (size_t j = 0; j < size && j < MOST_EXPANDED; j++)

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "base/words.h"
-#include "machine/machine.h"
+#include "base/base.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { LAST_PLAIN = 0xff };
@@ -34,7 +34,8 @@ static Z3_ast plain_class(machine *m, Z3_ast code, const char *name, bool contin
     unsigned count = 0;
     for (uint32_t from = 0; from <= LAST_PLAIN; from++) {
         uint32_t to = from;
-        while (to <= LAST_PLAIN && (continues ? character_continues(to) : character_is(to, name)))
+        while (to <= LAST_PLAIN &&
+               (continues ? character_continues(m, to) : character_is(m, to, name)))
             to++;
         if (to == from)
             continue;
@@ -95,7 +96,7 @@ Z3_ast letter_is(machine *m, Z3_ast code, const char *name)
     Z3_context z = m->solver->z;
     int64_t known;
     if (Z3_is_numeral_ast(z, code) && Z3_get_numeral_int64(z, code, &known))
-        return character_is((uint32_t)known, name) ? m->solver->yes : m->solver->no;
+        return character_is(m, (uint32_t)known, name) ? m->solver->yes : m->solver->no;
     if (is_word(name, "isspace"))
         return blank(m, code);
     if (is_word(name, "isascii"))

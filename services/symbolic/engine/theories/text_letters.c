@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum {
@@ -164,7 +164,7 @@ static int by_code(const void *l, const void *r)
 }
 
 /* A character that is one of known ones: ranges of them are fewer. */
-static Z3_ast is_one_of(machine *m, Z3_ast code, const value *known)
+static Z3_ast is_one_of_letters(machine *m, Z3_ast code, const value *known)
 {
     Z3_context z = m->solver->z;
     size_t count = known->str.count, used = 0;
@@ -190,7 +190,7 @@ static Z3_ast part_of(machine *m, const value *part, const value *whole)
     if (count > total)
         return m->solver->no;
     if (count == 1 && whole->known)
-        return is_one_of(m, value_codes(m, part)[0], whole);
+        return is_one_of_letters(m, value_codes(m, part)[0], whole);
     const Z3_ast *a = value_codes(m, part), *b = value_codes(m, whole);
     Z3_ast *each = arena_take(m->arena, (total - count + 1) * sizeof *each);
     for (size_t i = 0; i + count <= total; i++)

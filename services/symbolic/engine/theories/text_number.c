@@ -1,7 +1,7 @@
 /* int() of strs that are not known. */
 #include <string.h>
 
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { FEW = 12 }; /* characters that are looked at one by one */

@@ -7,7 +7,7 @@
  * The term of a pending str is a guess (path_guess()): what asks for it without its characters gets
  * a proof that holds for any text.
  */
-#include "machine/machine.h"
+#include "theories/theories.h"
 #include "machine/terms.h"
 
 enum { LAST_BYTE = 0xff, LAST_SHORT = 0xffff, MOST_WIDTH = 10 };

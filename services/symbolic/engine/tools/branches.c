@@ -5,6 +5,14 @@
 #include "explore/survey.h"
 #include "tools/tools.h"
 
+typedef struct surveying {
+    reply *r;
+    survey *s;
+    bool fits;
+} surveying;
+
+static surveying *current; /* of the analysis that runs: it is one at a time */
+
 static void branch_path(analysis *a)
 {
     values after;
@@ -15,7 +23,7 @@ static void branch_path(analysis *a)
         a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
     }
     a->paths++;
-    a->done = survey_complete(a->m.survey);
+    a->done = survey_complete(current->s);
 }
 
 /* Whether a side can be reached: known if it was, or if the survey came to its end. */
@@ -68,14 +76,6 @@ static void add_branches(yyjson_mut_doc *doc, analysis *a, const survey *s, know
                            1 + s->conditions + s->loops + s->operators);
 }
 
-typedef struct surveying {
-    reply *r;
-    survey *s;
-    bool fits;
-} surveying;
-
-static surveying *current; /* of the analysis that runs: it is one at a time */
-
 /* Inputs of the pool went ways that none before them did. */
 static void take_ways(analysis *a)
 {
@@ -98,7 +98,7 @@ static void attempt_branches(analysis *a, void *context)
 {
     surveying *c = current = context;
     c->fits = survey_open(c->s, a, a->function);
-    a->m.survey = c->s;
+    a->m.watcher = &c->s->watcher;
     if (!c->fits || !c->r->request->reachability)
         return;
     if (c->s->noting && c->s->count)

@@ -108,7 +108,7 @@ static void check_path(analysis *a)
     if (!result) {
         const char *name = value_type(m->raised);
         a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
-        if (contract_allows(&a->contract, m, m->raised))
+        if (contract_allows(&a->contract, m->raised))
             a->good++;
         else
             suspect(a, path_ending(a, m->raised, NULL));

@@ -10,7 +10,8 @@ typedef struct finding {
     yyjson_mut_val *found;
     size_t count, paths; /* triggers that are told; paths that raise it */
     const char *type;
-    bool unknown;  /* there is no such exception */
+    int exists;    /* is there such an exception? -1: not known */
+    fault wrong;   /* the name of the exception has several meanings */
     bool by_paths; /* the paths alone would say the same */
 } finding;
 
@@ -44,13 +45,6 @@ static bool is_confirmed(const replay_result *got)
 static void find_path(analysis *a)
 {
     machine *m = &a->m;
-    value *class = scope_peek(m->globals, tree_name(&a->tree, current->type));
-    if (!class)
-        class = exception_class(m, current->type);
-    if (!class || class->kind != V_CLASS || !class->class.exception) {
-        current->unknown = a->done = true;
-        return;
-    }
     values after;
     path_inputs(a);
     value *result = path_call(a, a->function, &after);
@@ -61,7 +55,7 @@ static void find_path(analysis *a)
     }
     const char *name = value_type(m->raised);
     a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
-    if (!is_subclass(m->raised->object.class, class)) {
+    if (!is_of_class_named(m->raised, current->type)) {
         a->good++;
         return;
     }
@@ -89,7 +83,7 @@ static void find_salvage(analysis *a)
 static void take_findings(analysis *a)
 {
     finding *f = current;
-    bool none = f->count == 0 && !f->unknown;
+    bool none = f->count == 0 && f->exists == 1;
     for (size_t i = 0; none && i < a->every.found_count; i++) {
         witness w;
         enumerate_witness(a, i, &w);
@@ -119,6 +113,13 @@ static void attempt_find(analysis *a, void *context)
     f->count = f->paths = 0;
     f->by_paths = true;
     current = f;
+    f->type = exception_meant(&a->tree, f->r->request->exception_type);
+    f->exists = exception_exists(&a->tree, f->type);
+    f->wrong = exception_fault(&a->tree, f->r->request->exception_type, 0);
+    if (f->wrong.type)
+        f->exists = 0;
+    if (f->exists != 1)
+        return;
     search(a, &(question){ .exception = f->type,
                            .path = find_path,
                            .salvage = find_salvage,
@@ -132,17 +133,20 @@ void tool_find(reply *r)
 {
     static analysis a;
     int64_t began = clock_ns();
-    finding f = { .r = r,
-                  .found = yyjson_mut_arr(r->doc),
-                  .type = r->request->exception_type ? r->request->exception_type : "" };
+    finding f = { .r = r, .found = yyjson_mut_arr(r->doc), .type = r->request->exception_type };
     fault wrong;
     bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt_find,
                             &f, &wrong);
-    if (ran && f.unknown)
-        wrong = (fault){ "ValueError",
-                         arena_print(&a.tree_arena, "Unknown exception type: '%.100s'", f.type),
-                         0 };
-    bool answered = ran && !f.unknown;
+    if (ran && f.exists < 0)
+        wrong = engine_fault(&a);
+    if (ran && f.exists == 0)
+        wrong = f.wrong.type
+                    ? f.wrong
+                    : (fault){ "ValueError",
+                               arena_print(&a.tree_arena, "Unknown exception type: '%.100s'",
+                                           r->request->exception_type),
+                               0 };
+    bool answered = ran && f.exists == 1;
     if (!answered) {
         reply_fault(r, "error", &wrong);
     } else if (f.count) {

@@ -57,12 +57,13 @@ const char *const validate_allowed_dunders[] = {
     "__return__",  "__old__",       "__debug__", "__slots__",    "__all__",    "__version__",
     "__author__",  "__future__",    NULL
 };
-/* Modules of the standard library that modules of the allow-list have as attributes. */
+/* Modules of the standard library that modules of the allow-list have as attributes, and modules
+ * inside of them, which become attributes once any code of the process has imported them. */
 const char *const validate_blocked_members[] = {
-    "builtins",  "inspect", "types",       "warnings",    "contextlib", "codecs",   "io",
-    "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",  "reprlib",
-    "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform", "tempfile",
-    "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",  "hashlib",
-    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       "bltns",
-    "stdlib_re", "decoder", "encoder",     "scanner",     NULL
+    "builtins",  "inspect", "types",       "warnings",    "contextlib", "codecs",      "io",
+    "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",     "reprlib",
+    "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform",    "tempfile",
+    "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",     "hashlib",
+    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",          "bltns",
+    "stdlib_re", "decoder", "encoder",     "scanner",     "tool",       "templatelib", NULL
 };

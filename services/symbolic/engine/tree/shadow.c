@@ -38,6 +38,14 @@ static bool any_node(const node *n, const char *name, node_test *test, bool into
 
 /* -- what binds a name ------------------------------------------------------------------------- */
 
+bool alias_binds(const node *alias, const char *name)
+{
+    if (alias->other)
+        return alias->other == name;
+    size_t first = strcspn(alias->name, "."); /* `import a.b` binds `a` */
+    return strlen(name) == first && strncmp(alias->name, name, first) == 0;
+}
+
 static bool binds(const node *n, const char *name)
 {
     switch (n->kind) {
@@ -52,13 +60,14 @@ static bool binds(const node *n, const char *name)
         return tree_targets_bind(n->x, name);
     case N_AUGASSIGN:
     case N_ANNASSIGN:
+    case N_TYPE_ALIAS:
     case N_FOR:
     case N_NAMED: /* of a comprehension, too: it binds in the function around it */
         return tree_target_binds(n->a, name);
     case N_WITH_ITEM:
         return tree_target_binds(n->b, name);
     case N_ALIAS:
-        return (n->other ? n->other : n->name) == name;
+        return alias_binds(n, name);
     default:
         return false;
     }
@@ -86,6 +95,70 @@ static bool is_global(const node *n, const char *name)
 static bool is_outer(const node *n, const char *name)
 {
     return lists(n, N_NONLOCAL, name);
+}
+
+typedef struct one_binding {
+    const char *name;
+    const node *by;
+} one_binding;
+
+static bool changes(const node *n, const char *name)
+{
+    return binds(n, name) || unbinds(n, name) || is_global(n, name) || is_outer(n, name);
+}
+
+static bool binds_otherwise(const node *n, const void *context)
+{
+    const one_binding *one = context;
+    return n != one->by && changes(n, one->name);
+}
+
+static bool binds_argument(const node *n, const void *name)
+{
+    return n->kind == N_ARG && n->name == name;
+}
+
+static bool binds_unimported(const node *n, const void *name)
+{
+    return n->kind == N_ALIAS ? n->other == name : changes(n, name) || binds_argument(n, name);
+}
+
+static bool binds_no_module(const node *n, const void *name)
+{
+    return n->kind != N_ALIAS && (changes(n, name) || binds_argument(n, name));
+}
+
+static bool is_node(const node *n, const void *sought)
+{
+    return n == sought;
+}
+
+/* A loop, or a statement that the engine does not know, with the node inside. */
+static bool repeats(const node *n, const void *inside)
+{
+    return (n->kind == N_FOR || n->kind == N_WHILE || n->kind == N_OTHER) &&
+           tree_first(n, is_node, inside);
+}
+
+bool is_bound_once(const node *module, const char *name, const node *by)
+{
+    return !tree_first(module, binds_otherwise, &(one_binding){ name, by }) &&
+           !(by && tree_first(module, repeats, by));
+}
+
+bool is_any_parameter(const node *module, const char *name)
+{
+    return tree_first(module, binds_argument, name) != NULL;
+}
+
+bool is_of_python(const node *module, const node *n)
+{
+    n = n->kind == N_CALL ? n->a : n;
+    bool dotted = n->kind == N_ATTRIBUTE;
+    while (n->kind == N_ATTRIBUTE)
+        n = n->a;
+    return n->kind == N_NAME &&
+           !tree_first(module, dotted ? binds_no_module : binds_unimported, n->name);
 }
 
 static bool is_parameter(const node *arguments, const char *name)

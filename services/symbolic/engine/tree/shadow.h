@@ -22,4 +22,20 @@ typedef struct block {
  * of the module's statement that contains it; for a contract, the number of all statements. */
 bool is_shadowed(const node *module, const block *inside, size_t at, const char *name);
 
+/* True if no statement of the module, in any of its blocks, binds or deletes this name or declares
+ * it as global or nonlocal, other than the class statement `by`, and if no loop contains that one.
+ * What the name means then never changes. `by` is NULL for a name of Python. Parameters do not
+ * count. */
+bool is_bound_once(const node *module, const char *name, const node *by);
+
+/* True if a function or lambda of the module has a parameter of this name. */
+bool is_any_parameter(const node *module, const char *name);
+
+/* True if a name, a dotted name or a call of one is what it is called: a builtin, or imported under
+ * its own name. In `e.Enum`, `e` may be any import. */
+bool is_of_python(const node *module, const node *n);
+
+/* True if an alias of an import statement binds the name. */
+bool alias_binds(const node *alias, const char *name);
+
 #endif

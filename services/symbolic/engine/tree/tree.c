@@ -92,11 +92,26 @@ static const char *class_name(PyObject *object)
     return dot ? dot + 1 : name;
 }
 
-static int whole(PyObject *object, const char *field)
+/* Python raised an exception. Nodes of older versions do not have each field; anything else, such
+ * as a lack of memory, would leave out a part of the code. */
+static void settle_failure(conversion *c)
+{
+    c->failed |= PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_AttributeError);
+    PyErr_Clear();
+}
+
+static PyObject *field_of(conversion *c, PyObject *object, const char *field)
 {
     PyObject *value = PyObject_GetAttrString(object, field);
+    settle_failure(c);
+    return value;
+}
+
+static int whole(conversion *c, PyObject *object, const char *field)
+{
+    PyObject *value = field_of(c, object, field);
     int number = value && PyLong_Check(value) ? (int)PyLong_AsLong(value) : 0;
-    PyErr_Clear();
+    settle_failure(c);
     Py_XDECREF(value);
     return number;
 }
@@ -104,7 +119,7 @@ static int whole(PyObject *object, const char *field)
 static const char *name_of(conversion *c, PyObject *value)
 {
     const char *utf8 = value && PyUnicode_Check(value) ? PyUnicode_AsUTF8(value) : NULL;
-    PyErr_Clear();
+    settle_failure(c);
     return utf8 ? tree_name(c->t, utf8) : NULL;
 }
 
@@ -151,7 +166,7 @@ static const constant *constant_of(conversion *c, PyObject *value)
         k->kind = C_OTHER;
         k->text = tree_name(c->t, class_name(value));
     }
-    PyErr_Clear();
+    settle_failure(c);
     return k;
 }
 
@@ -163,9 +178,11 @@ static node *make(conversion *c, node_kind kind)
     return n;
 }
 
-static bool is_ast(PyObject *value)
+static bool is_ast(conversion *c, PyObject *value)
 {
-    return value && PyObject_HasAttrString(value, "_fields");
+    PyObject *fields = value ? field_of(c, value, "_fields") : NULL;
+    Py_XDECREF(fields);
+    return fields != NULL;
 }
 
 /* One item of a list: a node, an operator, a name, or NULL for None. */
@@ -251,17 +268,18 @@ static void fill(conversion *c, node *n, char slot, PyObject *value)
  * it. */
 static void fill_other(conversion *c, node *n, PyObject *object)
 {
-    PyObject *fields = PyObject_GetAttrString(object, "_fields");
+    PyObject *fields = field_of(c, object, "_fields");
     Py_ssize_t count = fields && PyTuple_Check(fields) ? PyTuple_GET_SIZE(fields) : 0;
     size_t room = 0, used = 0;
     const node **all = NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *value = PyObject_GetAttr(object, PyTuple_GET_ITEM(fields, i));
+        settle_failure(c);
         nodes inside = { 0 };
         const node *one = NULL;
         if (value && PyList_Check(value)) {
             inside = list_of(c, value);
-        } else if (is_ast(value) || (value && PyUnicode_Check(value))) {
+        } else if (is_ast(c, value) || (value && PyUnicode_Check(value))) {
             one = item_of(c, value);
             inside = (nodes){ &one, 1 };
         }
@@ -277,7 +295,6 @@ static void fill_other(conversion *c, node *n, PyObject *object)
         used += inside.count;
         Py_XDECREF(value);
     }
-    PyErr_Clear();
     Py_XDECREF(fields);
     n->name = tree_name(c->t, class_name(object));
     n->x = (nodes){ all, used };
@@ -287,10 +304,10 @@ static const node *convert(conversion *c, PyObject *object)
 {
     node *n = make(c, kind_of(class_name(object)));
     if (!c->t->without_places) {
-        n->line = whole(object, "lineno");
-        n->column = whole(object, "col_offset");
-        n->end_line = whole(object, "end_lineno");
-        n->end_column = whole(object, "end_col_offset");
+        n->line = whole(c, object, "lineno");
+        n->column = whole(c, object, "col_offset");
+        n->end_line = whole(c, object, "end_lineno");
+        n->end_column = whole(c, object, "end_col_offset");
     }
     if (++c->depth > TREE_MOST_DEPTH) {
         if (!c->too_deep)
@@ -306,8 +323,7 @@ static const node *convert(conversion *c, PyObject *object)
         char field[32];
         memcpy(field, at, length);
         field[length] = '\0';
-        PyObject *value = PyObject_GetAttrString(object, field);
-        PyErr_Clear(); /* older versions do not have each field */
+        PyObject *value = field_of(c, object, field);
         fill(c, n, at[length + 1], value);
         Py_XDECREF(value);
         at += length + 2;
@@ -348,6 +364,12 @@ const char *tree_python_version(void)
     return version;
 }
 
+/* CPython's parser has a MemoryError for code that is nested too deeply, too. */
+const fault tree_unread = {
+    "TimeoutError", "The code was not read: the engine's own Python failed, so nothing was decided",
+    0
+};
+
 /* Python's message of a syntax error, with its line. */
 static void explain(tree *t, fault *wrong)
 {
@@ -356,12 +378,15 @@ static void explain(tree *t, fault *wrong)
     PyErr_NormalizeException(&type, &value, &trace);
     wrong->type = "SyntaxError";
     wrong->message = "Syntax error: invalid syntax";
-    if (type && (PyErr_GivenExceptionMatches(type, PyExc_RecursionError) ||
-                 PyErr_GivenExceptionMatches(type, PyExc_MemoryError))) {
+    if (type && (!PyErr_GivenExceptionMatches(type, PyExc_Exception) ||
+                 PyErr_GivenExceptionMatches(type, PyExc_SystemError))) {
+        *wrong = tree_unread;
+    } else if (type && (PyErr_GivenExceptionMatches(type, PyExc_RecursionError) ||
+                        PyErr_GivenExceptionMatches(type, PyExc_MemoryError))) {
         wrong->type = "ValidationError";
         wrong->message = "Code is nested too deeply";
     } else if (value) {
-        wrong->line = whole(value, "lineno");
+        wrong->line = whole(&(conversion){ .t = t }, value, "lineno");
         PyObject *message = PyObject_GetAttrString(value, "msg");
         if (!message) {
             PyErr_Clear();
@@ -422,6 +447,9 @@ bool tree_parse(tree *t, const char *source, size_t length, fault *wrong)
                                           c.deep_line),
                               c.deep_line };
             good = false;
+        } else if (c.failed) {
+            *wrong = tree_unread;
+            good = false;
         }
     }
     Py_XDECREF(compiled);
@@ -438,12 +466,16 @@ const node *tree_expression(tree *t, const char *source)
         source++;
     PyObject *object = Py_CompileStringExFlags(source, "<code>", Py_eval_input, &flags, -1);
     PyObject *body = object ? PyObject_GetAttrString(object, "body") : NULL;
+    /* Code that is nested too deeply has a MemoryError, too. */
+    bool broke = !body && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_SyntaxError) &&
+                 !PyErr_ExceptionMatches(PyExc_ValueError);
     conversion c = { .t = t };
     const node *n = body ? convert(&c, body) : NULL;
     Py_XDECREF(body);
     Py_XDECREF(object);
     PyErr_Clear();
-    return c.too_deep ? NULL : n;
+    t->unread |= broke || c.failed;
+    return c.too_deep || c.failed ? NULL : n;
 }
 
 /* -- words ------------------------------------------------------------------------------------- */
@@ -511,4 +543,51 @@ bool tree_targets_bind(nodes targets, const char *name)
         if (tree_target_binds(targets.at[i], name))
             return true;
     return false;
+}
+
+const node *tree_first_of(nodes list, tree_test *test, const void *context)
+{
+    const node *found = NULL;
+    for (size_t i = 0; !found && i < list.count; i++)
+        if (list.at[i])
+            found = tree_first(list.at[i], test, context);
+    return found;
+}
+
+const node *tree_first(const node *n, tree_test *test, const void *context)
+{
+    if (test(n, context))
+        return n;
+    const node *parts[] = { n->a, n->b, n->c }, *found = NULL;
+    for (int i = 0; !found && i < 3; i++)
+        if (parts[i])
+            found = tree_first(parts[i], test, context);
+    nodes lists[] = { n->x, n->y, n->z, n->w, n->v };
+    for (int i = 0; !found && i < 5; i++)
+        found = tree_first_of(lists[i], test, context);
+    return found;
+}
+
+bool tree_any_yields(nodes list)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && tree_yields(list.at[i]))
+            return true;
+    return false;
+}
+
+bool tree_yields(const node *n)
+{
+    if (n->kind == N_YIELD || n->kind == N_YIELD_FROM)
+        return true;
+    if (n->kind == N_FUNCTION || n->kind == N_LAMBDA || n->kind == N_CLASS)
+        return false;
+    return (n->a && tree_yields(n->a)) || (n->b && tree_yields(n->b)) ||
+           (n->c && tree_yields(n->c)) || tree_any_yields(n->x) || tree_any_yields(n->y) ||
+           tree_any_yields(n->z) || tree_any_yields(n->w) || tree_any_yields(n->v);
+}
+
+bool tree_generates(const node *function)
+{
+    return function->kind == N_LAMBDA ? tree_yields(function->b) : tree_any_yields(function->x);
 }

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/base.h"
 
 /* Every kind of node: its class in Python's ast, and which of its fields goes where in `node`. */
 #define TREE_NODES(X)                                                                              \
@@ -161,6 +161,7 @@ typedef struct tree {
     unsigned count; /* of nodes */
     struct names *names;
     bool without_places; /* the nodes get no lines: it is not code of the caller */
+    bool unread;         /* Python could not read an expression for a reason of the engine */
 } tree;
 
 enum { TREE_MOST_BYTES = 64 * 1024, TREE_MOST_DEPTH = 100 };
@@ -178,6 +179,8 @@ const char *tree_python_version(void);
 
 /* Parse the source of a module. False: `wrong` says why. */
 bool tree_parse(tree *t, const char *source, size_t length, fault *wrong);
+/* The engine's own Python failed, so that code could not be read. */
+extern const fault tree_unread;
 /* … one expression, as in a contract or an annotation that is a string. NULL: it is none. */
 const node *tree_expression(tree *t, const char *source);
 /* The one address of a name. */
@@ -190,5 +193,14 @@ const char *tree_construct(const node *n);
 /* Does a target of an assignment bind the name, or one of several? NULL is no target. */
 bool tree_target_binds(const node *target, const char *name);
 bool tree_targets_bind(nodes targets, const char *name);
+/* The first node in here, in the order of the tree, for which the test holds; NULL: none. */
+typedef bool tree_test(const node *n, const void *context);
+const node *tree_first(const node *n, tree_test *test, const void *context);
+const node *tree_first_of(nodes list, tree_test *test, const void *context);
+/* Is there a `yield` in here, other than in a function, lambda or class inside of it? */
+bool tree_yields(const node *n);
+bool tree_any_yields(nodes list);
+/* Does a call of this function, or of this lambda, make a generator? */
+bool tree_generates(const node *function);
 
 #endif

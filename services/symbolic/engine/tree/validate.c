@@ -21,6 +21,7 @@ typedef struct check {
     bool in_class;       /* a name that is bound here becomes an attribute */
     const block *inside; /* the functions and classes around the node */
     size_t statement;    /* the index of the current statement of the module */
+    bool abc_imported;   /* see is_unbound_abc() */
 } check;
 
 static bool refuse_node(check *c, int line, const char *words, const char *name)
@@ -122,7 +123,21 @@ static bool check_module(check *c, const char *dotted, int line)
     return true;
 }
 
-static bool check_import(check *c, const node *n)
+/* Does the import bind collections.abc as an attribute of collections? */
+static bool imports_abc(const node *n)
+{
+    bool from = n->kind == N_IMPORT_FROM;
+    if (from && n->name && strcmp(n->name, "collections.abc") == 0)
+        return true;
+    if (from && (!n->name || strcmp(n->name, "collections") != 0))
+        return false;
+    for (size_t i = 0; i < n->x.count; i++)
+        if (strcmp(n->x.at[i]->name, from ? "abc" : "collections.abc") == 0)
+            return true;
+    return false;
+}
+
+static bool check_import(check *c, const node *n, const node *parent)
 {
     if (c->in_class)
         return refuse_node(c, n->line, "Blocked import", "in a class");
@@ -147,6 +162,9 @@ static bool check_import(check *c, const node *n)
         if (alias->other && !check_bound(c, alias->other, n->line))
             return false;
     }
+    /* An import inside of another statement may not run. */
+    bool runs = parent && (parent->kind == N_MODULE || parent->kind == N_FUNCTION);
+    c->abc_imported = c->abc_imported || (runs && imports_abc(n));
     return true;
 }
 
@@ -175,7 +193,7 @@ static bool check_text(check *c, const node *n)
     return true;
 }
 
-static bool is_word(uint32_t c)
+static bool is_word_character(uint32_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -188,7 +206,7 @@ static bool check_fields(check *c, const node *n)
         if (k->chars[i] != '.')
             continue;
         size_t length = 0;
-        while (i + 1 + length < k->count && is_word(k->chars[i + 1 + length]))
+        while (i + 1 + length < k->count && is_word_character(k->chars[i + 1 + length]))
             length++;
         char *name = arena_take(c->t->arena, length + 1);
         for (size_t at = 0; at < length; at++)
@@ -286,6 +304,15 @@ static bool is_abc(const check *c, const node *n)
     return module && strcmp(module, "collections") == 0 && strcmp(n->name, "abc") == 0;
 }
 
+/* collections.abc is an attribute of collections once any module of the process has imported it:
+ * that depends on the version of Python, its site packages and on what this process has loaded.
+ * Code that did not import it before would be told what holds here, and not in a fresh interpreter.
+ */
+static bool is_unbound_abc(const check *c, const node *n)
+{
+    return is_abc(c, n) && !c->abc_imported;
+}
+
 static bool is_called(const node *n, const node *parent)
 {
     return parent && parent->kind == N_CALL && parent->a == n;
@@ -313,6 +340,10 @@ static bool check_attribute_node(check *c, const node *n, const node *parent)
         return false;
     if (is_abc(c, n) && !(parent && parent->kind == N_ATTRIBUTE))
         return refuse_node(c, n->line, "A module can be used as module.name only", n->name);
+    if (is_unbound_abc(c, n))
+        return refuse_node(c, n->line,
+                           "Used before it is imported; write `import collections.abc` above",
+                           "collections.abc");
     for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
         if (root->kind == N_NAME && module_of(c, root->name) &&
             !check_member(c, module_of(c, root->name), n->name, n->line))
@@ -335,7 +366,7 @@ static bool check_node(check *c, const node *n, const node *parent)
         return !is_text(n) || check_text(c, n);
     case N_IMPORT:
     case N_IMPORT_FROM:
-        return check_import(c, n);
+        return check_import(c, n, parent);
     case N_FUNCTION:
     case N_CLASS:
         return check_bound(c, n->name, n->line) &&
@@ -459,10 +490,12 @@ static bool walk_parts(check *c, const node *n)
 
 static bool walk(check *c, const node *n, const node *parent)
 {
-    bool outer = c->in_class;
+    bool outer = c->in_class, imported = c->abc_imported;
     c->in_class = n->kind == N_CLASS || (outer && n->kind != N_FUNCTION);
     bool good = check_node(c, n, parent) && walk_parts(c, n);
     c->in_class = outer;
+    if (n->kind == N_FUNCTION)
+        c->abc_imported = imported;
     return good;
 }
 
@@ -517,6 +550,11 @@ bool validate(tree *t, const node *n, const node *contract_of, fault *wrong)
                 .statement = contract_of ? t->module->x.count : 0 };
     if (t->module)
         find_modules(&c, t->module);
+    for (size_t i = 0; contract_of && i < t->module->x.count; i++) { /* they have run before it */
+        const node *each = t->module->x.at[i];
+        bool import = each->kind == N_IMPORT || each->kind == N_IMPORT_FROM;
+        c.abc_imported = c.abc_imported || (import && imports_abc(each));
+    }
     if (c.module_count == sizeof c.modules / sizeof *c.modules)
         return refuse_node(&c, 0, "Too many imports", "at most 63 modules are allowed");
     return walk(&c, n, NULL);

@@ -63,6 +63,23 @@ static void on_wake(uv_async_t *wake)
 /* The state of this loop: one in a process. */
 static mishap_mcp_front front;
 
+/* Operations that every server has are not in the program, and are not counted. */
+static void count_call(const mishap_mcp_server *server, const mishap_operation *operation,
+                       const mishap_code *code, int64_t duration_ns)
+{
+    uintptr_t place = ((uintptr_t)operation - (uintptr_t)server->app->operations) /
+                      sizeof *operation;
+    mishap_http_count_call(front.http, place, code, duration_ns);
+}
+
+/* Sessions of all loops. */
+static void measure(void *state, mishap_http_measures *to)
+{
+    const mishap_mcp_front *f = state;
+    mishap_http_measure(to, MISHAP_METRIC_MCP_SESSIONS, 0,
+                        (int64_t)mishap_mcp_sessions_count(f->sessions));
+}
+
 static mishap *open_front(mishap_http_server *server, void *shared, void **state)
 {
     const mishap_http_settings *settings = mishap_http_settings_of(server);
@@ -74,11 +91,14 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
                                                (mishap_text)MISHAP_TEXT("X-Caller")),
         .served = served,
         .server = { .app = served->app,
+                    .services = served->services,
                     .message_limit = served->message_limit,
+                    .full_schemas = served->full_schemas,
                     .flight_limit = 64,
                     .call_ms = served->call_ms,
                     .verbose = served->verbose,
-                    .runner = served->runner },
+                    .runner = served->runner,
+                    .count = count_call },
         .sessions = sessions,
         .watches = watches,
         .updates = mishap_news_count(served->news),
@@ -159,5 +179,6 @@ const mishap_http_extension mishap_mcp_over_http = {
     .drain = drain,
     .revoke = end_sessions_of,
     .busy = is_busy,
+    .measure = measure,
     .close = close_front,
 };

@@ -46,6 +46,7 @@ struct mishap_mcp_post {
     mishap_mcp_post *next, *previous;
     mishap_buffer message;               /* the message that is being written */
     char incident[MISHAP_ID_LENGTH + 1]; /* the id of its HTTP request */
+    char traceparent[64];                /* the header field; it need not end with a null byte */
     char counted_for[64];                /* its caller */
 
     /* Set while the endpoint runs; NULL afterwards. The request stays set while messages of a batch

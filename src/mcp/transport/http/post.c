@@ -125,7 +125,7 @@ static void answer_whole(mishap_mcp_post *post)
 void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int status,
                             mishap *failure)
 {
-    mishap_mcp_refuse(&post->peer, &post->channel, id, code, status, failure, NULL);
+    mishap_mcp_refuse(&post->peer, &post->channel, id, code, status, failure, NULL, NULL);
     mishap_free(failure);
     post->channel.finish(&post->channel);
 }
@@ -484,6 +484,15 @@ static void go_on(mishap_http_task *task)
 
 /* -- making ------------------------------------------------------------------------------------ */
 
+/* A batch may go on after the request is gone. What is longer is malformed, and ignored. */
+static void keep_traceparent(mishap_mcp_post *post, mishap_text field)
+{
+    if (field.length > sizeof post->traceparent)
+        return;
+    memcpy(post->traceparent, field.length ? field.data : "", field.length);
+    post->peer.traceparent = (mishap_text){ post->traceparent, field.length };
+}
+
 mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http_request *request,
                                       mishap_http_reply *reply)
 {
@@ -501,7 +510,9 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     mishap_mcp_peer_init(&post->peer, &front->server);
     memcpy(post->incident, request->id, sizeof post->incident);
     post->peer.incident = post->incident;
+    keep_traceparent(post, request->fields[MISHAP_HTTP_TRACEPARENT]);
     post->peer.caller = request->caller;
+    post->peer.scopes = request->scopes;
     post->peer.caller_is_free = request->caller_is_free;
     if (front->caller_field >= 0)
         post->peer.named = request->fields[front->caller_field];

@@ -1,0 +1,381 @@
+#include "guard/undo.h"
+
+#include <string.h>
+
+enum {
+    LONGEST_TAG = 256,
+    LONGEST_ENTITY = 10,
+};
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 32;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number of `count` hexadecimal digits; -1 if they are not. */
+static long hex_number(const char *at, const char *to, int count)
+{
+    long number = 0;
+    if (to - at < count)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        int value = hex_value(at[i]);
+        if (value < 0)
+            return -1;
+        number = number * 16 + value;
+    }
+    return number;
+}
+
+/* As UTF-8; what is no character becomes U+FFFD. */
+static size_t put_character(char *out, unsigned long c)
+{
+    if (c >= 0x110000 || (c >= 0xD800 && c < 0xE000))
+        c = 0xFFFD;
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xC0 | c >> 6);
+        out[1] = (char)(0x80 | (c & 63));
+        return 2;
+    }
+    if (c < 0x10000) {
+        out[0] = (char)(0xE0 | c >> 12);
+        out[1] = (char)(0x80 | (c >> 6 & 63));
+        out[2] = (char)(0x80 | (c & 63));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | c >> 18);
+    out[1] = (char)(0x80 | (c >> 12 & 63));
+    out[2] = (char)(0x80 | (c >> 6 & 63));
+    out[3] = (char)(0x80 | (c & 63));
+    return 4;
+}
+
+/* -- JSON -------------------------------------------------------------------------------------- */
+
+/* What the letter behind a backslash stands for; 0: nothing. */
+static char json_letter(char c)
+{
+    switch (c) {
+    case 'n':
+        return '\n';
+    case 't':
+        return '\t';
+    case 'r':
+        return '\r';
+    case 'b':
+    case 'f':
+        return ' ';
+    case '"':
+    case '\\':
+    case '/':
+    case '\'':
+        return c;
+    default:
+        return 0;
+    }
+}
+
+/* \u and four digits, or two of them for one character; \x and two digits, as programs print it. */
+static size_t undo_json_number(const char *at, const char *to, char *out, size_t *used)
+{
+    int digits = at[1] == 'u' ? 4 : 2;
+    long c = hex_number(at + 2, to, digits);
+    if (c < 0) {
+        *used = 1;
+        out[0] = *at;
+        return 1;
+    }
+    *used = 2 + (size_t)digits;
+    if (c >= 0xD800 && c < 0xDC00 && to - at >= 12 && at[6] == '\\' && at[7] == 'u') {
+        long low = hex_number(at + 8, to, 4);
+        if (low >= 0xDC00 && low < 0xE000) {
+            *used = 12;
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+        }
+    }
+    return put_character(out, (unsigned long)c);
+}
+
+static size_t undo_json_one(const char *at, const char *to, char *out, size_t *used)
+{
+    *used = 1;
+    out[0] = *at;
+    if (to - at < 2)
+        return 1;
+    char letter = json_letter(at[1]);
+    if (letter) {
+        *used = 2;
+        out[0] = letter;
+        return 1;
+    }
+    return at[1] == 'u' || at[1] == 'x' ? undo_json_number(at, to, out, used) : 1;
+}
+
+/* Characters beyond ASCII are part of no rule: these escapes need not be undone. */
+static const char *json_escaped(const char *at, const char *to)
+{
+    while (at < to && (at = memchr(at, '\\', (size_t)(to - at)))) {
+        if (to - at < 2)
+            break;
+        if (json_letter(at[1]))
+            return at;
+        if (at[1] == 'u' && hex_number(at + 2, to, 4) >= 0 && hex_number(at + 2, to, 4) < 0x80)
+            return at;
+        if (at[1] == 'x' && hex_number(at + 2, to, 2) >= 0)
+            return at;
+        at++;
+    }
+    return to;
+}
+
+/* -- HTML -------------------------------------------------------------------------------------- */
+
+static const struct entity {
+    const char *name;
+    char c;
+} entities[] = {
+    { "amp;", '&' },    { "lt;", '<' },       { "gt;", '>' },     { "quot;", '"' },
+    { "apos;", '\'' },  { "nbsp;", ' ' },     { "sol;", '/' },    { "colon;", ':' },
+    { "lpar;", '(' },   { "rpar;", ')' },     { "period;", '.' }, { "commat;", '@' },
+    { "equals;", '=' }, { "NewLine;", '\n' }, { "Tab;", '\t' },   { "grave;", '`' },
+};
+
+/* &#39; and &#x27;, digits at most six: more is no character. */
+static size_t undo_entity_number(const char *at, const char *to, char *out, size_t *used)
+{
+    const char *digit = at + 2;
+    unsigned long c = 0;
+    unsigned base = 10;
+    if (digit < to && (*digit | 32) == 'x') {
+        base = 16;
+        digit++;
+    }
+    const char *first = digit;
+    for (; digit < to && digit - first < 7; digit++) {
+        int value = hex_value(*digit);
+        if (value < 0 || (unsigned)value >= base)
+            break;
+        c = c * base + (unsigned)value;
+    }
+    if (digit == first || digit == to || *digit != ';')
+        return 0;
+    *used = (size_t)(digit - at) + 1;
+    return put_character(out, c == 0xA0 ? ' ' : c);
+}
+
+static size_t undo_entity(const char *at, const char *to, char *out, size_t *used)
+{
+    if (to - at > 3 && at[1] == '#') {
+        size_t length = undo_entity_number(at, to, out, used);
+        if (length)
+            return length;
+    } else {
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
+            size_t length = strlen(entities[i].name);
+            if ((size_t)(to - at) > length && memcmp(at + 1, entities[i].name, length) == 0) {
+                *used = length + 1;
+                out[0] = entities[i].c;
+                return 1;
+            }
+        }
+    }
+    *used = 1;
+    out[0] = *at;
+    return 1;
+}
+
+/* Tags that begin or end a line. */
+static bool breaks_line(const char *name, size_t length)
+{
+    static const char *const tags[] = { "br", "p",  "div", "li",    "tr",    "pre", "h1",
+                                        "h2", "h3", "ul",  "table", "title", "body" };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        if (strlen(tags[i]) != length)
+            continue;
+        size_t j = 0;
+        while (j < length && (name[j] | 32) == (tags[i][j] | 32))
+            j++;
+        if (j == length)
+            return true;
+    }
+    return false;
+}
+
+static bool begins_tag(const char *at, const char *to)
+{
+    return to - at > 2 &&
+           (((at[1] | 32) >= 'a' && (at[1] | 32) <= 'z') || at[1] == '/' || at[1] == '!');
+}
+
+/* Where the tag ends; NULL if it does not, or if another begins before. */
+static const char *tag_end(const char *at, size_t most)
+{
+    for (size_t i = 1; i < most && at[i] != '<'; i++)
+        if (at[i] == '>')
+            return at + i;
+    return NULL;
+}
+
+/* A tag is left out, or becomes a line feed. */
+static size_t undo_tag(const char *at, const char *to, char *out, size_t *used)
+{
+    size_t most = (size_t)(to - at) < LONGEST_TAG ? (size_t)(to - at) : LONGEST_TAG;
+    const char *close = begins_tag(at, to) ? tag_end(at, most) : NULL;
+    *used = 1;
+    out[0] = *at;
+    if (!close)
+        return 1;
+    const char *name = at[1] == '/' ? at + 2 : at + 1, *end = name;
+    while (end < close && ((*end | 32) >= 'a' ? (*end | 32) <= 'z' : *end >= '0' && *end <= '9'))
+        end++;
+    *used = (size_t)(close - at) + 1;
+    if (end - name == 2 && (*name | 32) == 't' &&
+        ((name[1] | 32) == 'd' || (name[1] | 32) == 'h')) {
+        out[0] = '\t'; /* cells of a table stand apart */
+        return 1;
+    }
+    out[0] = '\n';
+    return breaks_line(name, (size_t)(end - name)) ? 1 : 0;
+}
+
+static const char *html_special(const char *at, const char *to)
+{
+    typedef unsigned char lanes __attribute__((vector_size(16)));
+    for (; to - at >= 16; at += 16) {
+        lanes now;
+        uint64_t halves[2];
+        memcpy(&now, at, sizeof now);
+        lanes special = (lanes)(now == '&') | (lanes)(now == '<');
+        memcpy(halves, &special, sizeof halves);
+        if (halves[0] | halves[1])
+            break;
+    }
+    while (at < to && *at != '&' && *at != '<')
+        at++;
+    return at;
+}
+
+/* Is there something to undo at this & or <? */
+static bool is_html_escape(const char *at, const char *to)
+{
+    if (*at == '<')
+        return begins_tag(at, to);
+    size_t most = (size_t)(to - at) < LONGEST_ENTITY ? (size_t)(to - at) : LONGEST_ENTITY;
+    return memchr(at, ';', most);
+}
+
+/* The next & or <, looked for in short pieces, so that many of one kind do not make the search for
+ * the other long. */
+static const char *html_escaped(const char *at, const char *to)
+{
+    enum { PIECE = 512 };
+    while (at < to) {
+        const char *end = to - at > PIECE ? at + PIECE : to;
+        while (at < end) {
+            const char *tag = memchr(at, '<', (size_t)(end - at));
+            const char *entity = memchr(at, '&', (size_t)((tag ? tag : end) - at));
+            const char *first = entity ? entity : tag;
+            if (!first)
+                break;
+            if (is_html_escape(first, to))
+                return first;
+            at = first + 1;
+        }
+        at = end;
+    }
+    return to;
+}
+
+/* -- both -------------------------------------------------------------------------------------- */
+
+const char *mishap_leak_escaped(mishap_leak_escape escape, const char *at, const char *to)
+{
+    return escape == MISHAP_LEAK_JSON ? json_escaped(at, to) : html_escaped(at, to);
+}
+
+static inline bool is_special(mishap_leak_escape escape, char c)
+{
+    return escape == MISHAP_LEAK_JSON ? c == '\\' : c == '&' || c == '<';
+}
+
+static inline size_t undo_one(mishap_leak_escape escape, const char *at, const char *to, char *out,
+                              size_t *used)
+{
+    if (escape == MISHAP_LEAK_JSON)
+        return undo_json_one(at, to, out, used);
+    return *at == '&' ? undo_entity(at, to, out, used) : undo_tag(at, to, out, used);
+}
+
+static const char *next_special(mishap_leak_escape escape, const char *at, const char *to)
+{
+    if (escape == MISHAP_LEAK_HTML)
+        return html_special(at, to);
+    const char *special = memchr(at, '\\', (size_t)(to - at));
+    return special ? special : to;
+}
+
+size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char *to, char *out,
+                        mishap_leak_mark *marks)
+{
+    size_t done = 0, next = 0, used; /* `next`: the next mark is for this byte of the result */
+    const char *at = from;
+    while (at < to) {
+        const char *special = is_special(escape, *at) ? at : next_special(escape, at, to);
+        size_t length = (size_t)(special - at);
+        for (; marks && next < done + length; next += MISHAP_LEAK_MARK)
+            marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){
+                (uint16_t)next, (uint16_t)((size_t)(at - from) + next - done)
+            };
+        memcpy(out + done, at, length);
+        done += length;
+        at = special;
+        if (at == to)
+            break;
+        char bytes[4];
+        length = undo_one(escape, at, to, bytes, &used);
+        for (; marks && next < done + length; next += MISHAP_LEAK_MARK)
+            marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){ (uint16_t)done,
+                                                                 (uint16_t)(at - from) };
+        memcpy(out + done, bytes, length);
+        done += length;
+        at += used;
+    }
+    if (marks) /* for the end of the result */
+        for (; next <= done; next += MISHAP_LEAK_MARK)
+            marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){ (uint16_t)done,
+                                                                 (uint16_t)(at - from) };
+    return done;
+}
+
+size_t mishap_leak_way_back(mishap_leak_escape escape, const char *from, const char *to,
+                            const mishap_leak_mark *marks, mishap_leak_mark *last, size_t at,
+                            bool end)
+{
+    /* An end is looked for from the byte before it. */
+    mishap_leak_mark mark = marks[(end && at ? at - 1 : at) / MISHAP_LEAK_MARK];
+    if (last->in > mark.in && (end ? last->out < at : last->out <= at))
+        mark = *last;
+    size_t out = mark.out;
+    const char *in = from + mark.in;
+    char bytes[4];
+    for (;;) {
+        while (in < to && out < at && !is_special(escape, *in))
+            in++, out++;
+        if (in == to || (out >= at && (end || !is_special(escape, *in))))
+            break;
+        size_t used, length = undo_one(escape, in, to, bytes, &used);
+        if (!end && out + length > at)
+            break;
+        out += length;
+        in += used;
+    }
+    *last = (mishap_leak_mark){ (uint16_t)out, (uint16_t)(in - from) };
+    return (size_t)(in - from);
+}

@@ -1,0 +1,48 @@
+/*
+ * src/mcp/gateway: an MCP server of another program, behind a gateway that checks the calls of its
+ * tools and tells their failures as ours (docs/mcp-gateway.md).
+ *
+ *     conversation.c  what both directions share: requests in flight, messages that the gateway
+ *                     sends itself, the end and the start of a server
+ *     client.c        messages of the client
+ *     server.c        messages of the server
+ *     tools.c         the tools of the server: their schemas, and whether a call may be repeated
+ *     setup.c         what the client has set up in the server: log level, subscriptions
+ *     table.c         entries by a text: requests by their id, tools by their name
+ *     tell.c          failures: from an answer of the server to a mishap, and to an answer of ours
+ *     child.c         the process of the server
+ *     run.c           the loop between the two
+ *
+ * A conversation has neither files nor processes: lines go in, and lines come out in two buffers.
+ * So tests and the fuzzer use it as it is.
+ *
+ * Both sides are not trusted. A message that cannot be read costs this message only. Messages that
+ * are right pass as the bytes that they are; the gateway writes anew only failures, lists of tools
+ * that are not all allowed, and requests of the server, whose ids are replaced (server.c).
+ */
+#ifndef MISHAP_MCP_GATEWAY_H
+#define MISHAP_MCP_GATEWAY_H
+
+#include "mishap/mishap.h"
+
+/* All texts belong to the caller. */
+typedef struct mishap_mcp_gateway_settings {
+    const char *program;      /* whose log has the incidents */
+    const char *version;      /* … of this program */
+    const char *const *argv;  /* the command of the server, then NULL */
+    const mishap_text *allow; /* the tools that are offered; NULL: all */
+    size_t allow_count;
+    int64_t start_ms;  /* for the answer to `initialize`, and for lists of tools */
+    int64_t call_ms;   /* for the answer to a request; progress extends it */
+    bool pipe_ignored; /* SIGPIPE was ignored when this process was started … */
+    bool size_ignored; /* … and SIGXFSZ: the server gets what this process had */
+} mishap_mcp_gateway_settings;
+
+/*
+ * Serve the client on standard input and output until its input ends, or SIGTERM, SIGINT or SIGHUP
+ * comes. NULL: it has ended. NOT_FOUND, NOT_AUTHORIZED or UNAVAILABLE: the command could not be
+ * started, and `*error` is the errno; 0: it was something else. No process of the server is left.
+ */
+mishap *mishap_mcp_gateway_run(const mishap_mcp_gateway_settings *settings, int *error);
+
+#endif

@@ -1,0 +1,760 @@
+/*
+ * The gateway without a process: lines of a client and of a server go in, lines for both come out.
+ */
+#include "testing.h"
+#include "mcp/gateway/inside.h"
+
+#define HELLO                                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"     \
+    "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"
+#define WELCOME(id)                                                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"protocolVersion\":\"2025-06-18\","           \
+    "\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}"
+#define READY "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"
+#define TOOLS(id)                                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"tools\":["                                   \
+    "{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"text\":{\"type\":"  \
+    "\"string\"},\"times\":{\"type\":\"integer\"}},\"required\":[\"text\"],"                       \
+    "\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true}},"                    \
+    "{\"name\":\"pay\",\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":{\"type\":"          \
+    "\"object\"}}]}}"
+#define CALL(id, tool, arguments)                                                                  \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" tool    \
+    "\",\"arguments\":" arguments "}}"
+#define DONE(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"content\":[]}}"
+
+static gateway g;
+static mishap_mcp_gateway_settings settings;
+
+static void begin(void)
+{
+    settings = (mishap_mcp_gateway_settings){ .start_ms = 1000, .call_ms = 5000 };
+    mishap_mcp_gateway_open(&g, &settings);
+    g.now_ns = 1000000000;
+    mishap_mcp_gateway_started(&g);
+}
+
+static void client(const char *line)
+{
+    mishap_mcp_gateway_from_client(&g, mishap_text_of(line));
+}
+
+static void server(const char *line)
+{
+    mishap_mcp_gateway_from_server(&g, mishap_text_of(line));
+}
+
+static void forget(void)
+{
+    mishap_buffer_reset(&g.to_client);
+    mishap_buffer_reset(&g.to_server);
+}
+
+/* The lines of a buffer are these, and are taken out. */
+static void expect_lines(mishap_buffer *out, const char *lines)
+{
+    mishap_buffer_put_char(out, '\0');
+    assert_string_equal(out->data, lines);
+    mishap_buffer_reset(out);
+}
+
+static bool says(const mishap_buffer *out, const char *words)
+{
+    return memmem(out->data, out->length, words, strlen(words)) != NULL;
+}
+
+/* Greeted, and the tools are known. */
+static void begin_ready(void)
+{
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(READY);
+    client("{\"jsonrpc\":\"2.0\",\"id\":\"l\",\"method\":\"tools/list\"}");
+    server(TOOLS("\"l\""));
+    forget();
+}
+
+/* -- messages that pass ------------------------------------------------------------------------ */
+
+static void messages_pass_as_the_bytes_that_they_are(void **state)
+{
+    static const char *const of_client[] = {
+        HELLO,
+        READY,
+        "{ \"method\" : \"resources/read\", \"id\":\"a\\u0062\", \"jsonrpc\":\"2.0\", \"x\":1 }",
+        "{\"jsonrpc\":\"2.0\",\"id\":-7,\"method\":\"no/such\",\"params\":{\"deep\":[[[[1.50]]]]}}",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}",
+    };
+    static const char *const of_server[] = {
+        WELCOME("0"),
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+        "message\",\"params\":{\"level\":\"info\"}}",
+        " {\"result\":{\"contents\":[1e400, 1, "
+        "1.0,\"\\ud800\"]},\"id\":\"ab\",\"jsonrpc\":\"2.0\"}",
+    };
+    char line[600];
+    (void)state;
+    begin();
+    for (size_t i = 0; i < sizeof of_client / sizeof *of_client; i++) {
+        client(of_client[i]);
+        snprintf(line, sizeof line, "%s\n", of_client[i]);
+        expect_lines(&g.to_server, line);
+    }
+    for (size_t i = 0; i < sizeof of_server / sizeof *of_server; i++) {
+        server(of_server[i]);
+        snprintf(line, sizeof line, "%s\n", of_server[i]);
+        expect_lines(&g.to_client, line);
+    }
+    mishap_mcp_gateway_close(&g);
+}
+
+static void requests_of_a_server_get_an_id_of_the_gateway(void **state)
+{
+    (void)state;
+    begin_ready();
+    server("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"roots/list\"}");
+    expect_lines(&g.to_client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"roots/list\"}\n");
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}");
+    expect_lines(&g.to_server, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"roots\":[]}}\n");
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"roots\":[]}}");
+    assert_int_equal(g.to_server.length, 0); /* it was answered */
+
+    /* After a restart the next server uses the same id, and gets no answer for the last one. */
+    server("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"elicitation/create\",\"params\":{}}");
+    forget();
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns);
+    assert_true(says(&g.to_client, "notifications/cancelled\",\"params\":{\"requestId\":2,"));
+    mishap_mcp_gateway_started(&g);
+    server(WELCOME("\"mishap-gateway-1\""));
+    server("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"elicitation/create\",\"params\":{}}");
+    forget();
+    client("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"accept\"}}");
+    assert_int_equal(g.to_server.length, 0);
+    server("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+           "\"requestId\":0}}");
+    assert_true(says(&g.to_client, "\"requestId\":3"));
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- calls of tools ---------------------------------------------------------------------------- */
+
+static void a_call_waits_for_the_list_of_tools(void **state)
+{
+    (void)state;
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(READY);
+    forget();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    client(CALL("2", "echo", "{}"));
+    expect_lines(&g.to_server, "{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-1\",\"method\":"
+                               "\"tools/list\",\"params\":{}}\n");
+    server(TOOLS("\"mishap-gateway-1\""));
+    expect_lines(&g.to_server, CALL("1", "echo", "{\"text\":\"a\"}") "\n");
+    assert_true(says(&g.to_client, "\"id\":2,\"result\""));
+    assert_true(says(&g.to_client, "text is required"));
+    assert_true(says(&g.to_client, "\"isError\":true"));
+    assert_false(says(&g.to_client, "mishap-gateway-1"));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void all_findings_are_told_with_names_that_may_be_meant(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "echo", "{\"txt\":\"a\",\"times\":\"3\"}"));
+    assert_int_equal(g.to_server.length, 0);
+    assert_true(says(&g.to_client, "text is required"));
+    assert_true(says(&g.to_client, "txt is not a known name; did you mean text?"));
+    assert_true(says(&g.to_client, "times must be an integer"));
+    forget();
+    /* without arguments at all they are {} */
+    client(
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}");
+    assert_true(says(&g.to_client, "text is required"));
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_list_that_changes_is_asked_for_again(void **state)
+{
+    (void)state;
+    begin_ready();
+    server("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+    forget();
+    client(CALL("1", "echo", "{}"));
+    assert_true(says(&g.to_server, "tools/list"));
+    forget();
+    server("{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-1\",\"result\":{\"tools\":[{\"name\":"
+           "\"echo\",\"inputSchema\":{\"type\":\"object\"}}],\"nextCursor\":\"2\"}}");
+    assert_true(says(&g.to_server, "\"cursor\":\"2\""));
+    forget();
+    server("{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-2\",\"result\":{\"tools\":[]}}");
+    expect_lines(&g.to_server, CALL("1", "echo", "{}") "\n");
+    assert_int_equal(g.tools.table.count, 1);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_list_that_does_not_come_checks_nothing(void **state)
+{
+    (void)state;
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(CALL("1", "echo", "{}"));
+    forget();
+    g.now_ns += 2000000000;
+    mishap_mcp_gateway_tick(&g);
+    assert_true(says(&g.to_server, CALL("1", "echo", "{}")));
+    assert_int_equal(g.to_client.length, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void an_endless_list_ends(void **state)
+{
+    char line[300];
+    (void)state;
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(CALL("1", "echo", "{}"));
+    unsigned pages = 0;
+    while (g.listing && pages < 1000) {
+        pages++;
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-%u\",\"result\":{\"tools\":[{"
+                 "\"name\":\"t%u\"}],\"nextCursor\":\"x\"}}",
+                 pages, pages);
+        server(line);
+    }
+    assert_int_equal(pages, GATEWAY_MOST_PAGES);
+    assert_true(says(&g.to_server, "\"name\":\"echo\""));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void only_allowed_tools_are_offered(void **state)
+{
+    static const mishap_text allow[] = { MISHAP_TEXT("echo") };
+    (void)state;
+    begin_ready();
+    settings.allow = allow;
+    settings.allow_count = 1;
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+    forget();
+    server(TOOLS("1"));
+    assert_true(says(&g.to_client, "\"name\":\"echo\""));
+    assert_false(says(&g.to_client, "\"name\":\"pay\""));
+    forget();
+    client(CALL("2", "pay", "{}"));
+    assert_true(says(&g.to_client, "There is no tool `pay`."));
+    client(CALL("3", "ecko", "{}"));
+    assert_true(says(&g.to_client, "Did you mean `echo`?"));
+    assert_int_equal(g.to_server.length, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+static void a_failing_tool_is_told_in_our_dialect(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":"
+           "\"text\",\"text\":\"No account.\\nKnown: a, b\"}]}}");
+    assert_true(says(&g.to_client, "\"isError\":true"));
+    assert_true(says(&g.to_client, "No account.\\\\nKnown: a, b"));
+    assert_true(says(&g.to_client, "\\\"error_type\\\":\\\"RuntimeError\\\""));
+    assert_true(says(&g.to_client, "dev.mishap/incident"));
+    assert_false(says(&g.to_client, "structuredContent")); /* it has an outputSchema */
+    forget();
+    client(CALL("2", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"isError\":true,\"content\":[{\"type\":"
+           "\"text\",\"text\":\"Error: x\\n    at f (/srv/app/pay.js:3:7)\\n    at g "
+           "(/srv/app/pay.js:9:1)\"}]}}");
+    assert_false(says(&g.to_client, "/srv/app"));
+    assert_false(says(&g.to_client, "Error: x"));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void the_result_of_a_task_that_failed_stays_a_result(void **state)
+{
+    (void)state;
+    begin_ready();
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/result\",\"params\":{\"taskId\":"
+           "\"t\"}}");
+    server("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":"
+           "\"text\",\"text\":\"No.\"}]}}");
+    assert_true(says(&g.to_client, "\"id\":1,\"result\""));
+    assert_true(says(&g.to_client, "\"isError\":true"));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void errors_that_a_model_can_mend_become_results(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "ecko", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"Unknown tool: "
+           "ecko\"}}");
+    assert_true(says(&g.to_client, "\"id\":1,\"result\""));
+    assert_true(says(&g.to_client, "Did you mean `echo`?"));
+    forget();
+    client(CALL("2", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32603,\"message\":\"No money.\"}}");
+    assert_true(says(&g.to_client, "\"id\":2,\"result\""));
+    assert_true(says(&g.to_client, "No money."));
+    forget();
+    client(CALL("3", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32042,\"message\":\"Please go "
+           "there.\",\"data\":{\"elicitations\":[{\"url\":\"https://example.com/x\"}]}}}");
+    assert_true(says(&g.to_client, "\"id\":3,\"error\":{\"code\":-32042"));
+    assert_true(says(&g.to_client, "\"data\":{"));
+    assert_true(says(&g.to_client, ",\"elicitations\":[{\"url\":\"https://example.com/x\"}]}}}\n"));
+    forget();
+    client("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/read\",\"params\":{\"uri\":"
+           "\"a:b\"}}");
+    server("{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32603,\"message\":\"connect "
+           "postgres://u:hunter22@db/x\"}}");
+    assert_true(says(&g.to_client, "\"id\":4,\"error\":{\"code\":-32603"));
+    assert_false(says(&g.to_client, "hunter22"));
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- a server that dies ------------------------------------------------------------------------ */
+
+static void calls_in_flight_are_answered_or_repeated(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    client(CALL("2", "pay", "{}"));
+    client("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
+    forget();
+    mishap_mcp_gateway_ended(&g, "ended by signal 9", g.now_ns);
+    assert_true(says(&g.to_client, "\"id\":2,\"result\""));
+    assert_true(says(&g.to_client, "It is not known what was done."));
+    assert_true(says(&g.to_client, "\"id\":3,\"error\""));
+    assert_false(says(&g.to_client, "\"id\":1,"));
+    client(CALL("4", "pay", "{}"));
+    forget();
+
+    mishap_mcp_gateway_started(&g);
+    expect_lines(&g.to_server,
+                 "{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-1\",\"method\":\"initialize\","
+                 "\"params\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+                 "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n");
+    server(WELCOME("\"mishap-gateway-1\""));
+    assert_true(says(&g.to_server, READY "\n"));
+    assert_true(says(&g.to_server, "tools/list"));
+    forget();
+    server(TOOLS("\"mishap-gateway-2\""));
+    expect_lines(&g.to_server,
+                 CALL("1", "echo", "{\"text\":\"a\"}") "\n" CALL("4", "pay", "{}") "\n");
+
+    /* the second death of a server ends the call, too */
+    mishap_mcp_gateway_ended(&g, "ended by signal 9", g.now_ns);
+    assert_true(says(&g.to_client, "\"id\":1,\"result\""));
+    assert_true(says(&g.to_client, "\"id\":4,\"result\""));
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void the_next_server_gets_what_the_client_has_set_up(void **state)
+{
+    static const char *const lines[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"logging/setLevel\",\"params\":{\"level\":"
+        "\"info\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/subscribe\",\"params\":{\"uri\":"
+        "\"a:1\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/subscribe\",\"params\":{\"uri\":"
+        "\"a:2\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/unsubscribe\",\"params\":{\"uri\":"
+        "\"a:1\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"resources/subscribe\",\"params\":{\"uri\":"
+        "\"a:3\"}}",
+    };
+    (void)state;
+    begin_ready();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        client(lines[i]);
+    server(DONE("1"));
+    server(DONE("2"));
+    server(DONE("3"));
+    server(DONE("4"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32602,\"message\":\"No.\"}}");
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns);
+    mishap_mcp_gateway_started(&g);
+    forget();
+    server(WELCOME("\"mishap-gateway-1\""));
+    assert_true(says(&g.to_server, "\"logging/setLevel\",\"params\":{\"level\":\"info\"}"));
+    assert_true(says(&g.to_server, "\"resources/subscribe\",\"params\":{\"uri\":\"a:2\"}"));
+    assert_false(says(&g.to_server, "a:1"));
+    assert_false(says(&g.to_server, "a:3"));
+    server(DONE("\"mishap-gateway-2\""));
+    server(DONE("\"mishap-gateway-3\""));
+    assert_int_equal(g.calls.count, 0);
+    assert_int_equal(g.to_client.length, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void before_a_long_pause_nothing_waits(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns + 5000000000);
+    assert_true(says(&g.to_client, "\"id\":1,\"result\""));
+    client(CALL("2", "echo", "{\"text\":\"a\"}"));
+    assert_true(says(&g.to_client, "\"id\":2,\"result\""));
+    assert_true(says(&g.to_client, "retry_after"));
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void time_is_over(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "pay", "{}"));
+    client("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"pay\","
+           "\"arguments\":{},\"_meta\":{\"progressToken\":\"p\"}}}");
+    forget();
+    g.now_ns += 4000000000;
+    server("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+           "\"progressToken\":\"p\",\"progress\":1}}");
+    forget();
+    g.now_ns += 2000000000;
+    mishap_mcp_gateway_tick(&g);
+    assert_true(says(&g.to_client, "\"id\":1,\"result\""));
+    assert_true(says(&g.to_client, "TimeoutError"));
+    assert_false(says(&g.to_client, "\"id\":2,"));
+    assert_true(says(&g.to_server, "notifications/cancelled\",\"params\":{\"requestId\":1,"));
+    forget();
+    server(DONE("1")); /* too late */
+    assert_int_equal(g.to_client.length, 0);
+
+    /* while the server asks the client, its calls have time */
+    server("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\",\"params\":{}}");
+    forget();
+    g.now_ns += 60000000000;
+    mishap_mcp_gateway_tick(&g);
+    assert_int_equal(g.to_client.length, 0);
+    server(DONE("2"));
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_server_that_does_not_greet_is_stuck(void **state)
+{
+    (void)state;
+    begin();
+    client(HELLO);
+    g.now_ns += 1500000000;
+    mishap_mcp_gateway_tick(&g);
+    assert_true(g.stuck);
+    mishap_mcp_gateway_ended(&g, "did not answer", g.now_ns);
+    assert_true(says(&g.to_client, "\"id\":0,\"error\""));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_cancelled_call_has_no_answer(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "pay", "{}"));
+    forget();
+    client("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":"
+           "1}}");
+    assert_true(says(&g.to_server, "notifications/cancelled"));
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns);
+    assert_int_equal(g.to_client.length, 0);
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- hostile messages -------------------------------------------------------------------------- */
+
+static void a_broken_line_costs_itself_only(void **state)
+{
+    static const char *const lines[] = {
+        "",
+        "x",
+        "{",
+        "[]",
+        "[1,{},[]]",
+        "{}",
+        "null",
+        "{\"jsonrpc\":\"2.0\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"result\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"result\":{}}",
+        "\xff\xfe",
+        "{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":{}}",
+    };
+    (void)state;
+    begin_ready();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    forget();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        server(lines[i]);
+    assert_int_equal(g.to_client.length, 0);
+    server(DONE("1"));
+    expect_lines(&g.to_client, DONE("1") "\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        client(lines[i]);
+    assert_int_equal(g.to_server.length, 0);
+    forget();
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+    assert_true(says(&g.to_server, "ping"));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void an_id_is_used_once_at_a_time(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    client(CALL("1", "echo", "{\"text\":\"b\"}"));
+    assert_true(says(&g.to_client, "\"code\":-32600"));
+    expect_lines(&g.to_server, CALL("1", "echo", "{\"text\":\"a\"}") "\n");
+    server("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":false,\"isError\":true}}");
+    assert_true(says(&g.to_client, "cannot be read"));
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void too_many_requests_are_refused(void **state)
+{
+    char line[100];
+    (void)state;
+    begin_ready();
+    for (int i = 0; i <= GATEWAY_MOST_CALLS; i++) {
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
+        client(line);
+    }
+    assert_true(says(&g.to_client, "Too many requests"));
+    assert_int_equal(g.calls.count, GATEWAY_MOST_CALLS);
+    for (int i = 0; i < 2 * GATEWAY_MOST_QUESTIONS; i++) {
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"roots/list\"}", i);
+        server(line);
+    }
+    assert_int_equal(g.questions.count, GATEWAY_MOST_QUESTIONS);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void batches_are_taken_apart(void **state)
+{
+    (void)state;
+    begin_ready();
+    client("[" CALL("1", "echo", "{\"text\":\"a\"}") "," CALL("2", "echo", "{}") "]");
+    expect_lines(&g.to_server, CALL("1", "echo", "{\"text\":\"a\"}") "\n");
+    assert_true(says(&g.to_client, "\"id\":2,\"result\""));
+    forget();
+    server("[" DONE("1") ",7]");
+    expect_lines(&g.to_client, DONE("1") "\n");
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_stateless_client_needs_no_greeting(void **state)
+{
+    static const char call[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":{"
+        "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+        "\"io.modelcontextprotocol/clientCapabilities\":{},\"x\":1},\"name\":\"echo\","
+        "\"arguments\":{}}}";
+    (void)state;
+    begin();
+    client(call);
+    expect_lines(&g.to_server,
+                 "{\"jsonrpc\":\"2.0\",\"id\":\"mishap-gateway-1\",\"method\":\"tools/list\","
+                 "\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":"
+                 "\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n");
+    server(TOOLS("\"mishap-gateway-1\""));
+    assert_true(says(&g.to_client, "text is required"));
+    assert_true(says(&g.to_client, "\"resultType\":\"complete\""));
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- no memory --------------------------------------------------------------------------------- */
+
+static size_t count_of(const char *words)
+{
+    size_t count = 0, length = strlen(words);
+    const char *at = g.to_client.data, *end = at + g.to_client.length;
+    while (at && at < end && (at = memmem(at, (size_t)(end - at), words, length))) {
+        count++;
+        at += length;
+    }
+    return count;
+}
+
+/* Seven requests, and a server that dies. */
+static void talk(const void *input)
+{
+    (void)input;
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(READY);
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    client(CALL("2", "echo", "{}"));
+    server(TOOLS("\"mishap-gateway-1\""));
+    server(DONE("1"));
+    client(CALL("3", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"isError\":true,\"content\":[{\"type\":"
+           "\"text\",\"text\":\"No.\"}]}}");
+    client(CALL("4", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32602,\"message\":\"No.\"}}");
+    client(CALL("5", "echo", "{\"text\":\"b\"}"));
+    client(CALL("6", "pay", "{}"));
+    server("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"roots/list\"}");
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns);
+    mishap_mcp_gateway_started(&g);
+    server(WELCOME("\"mishap-gateway-2\""));
+
+    /* There is memory again, and no server. */
+    size_t failing = fail_at;
+    fail_at = 0;
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns + 60000000000);
+    g.now_ns += 90000000000;
+    for (int i = 0; i < 10; i++)
+        mishap_mcp_gateway_tick(&g);
+    assert_int_equal(g.calls.count, 0);
+    size_t unnamed = count_of("\"id\":null,"), named = 0;
+    for (int id = 0; id <= 6; id++) {
+        char words[16];
+        snprintf(words, sizeof words, "2.0\",\"id\":%d,\"", id);
+        size_t answers = count_of(words) - (id == 1 && count_of("roots/list") ? 1 : 0);
+        assert_true(answers <= 1);
+        named += answers;
+    }
+    assert_int_equal(named + unnamed, 7);
+    fail_at = failing;
+    mishap_mcp_gateway_close(&g);
+}
+
+static void without_memory_each_request_is_answered_once(void **state)
+{
+    (void)state;
+    mishap_use_allocator(&failing_allocator);
+    torture(talk, NULL);
+}
+
+/* Greeted, with its tools listed. */
+static void begin_greeted(void)
+{
+    begin();
+    client(HELLO);
+    server(WELCOME("0"));
+    client(READY);
+    forget();
+}
+
+static void what_is_no_notification_does_not_pass_as_one(void **state)
+{
+    (void)state;
+    begin_greeted();
+    client("{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"pay\"}}");
+    assert_int_equal(g.to_server.length, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_cursor_that_is_no_text_ends_a_list(void **state)
+{
+    (void)state;
+    begin_greeted();
+    client(CALL("1", "echo", "{\"text\":\"a\"}"));
+    assert_true(g.listing);
+    gateway_call *list = g.oldest;
+    while (list && list->kind != GATEWAY_OWN_LIST)
+        list = list->after;
+    assert_non_null(list);
+    char line[300];
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{\"tools\":[],\"nextCursor\":[1]}}",
+             (int)list->entry.key.length, list->entry.key.data);
+    forget();
+    server(line);
+    assert_false(g.listing);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void an_error_that_is_not_a_boolean_is_guarded(void **state)
+{
+    (void)state;
+    begin_greeted();
+    g.has_tools = false; /* nothing is asked for */
+    client(CALL("1", "pay", "{}"));
+    forget();
+    server(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":1,\"content\":[{\"type\":\"text\","
+        "\"text\":\"Traceback (most recent call last):\\n  File \\\"/srv/a.py\\\", line 3, in "
+        "f\\nValueError: hunter2\"}]}}");
+    mishap_buffer_put_char(&g.to_client, '\0');
+    assert_non_null(strstr(g.to_client.data, "\"isError\":true"));
+    assert_null(strstr(g.to_client.data, "hunter2"));
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_server_cancels_its_own_questions_only(void **state)
+{
+    (void)state;
+    begin_greeted();
+    server("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+           "cancelled\",\"params\":{\"requestId\":1}}");
+    assert_int_equal(g.to_client.length, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_server_that_refuses_a_greeting_is_not_stuck(void **state)
+{
+    (void)state;
+    begin();
+    client(HELLO);
+    server("{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":\"no\"}}");
+    g.now_ns += INT64_C(60000000000);
+    mishap_mcp_gateway_tick(&g);
+    assert_false(g.stuck);
+    mishap_mcp_gateway_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_no_notification_does_not_pass_as_one),
+        TEST(a_cursor_that_is_no_text_ends_a_list),
+        TEST(an_error_that_is_not_a_boolean_is_guarded),
+        TEST(a_server_cancels_its_own_questions_only),
+        TEST(a_server_that_refuses_a_greeting_is_not_stuck),
+        TEST(messages_pass_as_the_bytes_that_they_are),
+        TEST(requests_of_a_server_get_an_id_of_the_gateway),
+        TEST(a_call_waits_for_the_list_of_tools),
+        TEST(all_findings_are_told_with_names_that_may_be_meant),
+        TEST(a_list_that_changes_is_asked_for_again),
+        TEST(a_list_that_does_not_come_checks_nothing),
+        TEST(an_endless_list_ends),
+        TEST(only_allowed_tools_are_offered),
+        TEST(a_failing_tool_is_told_in_our_dialect),
+        TEST(the_result_of_a_task_that_failed_stays_a_result),
+        TEST(errors_that_a_model_can_mend_become_results),
+        TEST(calls_in_flight_are_answered_or_repeated),
+        TEST(the_next_server_gets_what_the_client_has_set_up),
+        TEST(before_a_long_pause_nothing_waits),
+        TEST(time_is_over),
+        TEST(a_server_that_does_not_greet_is_stuck),
+        TEST(a_cancelled_call_has_no_answer),
+        TEST(a_broken_line_costs_itself_only),
+        TEST(an_id_is_used_once_at_a_time),
+        TEST(too_many_requests_are_refused),
+        TEST(batches_are_taken_apart),
+        TEST(a_stateless_client_needs_no_greeting),
+        TEST(without_memory_each_request_is_answered_once),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,33 @@
+"""Exits that are answers: the program did what it was asked and says no, or that there is a difference."""
+from labels import answer
+
+answer("grep-no-match", "grep word a.txt", setup="echo other > a.txt")
+answer("grep-q-no-match", "grep -q word a.txt", setup="echo other > a.txt")
+answer("grep-rc-no-match", "grep -r -c word folder", setup="mkdir folder; echo other > folder/a")
+answer("diff-differs", "diff a b", setup="echo a > a; echo b > b")
+answer("diff-q-differs", "diff -q a b", setup="echo a > a; echo b > b")
+answer("diff-folders-differ", "diff -r a b", setup="mkdir a b; touch a/only")
+answer("cmp-differs", "cmp a b", setup="echo a > a; echo b > b")
+answer("cmp-shorter", "cmp a b", setup="echo aa > a; printf a > b")
+answer("test-false", "test -f missing")
+answer("test-compare-false", "test 1 -gt 2")
+answer("bracket-false", ["[", "a", "=", "b", "]"])
+answer("pgrep-none", "pgrep no-such-process")
+answer("jq-e-null", ["jq", "-e", ".missing", "a.json"], setup="echo '{}' > a.json")
+answer("jq-e-false", ["jq", "-e", ".ready", "a.json"], setup="echo '{\"ready\": false}' > a.json")
+answer("git-diff-exit-code", "git diff --exit-code", setup="git init -q .; echo a > a; git add a; echo b > a")
+answer("git-diff-quiet", "git diff --quiet", setup="git init -q .; echo a > a; git add a; echo b > a")
+answer("git-diff-cached-quiet", "git diff --cached --quiet", setup="git init -q .; git config user.email a@b.example; git config user.name n; echo a > a; git add a; git commit -qm a; echo b > a; git add a")
+answer("git-grep-none", "git grep word", setup="git init -q .; echo a > a; git add a")
+answer("git-merge-base-ancestor", "git merge-base --is-ancestor HEAD HEAD~1", setup=(
+    "git init -q .; git config user.email a@b.example; git config user.name n; git commit -q --allow-empty -m a; git commit -q --allow-empty -m b"))
+answer("git-config-unset-key", "git config user.signingkey", setup="git init -q .")
+answer("git-check-ignore-none", "git check-ignore a.txt", setup="git init -q .")
+answer("git-show-ref-none", "git show-ref --verify --quiet refs/heads/nothing", setup="git init -q .")
+answer("systemctl-is-enabled-no", "systemctl --root=/mnt/dir is-enabled demo.service", setup=(
+    "mkdir -p etc/systemd/system; printf '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' > etc/systemd/system/demo.service"))
+answer("expr-zero", "expr 1 - 1")
+answer("mountpoint-no", "mountpoint -q /mnt/dir")
+answer("egrep-no-match", "egrep a|b a.txt".split(), setup="echo other > a.txt")
+answer("zgrep-no-match", "zgrep word a.gz", setup="echo other | gzip > a.gz")
+answer("pidof-none", "pidof no-such-process")

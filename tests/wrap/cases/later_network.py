@@ -1,0 +1,72 @@
+"""The third corpus: curl, wget, ssh, docker, podman, kubectl, gh."""
+from labels import (ABSENT, COMMAND, CONFIG, FILE, KIND, LOGIN, NO_HOST, NO_TARGET, NOT_ALLOWED, OPERAND, PATTERN, REFUSED, STATE, STATUS,
+                    SYNTAX, TLS, VALUE, case)
+from cases.containers import GH, KUBE, POD
+from cases.network import BATCH, COULD_NOT, HTTP
+
+case("curl-download-404", "curl -fLO %s/status/404/app.tar.gz" % HTTP, ABSENT)
+case("curl-verbose-403", "curl -fv %s/status/403/item" % HTTP, STATUS[403])
+case("curl-retry-503", "curl -fsS --retry 1 --retry-delay 1 %s/status/503/item" % HTTP, STATUS[503], retry=True)
+case("curl-proxy-407", "curl -fsS -x %s http://server.example/status/407/item" % HTTP, STATUS[407])
+case("curl-redirect-refused", "curl -fsSL %s/refused" % HTTP, COULD_NOT, retry=True)
+case("curl-space-in-url", ["curl", "-sS", HTTP + "/my report.pdf"], PATTERN)
+case("curl-brackets-in-url", ["curl", "-sS", HTTP + "/items?filter[name]=a"], PATTERN + ("SYNTAX_ERROR",))
+case("curl-port-too-large", "curl -sS http://127.0.0.1:808080/", PATTERN + ("VALUE_OUT_OF_RANGE",))
+case("curl-unix-socket-missing", "curl -sS --unix-socket /mnt/dir/docker.sock http://localhost/info", COULD_NOT + ("NOT_FOUND", "SERVICE_UNAVAILABLE"), retry=True)
+case("curl-method-missing", "curl -X", OPERAND)
+case("curl-resume", "curl -sS -C - -o part %s/big" % HTTP, ("RANGE_NOT_SATISFIABLE", "NOT_IMPLEMENTED", "PRECONDITION", "CONFLICT"), setup="echo begun > part")
+case("wget-spider-404", "wget --spider %s/status/404/page" % HTTP, ABSENT)
+case("wget-proxy-refused", "wget -t 1 http://server.example/json", REFUSED, retry=True, env={"http_proxy": "http://127.0.0.1:9"})
+case("wget-bad-scheme", "wget htp://server.example/file", VALUE + ("NOT_IMPLEMENTED", "PATTERN_MISMATCH"))
+case("wget-wrong-password", "wget -t 1 --user=user --password=wrong %s/status/401/item" % HTTP, LOGIN)
+case("wget-output-folder", "wget -t 1 -O out %s/json" % HTTP, KIND, setup="mkdir out")
+case("wget-retry-503", "wget -t 2 --waitretry=1 --retry-on-http-error=503 %s/status/503/item" % HTTP, STATUS[503], retry=True)
+
+KEY = "ssh-keygen -q -t ed25519 -N '' -f key; cp key.pub /mnt/sshd/keys\n"
+LOGGED = BATCH + "-p 8022 -o StrictHostKeyChecking=no -o LogLevel=ERROR -i key root@127.0.0.1 "
+case("ssh-remote-no-command", LOGGED + "deployer --all", ("UNKNOWN_COMMAND", "NOT_FOUND"), needs="sshd", setup=KEY)
+case("ssh-remote-file-missing", LOGGED + "cat /srv/app.log", FILE, needs="sshd", setup=KEY)
+case("ssh-forward-port-used", BATCH + "-p 8022 -o StrictHostKeyChecking=no -o ExitOnForwardFailure=yes -i key -N -L 127.0.0.1:8080:localhost:80 root@127.0.0.1",
+     ("CONFLICT", "ALREADY_EXISTS", "LOCKED", "UNAVAILABLE"), needs="sshd", setup=KEY, retry=None)
+case("ssh-jump-no-host", BATCH + "-J bastion.example 127.0.0.1 true", NO_HOST, retry=True)
+case("ssh-config-owner", BATCH + "127.0.0.1 true", CONFIG + NOT_ALLOWED, setup="mkdir -m 700 $HOME/.ssh; echo 'Host a' > $HOME/.ssh/config; chmod 666 $HOME/.ssh/config")
+case("scp-remote-missing", "scp -q -P 8022 -o BatchMode=yes -o StrictHostKeyChecking=no -i key root@127.0.0.1:/srv/report.pdf .", FILE, needs="sshd", setup=KEY)
+case("scp-remote-no-folder", "scp -q -P 8022 -o BatchMode=yes -o StrictHostKeyChecking=no -i key a.txt root@127.0.0.1:/srv/none/a.txt", NO_TARGET, needs="sshd", setup=KEY + "touch a.txt")
+
+case("docker-compose-missing", "docker compose up", COMMAND + ("NOT_FOUND", "NOT_CONFIGURED"))
+case("docker-compose-flag", "docker compose up -d", COMMAND + ("UNKNOWN_OPTION", "INVALID_ARGUMENT", "NOT_FOUND", "NOT_CONFIGURED"))
+case("docker-run-no-image", "docker run", OPERAND)
+case("docker-run-denied", "docker run secret", NOT_ALLOWED + LOGIN + ABSENT)
+case("docker-run-limit", "docker run limited", STATUS[429], retry=True)
+case("docker-start-missing", "docker start web1", ABSENT)
+case("docker-exec-stopped", "docker exec stopped ls", STATE)
+case("docker-run-no-program", "docker run -d nocommand deployer", ("NOT_FOUND", "UNKNOWN_COMMAND", "INVALID_ARGUMENT"))
+case("docker-run-bind-missing", "docker run --mount type=bind,source=/data,target=/data ready", FILE + ("INVALID_ARGUMENT", "BAD_REQUEST"))
+case("docker-login-wrong", "docker login -u user -p wrong registry.example", LOGIN)
+case("docker-build-other-file", "docker build -f Dockerfile.prod .", FILE, env={"DOCKER_BUILDKIT": "0"})
+
+case("podman-run-short-name", POD + "run app", ABSENT + CONFIG)
+case("podman-start-missing", POD + "start web1", ABSENT)
+case("podman-push-missing", POD + "push app docker://127.0.0.1:9/app", ABSENT)
+case("podman-bad-port", POD + "run -p web:80 docker://127.0.0.1:9/app", PATTERN)
+case("podman-build-from-missing", POD + "build .", REFUSED, setup="echo 'FROM 127.0.0.1:9/base' > Containerfile", retry=True)
+
+case("kubectl-exec-missing", KUBE + "exec web -- ls", ABSENT)
+case("kubectl-port-forward-missing", KUBE + "port-forward pod/web 8000:80", ABSENT)
+case("kubectl-create-no-image", KUBE + "create deployment web", OPERAND + ("FIELD_REQUIRED",))
+case("kubectl-apply-no-file", KUBE + "apply", OPERAND)
+case("kubectl-limited", KUBE + "delete pod limited", STATUS[429], retry=True)
+case("kubectl-namespace-forbidden", KUBE + "create namespace secret", NOT_ALLOWED)
+case("kubectl-untrusted", "kubectl --server https://localhost:8443 --token none get pods", TLS)
+case("kubectl-apply-url-404", KUBE + "apply -f %s/status/404/app.yaml" % HTTP, ABSENT)
+case("kubectl-secret-file-missing", KUBE + "create secret generic key --from-file=none.pem", FILE)
+case("kubectl-top-no-metrics", KUBE + "top pods", ("UNAVAILABLE", "SERVICE_UNAVAILABLE", "NOT_FOUND", "NOT_CONFIGURED", "NOT_IMPLEMENTED", "PRECONDITION"), retry=None)
+case("kubectl-jsonpath", KUBE + "get pod changed -o 'jsonpath={.metadata'", SYNTAX + ("INVALID_ARGUMENT", "ARG_ERROR", "PATTERN_MISMATCH"))
+
+case("gh-run-list-missing", "gh run list -R group/missing", ABSENT, env=GH)
+case("gh-release-missing", "gh release view v9 -R group/missing", ABSENT, env=GH)
+case("gh-issue-create-no-body", "gh issue create -R group/app --title text", OPERAND, env=GH)
+case("gh-pr-list-token", "gh pr list -R group/denied", LOGIN, env=GH)
+case("gh-secret-denied", "gh secret set KEY -b text -R group/locked", NOT_ALLOWED, env=GH)
+case("gh-api-input-missing", "gh api repos/group/app --input body.json", FILE, env=GH)
+case("gh-pr-checkout-no-repository", "gh pr checkout 12", ("NOT_FOUND", "PRECONDITION", "NOT_CONFIGURED"), env=GH)
