@@ -267,7 +267,7 @@ static void what_calls_took_is_learned(void **state)
         add(&one, "many", ADA);
         UNTIL(worker_of(&one));
         go_for(120);
-        end(&one);
+        end_after(&one, 0);
     }
     add(&next, "many", ADA);
     assert_true(next.run.slow);
