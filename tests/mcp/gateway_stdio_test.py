@@ -188,6 +188,26 @@ def markers_reach_the_operator_and_no_caller(shape):
                 expect(record["id"] in json.dumps(reply), "the id is not in", reply)
 
 
+TASKS = {
+    "its status": lambda text: {"status": "failed", "statusMessage": text},
+    "its error": lambda text: {"status": "failed", "error": {"code": -32603, "message": text, "data": text}},
+    "its result": lambda text: {"status": "completed", "result": {"isError": True, "content": [{"type": "text", "text": text}]}},
+}
+
+
+@tests_of(TASKS)
+def markers_of_a_task_that_failed_reach_the_operator_and_no_caller(shape):
+    with Gateway() as server:
+        for leak, text in LEAKS.items():
+            for place in (lambda task: task, lambda task: {"task": task}, lambda task: {"tasks": [task]}):
+                server.will_answer({"result": place(dict(shape(text), taskId="t1"))})
+                before = len(server.records())
+                reply = server.ask("tools/call", {"name": "fail", "arguments": {}})
+                expect(MARKER not in json.dumps(reply) and '"t1"' in json.dumps(reply), leak, "is in", reply)
+                kept = json.dumps(server.records()[before])
+                expect(MARKER in kept or leak == "an environment" and "[redacted]" in kept, leak, "is not in the incident:", kept)
+
+
 @test
 def what_a_tool_says_for_its_caller_stays():
     with Gateway() as server:
@@ -378,6 +398,25 @@ def a_client_that_sends_much_and_reads_late_gets_everything():
         sender.start()
         sender.join()
         equal(sorted(server.receive()["id"] for i in range(count)), list(range(count)))
+
+
+@test
+def a_server_that_does_not_read_any_more_is_replaced():
+    with Gateway("--timeout", "2") as server:
+        server.call("stubborn")  # it reads nothing from now on
+        numbers = list(range(100, 112))
+        for number in numbers:
+            server.send(request(number, "tools/call", {"name": "pay", "arguments": {"text": "x" * 1000000}}))
+        answers = {}
+        while set(answers) != set(numbers):
+            answer = server.receive()
+            expect(answer["id"] not in answers, answer, "comes twice")
+            answers[answer["id"]] = answer
+        expect(any(answer["result"].get("isError") for answer in answers.values()), "all are answered by a server that does not read")
+        deadline = time.monotonic() + PATIENCE
+        while server.call("echo", text="again").get("isError"):  # the next one may need more than two seconds to start
+            expect(time.monotonic() < deadline, "no other server answers")
+        equal(len(server.pids()), 2, "servers")
 
 
 # ---- Five clients --------------------------------------------------------------------------------

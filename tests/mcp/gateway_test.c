@@ -724,6 +724,136 @@ static void a_server_that_refuses_a_greeting_is_not_stuck(void **state)
     mishap_mcp_gateway_close(&g);
 }
 
+/* -- tasks ------------------------------------------------------------------------------------- */
+
+#define TRACE                                                                                      \
+    "Traceback (most recent call last):\\n  File \\\"/srv/a.py\\\", line 3, in f\\nValueError: "   \
+    "hunter2"
+
+static void a_task_that_has_failed_is_told_without_leaks(void **state)
+{
+    static const struct {
+        const char *message, *kept;
+    } rows[] = {
+        { "\"id\":1,\"result\":{\"taskId\":\"t\",\"status\":\"failed\",\"statusMessage\":\"" TRACE
+          "\",\"ttl\":9}",
+          "\"ttl\":9" },
+        { "\"id\":1,\"result\":{\"task\":{\"taskId\":\"t\",\"status\":\"failed\",\"statusMessage\":"
+          "\"" TRACE "\"}}",
+          "\"taskId\":\"t\"" },
+        { "\"id\":1,\"result\":{\"tasks\":[{\"taskId\":\"a\",\"status\":\"working\"},{\"taskId\":"
+          "\"t\",\"status\":\"failed\",\"statusMessage\":\"" TRACE "\"}],\"nextCursor\":\"n\"}",
+          "\"nextCursor\":\"n\"" },
+        { "\"id\":1,\"result\":{\"taskId\":\"t\",\"status\":\"failed\",\"error\":{\"code\":-32001,"
+          "\"message\":\"" TRACE "\",\"data\":\"hunter2\"}}",
+          "\"code\":-32001" },
+        { "\"id\":1,\"result\":{\"taskId\":\"t\",\"status\":\"completed\",\"result\":{\"isError\":"
+          "true,\"content\":[{\"type\":\"text\",\"text\":\"" TRACE "\"}]}}",
+          "dev.mishap/incident" },
+        { "\"method\":\"notifications/tasks/status\",\"params\":{\"taskId\":\"t\",\"status\":"
+          "\"failed\",\"statusMessage\":\"" TRACE "\"}",
+          "\"method\":\"notifications/tasks/status\"" },
+        /* It cannot be read by all readers alike. */
+        { "\"id\":1,\"result\":{\"status\":\"failed\",\"statusMessage\":\"" TRACE
+          "\",\"a\":1,\"a\":2}",
+          "BAD_GATEWAY" },
+    };
+    char line[1000];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin_ready();
+        client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/get\",\"params\":{\"taskId\":"
+               "\"t\"}}");
+        forget();
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",%s}", rows[i].message);
+        server(line);
+        assert_true(says(&g.to_client, rows[i].kept));
+        assert_false(says(&g.to_client, "hunter2"));
+        assert_int_equal(g.calls.count, i == 5 ? 1 : 0);
+        mishap_mcp_gateway_close(&g);
+    }
+}
+
+static void what_a_task_says_without_leaks_stays(void **state)
+{
+    (void)state;
+    begin_ready();
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/get\",\"params\":{\"taskId\":\"t\"}}");
+    forget();
+    server("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"status\":\"working\",\"statusMessage\":"
+           "\"3 of 9 pages\"}}");
+    expect_lines(&g.to_client, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"status\":\"working\","
+                               "\"statusMessage\":\"3 of 9 pages\"}}\n");
+    mishap_mcp_gateway_close(&g);
+}
+
+/* -- clients and servers that mean harm -------------------------------------------------------- */
+
+static void members_that_differ_in_case_are_refused(void **state)
+{
+    static const char *const lines[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"Method\":\"tools/call\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"param\xc5\xbf\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\","
+        "\"arguments\":{\"text\":\"a\"},\"NAME\":\"pay\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\","
+        "\"arguments\":{\"text\":\"a\"},\"argument\xc5\xbf\":{}}}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        begin_ready();
+        client(lines[i]);
+        assert_int_equal(g.to_server.length, 0);
+        assert_true(says(&g.to_client, "\"id\":1,\"error\":{\"code\":-32600"));
+        mishap_mcp_gateway_close(&g);
+    }
+    begin_ready(); /* arguments are the tool's own affair, and so are longer names */
+    client("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"pay\","
+           "\"arguments\":{\"Name\":\"x\"},\"Names\":1,\"Nam\":2}}");
+    assert_true(g.to_server.length > 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_cancelled_request_without_an_end_is_forgotten(void **state)
+{
+    (void)state;
+    begin_ready();
+    client(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tasks/result\",\"params\":{\"taskId\":\"t\"}}");
+    g.now_ns += INT64_C(3600000000000);
+    mishap_mcp_gateway_tick(&g);
+    assert_int_equal(g.calls.count, 1);
+    client("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+           "cancelled\",\"params\":{\"requestId\":1}}");
+    g.now_ns += settings.call_ms * 1000000;
+    mishap_mcp_gateway_tick(&g);
+    assert_int_equal(g.calls.count, 0);
+    mishap_mcp_gateway_close(&g);
+}
+
+static void a_ping_of_the_server_does_not_stop_the_time(void **state)
+{
+    static const struct {
+        const char *method;
+        size_t left;
+    } rows[] = { { "ping", 0 }, { "elicitation/create", 1 } };
+    char line[200];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin_ready();
+        client(CALL("1", "pay", "{}"));
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"%s\"}",
+                 rows[i].method);
+        server(line);
+        forget();
+        g.now_ns += settings.call_ms * 1000000;
+        mishap_mcp_gateway_tick(&g);
+        assert_int_equal(g.calls.count, rows[i].left);
+        assert_true(says(&g.to_client, "TIMEOUT") == !rows[i].left);
+        mishap_mcp_gateway_close(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -732,6 +862,11 @@ int main(void)
         TEST(an_error_that_is_not_a_boolean_is_guarded),
         TEST(a_server_cancels_its_own_questions_only),
         TEST(a_server_that_refuses_a_greeting_is_not_stuck),
+        TEST(a_task_that_has_failed_is_told_without_leaks),
+        TEST(what_a_task_says_without_leaks_stays),
+        TEST(members_that_differ_in_case_are_refused),
+        TEST(a_cancelled_request_without_an_end_is_forgotten),
+        TEST(a_ping_of_the_server_does_not_stop_the_time),
         TEST(messages_pass_as_the_bytes_that_they_are),
         TEST(requests_of_a_server_get_an_id_of_the_gateway),
         TEST(a_call_waits_for_the_list_of_tools),

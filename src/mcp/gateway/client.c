@@ -177,10 +177,11 @@ static bool cancel_call(gateway *g, const mishap_mcp_message *message)
     if (!call || mishap_mcp_gateway_is_own(call))
         return false;
     bool sent = !call->held;
-    if (sent)
-        call->cancelled = true;
-    else
+    call->cancelled = true;
+    if (!sent)
         mishap_mcp_gateway_call_remove(g, call);
+    else if (call->deadline_ns == INT64_MAX)
+        mishap_mcp_gateway_call_extend(g, call); /* it is no longer endless */
     return sent;
 }
 
@@ -221,11 +222,70 @@ static void take_answer(gateway *g, const mishap_mcp_message *message, yyjson_va
     mishap_release(question);
 }
 
+/* -- messages that two readers understand differently -------------------------------------------
+ */
+
+/* The next letter of a name, in lower case. Some readers of JSON (Go's) find members without regard
+ * to case, and take U+017F for an s and U+212A for a k. */
+static char next_letter(const char **at, const char *end)
+{
+    const char *c = *at;
+    if (end - c >= 2 && memcmp(c, "\xc5\xbf", 2) == 0) {
+        *at += 2;
+        return 's';
+    }
+    if (end - c >= 3 && memcmp(c, "\xe2\x84\xaa", 3) == 0) {
+        *at += 3;
+        return 'k';
+    }
+    *at += 1;
+    return (char)(*c >= 'A' && *c <= 'Z' ? *c | 32 : *c);
+}
+
+static bool is_other_case(mishap_text key, const char *name)
+{
+    const char *at = key.data, *end = key.data + key.length;
+    if (mishap_text_equal(key, mishap_text_of(name)))
+        return false;
+    for (; *name && at < end; name++)
+        if (next_letter(&at, end) != *name)
+            return false;
+    return !*name && at == end;
+}
+
+static bool has_other_case(yyjson_val *object, const char *const *names)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (object, index, count, key, value)
+        for (const char *const *name = names; *name; name++)
+            if (is_other_case(mishap_json_text(key), *name))
+                return true;
+    return false;
+}
+
+/* Such a server would see a method or a tool that was not checked. */
+static bool is_ambiguous(const mishap_mcp_message *message, yyjson_val *root)
+{
+    static const char *const of_root[] = { "jsonrpc", "id",    "method", "params",
+                                           "result",  "error", NULL };
+    static const char *const of_call[] = { "name", "arguments", NULL };
+    return has_other_case(root, of_root) || (kind_of(message->method) == GATEWAY_TOOLS_CALL &&
+                                             has_other_case(message->params, of_call));
+}
+
 /* -- messages ---------------------------------------------------------------------------------- */
 
 static void take_message(gateway *g, const mishap_mcp_message *message, yyjson_val *root,
                          mishap_text line)
 {
+    if (is_ambiguous(message, root)) {
+        refuse_request(g, message,
+                       mishap_raise(BAD_REQUEST,
+                                    "The name of a member differs from one of the protocol only "
+                                    "in the case of its letters."));
+        return;
+    }
     switch (message->kind) {
     case MISHAP_MCP_REQUEST:
         take_request(g, message, line);

@@ -84,11 +84,12 @@ static void set_deadline(gateway *g, gateway_call *call, int64_t deadline_ns)
 }
 
 /* The time of a request begins when the server gets it. One that waits has the time of a start
- * more. A greeting has a deadline of its own (greeting_ns), and this one is only behind it. */
+ * more, and one that is endless has an end once it is cancelled. A greeting has a deadline of its
+ * own (greeting_ns), and this one is only behind it. */
 static int64_t deadline_of(const gateway *g, const gateway_call *call)
 {
     const mishap_mcp_gateway_settings *settings = g->settings;
-    if (call->kind == GATEWAY_ENDLESS || call->kind == GATEWAY_LISTEN)
+    if (!call->cancelled && (call->kind == GATEWAY_ENDLESS || call->kind == GATEWAY_LISTEN))
         return INT64_MAX;
     if (call->kind == GATEWAY_INITIALIZE)
         return g->now_ns + 2 * settings->start_ms * million;
@@ -428,9 +429,19 @@ static void wait_for_answers(gateway *g)
         mishap_mcp_gateway_call_extend(g, call);
 }
 
+/* A client answers a ping at once, or never. */
+static bool has_real_question(const gateway *g)
+{
+    for (size_t i = 0; g->questions.count && i < MISHAP_GATEWAY_PLACES; i++)
+        for (mishap_mcp_gateway_entry *at = g->questions.places[i]; at; at = at->next)
+            if (!((gateway_question *)(void *)at)->ping)
+                return true;
+    return false;
+}
+
 int64_t mishap_mcp_gateway_tick(gateway *g)
 {
-    if (g->questions.count)
+    if (g->oldest && g->oldest->deadline_ns <= g->now_ns && has_real_question(g))
         wait_for_answers(g);
     for (size_t left = g->calls.count; left && g->oldest && g->oldest->deadline_ns <= g->now_ns;
          left--)

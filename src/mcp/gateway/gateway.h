@@ -10,6 +10,7 @@
  *     setup.c         what the client has set up in the server: log level, subscriptions
  *     table.c         entries by a text: requests by their id, tools by their name
  *     tell.c          failures: from an answer of the server to a mishap, and to an answer of ours
+ *     tasks.c         tasks that have failed
  *     child.c         the process of the server
  *     run.c           the loop between the two
  *

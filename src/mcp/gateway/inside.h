@@ -90,6 +90,7 @@ typedef struct gateway_call {
 typedef struct gateway_question {
     mishap_mcp_gateway_entry entry;
     mishap_text id; /* that the server has given it */
+    bool ping;
     char key[24];
 } gateway_question;
 
@@ -238,6 +239,14 @@ void mishap_mcp_gateway_tell_result(gateway *g, gateway_call *call, mishap_text 
                                     yyjson_val *result);
 void mishap_mcp_gateway_tell_error(gateway *g, gateway_call *call, mishap_text line,
                                    yyjson_val *error, bool sound);
+
+/* -- tasks.c ----------------------------------------------------------------------------------- */
+
+/* A message of the server with a task that has failed is told anew. `holder` is its result or its
+ * parameters; `call` is NULL for a notification. */
+bool mishap_mcp_gateway_has_failed_task(yyjson_val *holder);
+bool mishap_mcp_gateway_tell_tasks(gateway *g, const gateway_call *call, mishap_text line,
+                                   yyjson_val *root);
 
 /* Refuse a message of the client that has no call. The failure is freed. */
 void mishap_mcp_gateway_refuse(gateway *g, mishap_text id, int code, mishap *failure);

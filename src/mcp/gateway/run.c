@@ -37,6 +37,7 @@ struct loop {
     mishap_mcp_lines client, server; /* only their input is used */
     int out;                         /* to the client */
     size_t to_client, to_server;     /* bytes of the two buffers that were written */
+    int64_t read_ns;                 /* when the server last read, or had nothing to read */
     int signals;
     sigset_t mask; /* of this process, before */
     bool told_to_end, client_gone;
@@ -78,10 +79,23 @@ static void write_both(struct loop *l)
 {
     if (!l->client_gone && !write_out(l->out, &l->g.to_client, &l->to_client))
         l->client_gone = true;
+    size_t before = pending(&l->g.to_server, l->to_server);
     if (l->child.in >= 0 && !write_out(l->child.in, &l->g.to_server, &l->to_server)) {
         mishap_mcp_gateway_child_close_in(&l->child);
         mishap_mcp_gateway_child_terminate(&l->child, l->g.now_ns);
     }
+    size_t left = pending(&l->g.to_server, l->to_server);
+    if (!left || left < before)
+        l->read_ns = l->g.now_ns;
+}
+
+/* When the server has been given so much that the client has to wait, and does not read for the
+ * time that a call has. INT64_MAX: it reads. */
+static int64_t deaf_ns(const struct loop *l)
+{
+    return l->child.in >= 0 && pending(&l->g.to_server, l->to_server) >= GATEWAY_MOST_PENDING
+               ? l->read_ns + l->settings->call_ms * million
+               : INT64_MAX;
 }
 
 /* -- the server -------------------------------------------------------------------------------- */
@@ -119,6 +133,7 @@ static int start_server(struct loop *l)
         return ENOMEM;
     }
     l->to_server = 0;
+    l->read_ns = l->g.now_ns;
     mishap_mcp_gateway_started(&l->g);
     return 0;
 }
@@ -227,6 +242,8 @@ static int wait_ms(const struct loop *l, int64_t next)
         next = l->g.restart_ns;
     if (l->child.kill_ns < next)
         next = l->child.kill_ns;
+    if (deaf_ns(l) < next)
+        next = deaf_ns(l);
     if (next == INT64_MAX)
         return -1;
     int64_t left = next - mishap_clock_monotonic_ns();
@@ -289,6 +306,10 @@ static void serve(struct loop *l)
         if (l->g.stuck) {
             mishap_mcp_gateway_child_terminate(&l->child, l->g.now_ns);
             server_lost(l, "did not answer `initialize`");
+        }
+        if (l->g.now_ns >= deaf_ns(l)) {
+            mishap_mcp_gateway_child_terminate(&l->child, l->g.now_ns);
+            server_lost(l, "did not read its input");
         }
         start_again(l);
         int64_t next = mishap_mcp_gateway_tick(&l->g); /* a start has deadlines of its own */

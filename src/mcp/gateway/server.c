@@ -91,6 +91,19 @@ static void take_list(gateway *g, gateway_call *call, mishap_text line, yyjson_v
         mishap_mcp_gateway_fail(g, call, mishap_out_of_memory());
 }
 
+/* A task that has failed says so in a success. */
+static void take_task(gateway *g, gateway_call *call, mishap_text line,
+                      const mishap_json_reader *reader)
+{
+    yyjson_val *at;
+    if (mishap_json_first_flaw(reader, &at) != MISHAP_JSON_SOUND)
+        mishap_mcp_gateway_fail(g, call, mishap_note(unreadable(), "answer", line));
+    else if (mishap_mcp_gateway_tell_tasks(g, call, line, reader->root))
+        mishap_mcp_gateway_call_remove(g, call);
+    else
+        mishap_mcp_gateway_fail(g, call, mishap_out_of_memory());
+}
+
 /* What the greeting of a server says: the revision, and whether it has tools. */
 static void learn_greeting(gateway *g, yyjson_val *result)
 {
@@ -117,6 +130,8 @@ static void take_result(gateway *g, gateway_call *call, mishap_text line, yyjson
         g->greeted = g->hello.length > 0 && !g->hello.failed;
         pass_answer(g, call, line);
         mishap_mcp_gateway_ready(g);
+    } else if (mishap_mcp_gateway_has_failed_task(result)) {
+        take_task(g, call, line, reader);
     } else {
         if (call->kind == GATEWAY_SETUP)
             mishap_mcp_gateway_setup_learn(g, call->line);
@@ -183,15 +198,18 @@ static void take_answer(gateway *g, const mishap_mcp_message *message, mishap_te
 
 /* -- requests ---------------------------------------------------------------------------------- */
 
-static gateway_question *add_question(gateway *g, mishap_text id)
+static gateway_question *add_question(gateway *g, const mishap_mcp_message *message)
 {
+    mishap_text id = message->id;
     gateway_question *question = g->questions.count < GATEWAY_MOST_QUESTIONS
                                      ? mishap_allocate(sizeof *question + id.length)
                                      : NULL;
     if (!question)
         return NULL;
     memcpy(question + 1, id.data, id.length);
-    *question = (gateway_question){ .id = { (const char *)(question + 1), id.length } };
+    *question = (gateway_question){ .id = { (const char *)(question + 1), id.length },
+                                    .ping = mishap_text_equal(message->method,
+                                                              mishap_text_of("ping")) };
     snprintf(question->key, sizeof question->key, "%llu", (unsigned long long)++g->last_question);
     question->entry.key = mishap_text_of(question->key);
     mishap_mcp_gateway_table_add(&g->questions, &question->entry);
@@ -218,7 +236,7 @@ static void take_question(gateway *g, const mishap_mcp_message *message,
 {
     yyjson_val *at;
     bool sound = mishap_json_first_flaw(reader, &at) == MISHAP_JSON_SOUND;
-    gateway_question *question = sound ? add_question(g, message->id) : NULL;
+    gateway_question *question = sound ? add_question(g, message) : NULL;
     mishap_buffer line = { 0 };
     if (question)
         mishap_mcp_gateway_put_with_id(&line, reader->root, question->entry.key);
@@ -277,7 +295,20 @@ static void withdraw_question(gateway *g, yyjson_val *params)
         }
 }
 
-static void take_notification(gateway *g, const mishap_mcp_message *message, mishap_text line)
+static void pass_notification(gateway *g, const mishap_mcp_message *message, mishap_text line,
+                              const mishap_json_reader *reader)
+{
+    yyjson_val *at;
+    if (!mishap_mcp_gateway_has_failed_task(message->params))
+        mishap_mcp_gateway_to_client(g, line);
+    else if (mishap_json_first_flaw(reader, &at) == MISHAP_JSON_SOUND)
+        mishap_mcp_gateway_tell_tasks(g, NULL, line, reader->root);
+    else
+        mishap_mcp_gateway_note(g, "has sent a notification that cannot be read", line);
+}
+
+static void take_notification(gateway *g, const mishap_mcp_message *message, mishap_text line,
+                              const mishap_json_reader *reader)
 {
     if (mishap_text_equal(message->method, mishap_text_of("notifications/progress")))
         take_progress(g, message->params);
@@ -286,7 +317,7 @@ static void take_notification(gateway *g, const mishap_mcp_message *message, mis
     if (mishap_text_equal(message->method, mishap_text_of("notifications/cancelled")))
         withdraw_question(g, message->params);
     else
-        mishap_mcp_gateway_to_client(g, line);
+        pass_notification(g, message, line, reader);
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -346,7 +377,7 @@ void mishap_mcp_gateway_from_server(gateway *g, mishap_text line)
     } else if (message.kind == MISHAP_MCP_REQUEST) {
         take_question(g, &message, &reader);
     } else {
-        take_notification(g, &message, line);
+        take_notification(g, &message, line, &reader);
     }
     mishap_json_reader_release(&reader);
 }

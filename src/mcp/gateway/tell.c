@@ -14,7 +14,7 @@
 #include "incident/logs.h"
 #include "incident/record.h"
 #include "mcp/calls/result.h"
-#include "mcp/gateway/inside.h"
+#include "mcp/gateway/tell.h"
 #include "mishap/bind.h"
 #include "operation/hide.h"
 #include "upstream/upstream.h"
@@ -22,7 +22,6 @@
 enum {
     LONGEST_TEXT = 4000,    /* bytes of a text of a tool that are told */
     MOST_NOTED = 64 * 1024, /* bytes of the original that are kept */
-    MOST_KNOWN = 64,        /* strings of the request that may be repeated */
     LEAST_KNOWN = 3,
     SHOWN = 300, /* bytes of a dropped line that are shown */
     ROOM = 4096,
@@ -31,19 +30,12 @@ enum {
 
 /* -- what the caller has sent ------------------------------------------------------------------ */
 
-struct sent {
-    mishap_json_reader reader;
-    yyjson_val *params; /* NULL: there is no memory */
-    mishap_text known[MOST_KNOWN];
-    size_t count;
-};
-
 static void add_string(void *state, yyjson_val *string, const mishap_json_path *path)
 {
-    struct sent *sent = state;
+    gateway_sent *sent = state;
     mishap_text text = mishap_json_text(string);
     (void)path;
-    if (sent->count < MOST_KNOWN && text.length >= LEAST_KNOWN)
+    if (sent->count < GATEWAY_MOST_KNOWN && text.length >= LEAST_KNOWN)
         sent->known[sent->count++] = text;
 }
 
@@ -61,9 +53,9 @@ static void no_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *
     (void)path;
 }
 
-static void read_sent(struct sent *sent, mishap_text line)
+void mishap_mcp_gateway_sent_read(gateway_sent *sent, mishap_text line)
 {
-    *sent = (struct sent){ .reader = MISHAP_JSON_READER };
+    *sent = (gateway_sent){ .reader = MISHAP_JSON_READER };
     if (!line.length || !mishap_json_read(&sent->reader, line))
         return;
     sent->params = yyjson_obj_get(sent->reader.root, "params");
@@ -73,24 +65,16 @@ static void read_sent(struct sent *sent, mishap_text line)
                                                                .state = sent });
 }
 
-static void release_sent(struct sent *sent)
+void mishap_mcp_gateway_sent_release(gateway_sent *sent)
 {
     mishap_json_reader_release(&sent->reader);
 }
 
 /* -- the record -------------------------------------------------------------------------------- */
 
-struct told {
-    const gateway *g;
-    const gateway_call *call; /* NULL: the message has none */
-    const struct sent *sent;
-    const char *members; /* of the data of an error, that the client needs; NULL: none */
-    mishap_text response;
-};
-
 static void put_more(const void *context, mishap_incident_more *more)
 {
-    const struct told *told = context;
+    const gateway_told *told = context;
     yyjson_val *root = told->sent->reader.root;
     yyjson_val *arguments = yyjson_obj_get(told->sent->params, "arguments");
     mishap_buffer_put_text(&more->request, mishap_json_text(yyjson_obj_get(root, "method")));
@@ -98,8 +82,8 @@ static void put_more(const void *context, mishap_incident_more *more)
         mishap_json_copy(&more->arguments, arguments);
 }
 
-static void record(const struct told *told, const mishap *failure, const mishap *removed,
-                   const char *id)
+void mishap_mcp_gateway_record(const gateway_told *told, const mishap *failure,
+                               const mishap *removed, const char *id)
 {
     char tool[GATEWAY_LONGEST_NAME + 1] = "";
     const mishap_mcp_gateway_settings *settings = told->g->settings;
@@ -127,15 +111,17 @@ static void record(const struct told *told, const mishap *failure, const mishap 
 
 /* -- the answer -------------------------------------------------------------------------------- */
 
-/* The members of a result. A client may hold structuredContent against the outputSchema of the
- * tool, which a failure does not fit. */
-static mishap *put_result(mishap_buffer *out, const struct told *told, const mishap *failure,
-                          const char *id)
+/* A result. A client may hold structuredContent against the outputSchema of the tool, which a
+ * failure does not fit. */
+mishap *mishap_mcp_gateway_put_result(mishap_buffer *out, const gateway_told *told,
+                                      const mishap *failure, const char *id)
 {
     char room[ROOM];
     mishap_buffer text;
     const gateway *g = told->g;
-    const gateway_tool *tool = mishap_mcp_gateway_tools_find(&g->tools, told->call->tool);
+    const gateway_tool *tool = told->call
+                                   ? mishap_mcp_gateway_tools_find(&g->tools, told->call->tool)
+                                   : NULL;
     const mishap_public *public = mishap_told(failure);
     mishap_buffer_init(&text, room, sizeof room);
     mishap_dialect_answer(&mishap_tool_result, public, &text);
@@ -144,7 +130,7 @@ static mishap *put_result(mishap_buffer *out, const struct told *told, const mis
                           ? NULL
                           : mishap_guard_json(&text, false, told->sent->known, told->sent->count);
     mishap_text words = text.failed ? mishap_tool_result.last_words : mishap_buffer_text(&text);
-    MISHAP_PUT(out, "\"result\":{\"content\":[{\"type\":\"text\",\"text\":");
+    MISHAP_PUT(out, "{\"content\":[{\"type\":\"text\",\"text\":");
     mishap_json_string(out, words);
     MISHAP_PUT(out, "}]");
     if (tool && !tool->structured && g->revision >= MISHAP_MCP_2025_06_18) {
@@ -154,14 +140,14 @@ static mishap *put_result(mishap_buffer *out, const struct told *told, const mis
     MISHAP_PUT(out, ",\"isError\":true,\"_meta\":{\"dev.mishap/incident\":\"");
     mishap_buffer_put(out, id, MISHAP_ID_LENGTH);
     MISHAP_PUT(out, "\"}");
-    if (told->call->modern)
+    if (told->call && told->call->modern)
         MISHAP_PUT(out, ",\"resultType\":\"complete\"");
     MISHAP_PUT(out, "}");
     mishap_buffer_release(&text);
     return removed;
 }
 
-static mishap *put_error(mishap_buffer *out, const struct told *told, const mishap *failure,
+static mishap *put_error(mishap_buffer *out, const gateway_told *told, const mishap *failure,
                          int code)
 {
     char room[ROOM];
@@ -170,7 +156,6 @@ static mishap *put_error(mishap_buffer *out, const struct told *told, const mish
     mishap_buffer_init(&error, room, sizeof room);
     mishap *removed = mishap_mcp_put_error_object(&error, code, mishap_told(failure), told->members,
                                                   NULL, &sent);
-    MISHAP_PUT(out, "\"error\":");
     mishap_buffer_put_text(out, error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
     mishap_buffer_release(&error);
     return removed;
@@ -178,7 +163,7 @@ static mishap *put_error(mishap_buffer *out, const struct told *told, const mish
 
 /* Write the whole answer and record it; without a code it is a result. False: there is no memory
  * for it. The failure is freed. */
-static bool answer(gateway *g, struct told *told, mishap_text id, mishap *failure, int code)
+static bool answer(gateway *g, gateway_told *told, mishap_text id, mishap *failure, int code)
 {
     char incident[MISHAP_ID_LENGTH + 1], room[ROOM];
     mishap_buffer out;
@@ -189,8 +174,8 @@ static bool answer(gateway *g, struct told *told, mishap_text id, mishap *failur
     mishap_buffer_init(&out, room, sizeof room);
     MISHAP_PUT(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
     mishap_buffer_put_text(&out, id.length ? id : (mishap_text)MISHAP_TEXT("null"));
-    MISHAP_PUT(&out, ",");
-    mishap *removed = result ? put_result(&out, told, failure, incident)
+    mishap_buffer_put_text(&out, mishap_text_of(result ? ",\"result\":" : ",\"error\":"));
+    mishap *removed = result ? mishap_mcp_gateway_put_result(&out, told, failure, incident)
                              : put_error(&out, told, failure, code);
     if (out.failed) {
         mishap_buffer_release(&out);
@@ -203,7 +188,7 @@ static bool answer(gateway *g, struct told *told, mishap_text id, mishap *failur
     told->response = mishap_buffer_text(&out);
     bool put = mishap_mcp_gateway_to_client(g, mishap_buffer_text(&out));
     if (put)
-        record(told, failure, removed, incident);
+        mishap_mcp_gateway_record(told, failure, removed, incident);
     mishap_buffer_release(&out);
     mishap_free(removed);
     mishap_free(failure);
@@ -218,10 +203,10 @@ static int number_of(const mishap *failure)
 }
 
 /* Without memory the answer is tried again soon, as that there is no memory. */
-static void answer_call(gateway *g, gateway_call *call, struct sent *sent, mishap *failure,
+static void answer_call(gateway *g, gateway_call *call, gateway_sent *sent, mishap *failure,
                         int code, const char *members)
 {
-    struct told told = { .g = g, .call = call, .sent = sent, .members = members };
+    gateway_told told = { .g = g, .call = call, .sent = sent, .members = members };
     if (answer(g, &told, call->entry.key, failure, code)) {
         mishap_mcp_gateway_call_remove(g, call);
         return;
@@ -234,25 +219,25 @@ static void answer_call(gateway *g, gateway_call *call, struct sent *sent, misha
 
 void mishap_mcp_gateway_fail(gateway *g, gateway_call *call, mishap *failure)
 {
-    struct sent sent;
-    read_sent(&sent, call->line);
+    gateway_sent sent;
+    mishap_mcp_gateway_sent_read(&sent, call->line);
     failure = mishap_guard_told(failure, false, sent.known, sent.count);
     answer_call(g, call, &sent, failure, call->kind == GATEWAY_TOOLS_CALL ? 0 : number_of(failure),
                 NULL);
-    release_sent(&sent);
+    mishap_mcp_gateway_sent_release(&sent);
 }
 
 void mishap_mcp_gateway_refuse(gateway *g, mishap_text id, int code, mishap *failure)
 {
-    struct sent none = { .reader = MISHAP_JSON_READER };
-    struct told told = { .g = g, .sent = &none };
+    gateway_sent none = { .reader = MISHAP_JSON_READER };
+    gateway_told told = { .g = g, .sent = &none };
     answer(g, &told, id, failure, code);
 }
 
 /* -- what the server says ---------------------------------------------------------------------- */
 
 /* The text blocks of a result, one below the other. */
-static void put_texts(mishap_buffer *out, yyjson_val *result)
+void mishap_mcp_gateway_put_texts(mishap_buffer *out, yyjson_val *result)
 {
     size_t index, count;
     yyjson_val *block;
@@ -286,7 +271,7 @@ static int take_number(mishap_text *text)
 
 /* A text of a tool as a mishap. The reader tells the first line; here all lines are told, if the
  * reader found nothing private in any of them. */
-static mishap *read_text(mishap_text text, const struct sent *sent)
+mishap *mishap_mcp_gateway_read_text(mishap_text text, const gateway_sent *sent)
 {
     mishap *m = NULL;
     const char *shape = NULL;
@@ -311,7 +296,7 @@ static mishap *read_text(mishap_text text, const struct sent *sent)
 }
 
 /* The original, where the text alone does not say all. */
-static mishap *note_original(mishap *m, mishap_text line)
+mishap *mishap_mcp_gateway_note_original(mishap *m, mishap_text line)
 {
     line.length = mishap_utf8_cut(line, MOST_NOTED);
     return mishap_note(m, "original", line);
@@ -352,18 +337,19 @@ static mishap *suggest_tool(const gateway *g, const gateway_call *call, mishap *
 void mishap_mcp_gateway_tell_result(gateway *g, gateway_call *call, mishap_text line,
                                     yyjson_val *result)
 {
-    struct sent sent;
+    gateway_sent sent;
     mishap_buffer text = { 0 };
-    read_sent(&sent, call->line);
-    put_texts(&text, result);
-    mishap *m = text.failed ? mishap_out_of_memory() : read_text(mishap_buffer_text(&text), &sent);
+    mishap_mcp_gateway_sent_read(&sent, call->line);
+    mishap_mcp_gateway_put_texts(&text, result);
+    mishap *m = text.failed ? mishap_out_of_memory()
+                            : mishap_mcp_gateway_read_text(mishap_buffer_text(&text), &sent);
     yyjson_val *blocks = yyjson_obj_get(result, "content");
     if (yyjson_arr_size(blocks) != 1 || yyjson_obj_size(result) > 2)
-        m = note_original(m, line);
+        m = mishap_mcp_gateway_note_original(m, line);
     m = suggest_tool(g, call, m, mishap_buffer_text(&text));
     mishap_buffer_release(&text);
     answer_call(g, call, &sent, m, 0, NULL);
-    release_sent(&sent);
+    mishap_mcp_gateway_sent_release(&sent);
 }
 
 /* -- errors of JSON-RPC ------------------------------------------------------------------------ */
@@ -412,17 +398,18 @@ static void put_data(mishap_buffer *out, yyjson_val *data)
 }
 
 static mishap *read_error(const gateway_call *call, mishap_text line, yyjson_val *error,
-                          int64_t number, const struct sent *sent)
+                          int64_t number, const gateway_sent *sent)
 {
     bool tool = call->kind == GATEWAY_TOOLS_CALL;
     bool unnamed = number == -32603 || (number <= -32000 && number >= -32099 && number != -32002);
     mishap *m = NULL;
     if (!yyjson_is_obj(error))
-        return note_original(
+        return mishap_mcp_gateway_note_original(
             mishap_raise(BAD_GATEWAY, "The server has sent an answer that cannot be read."), line);
     if (has_needed_data(number) || (tool && unnamed))
-        return note_original(read_text(mishap_json_text(yyjson_obj_get(error, "message")), sent),
-                             line);
+        return mishap_mcp_gateway_note_original(
+            mishap_mcp_gateway_read_text(mishap_json_text(yyjson_obj_get(error, "message")), sent),
+            line);
     mishap *failure = mishap_upstream_read(
         &(mishap_upstream_response){ .content_type = MISHAP_TEXT("application/json"),
                                      .body = line,
@@ -436,12 +423,12 @@ static mishap *read_error(const gateway_call *call, mishap_text line, yyjson_val
 void mishap_mcp_gateway_tell_error(gateway *g, gateway_call *call, mishap_text line,
                                    yyjson_val *error, bool sound)
 {
-    struct sent sent;
+    gateway_sent sent;
     mishap_buffer data = { 0 };
     int64_t number = yyjson_get_sint(yyjson_obj_get(error, "code"));
     bool kept = call->kind != GATEWAY_TOOLS_CALL || is_for_client(number);
     bool modest = number >= -33000 && number < 0;
-    read_sent(&sent, call->line);
+    mishap_mcp_gateway_sent_read(&sent, call->line);
     mishap *m = read_error(call, line, error, number, &sent);
     if (sound && has_needed_data(number))
         put_data(&data, yyjson_obj_get(error, "data"));
@@ -453,7 +440,7 @@ void mishap_mcp_gateway_tell_error(gateway *g, gateway_call *call, mishap_text l
                          : -32603,
                 data.failed ? NULL : data.data);
     mishap_buffer_release(&data);
-    release_sent(&sent);
+    mishap_mcp_gateway_sent_release(&sent);
 }
 
 /* -- for the operator -------------------------------------------------------------------------- */
