@@ -43,14 +43,20 @@ elif word == "test" and "--list" in rest:
     left_out = story.get("left_out", {}).get(os.path.basename(rest[rest.index("-C") + 1]), [])
     print("\\n".join("mishap:outside / " + name for name in story["tests"] if name not in left_out))
 elif word == "test":
-    log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", "testlog.json")
+    base = rest[rest.index("--logbase") + 1]
+    log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", base + ".json")
+    tests = dict(story["tests"])
+    if base == "alone":
+        open(os.path.join(here, "alone"), "a").write(" ".join(rest) + "\\n")
+        again = story.get("again", {}).get(rest[-1], [])
+        tests[rest[-1]] = again[(len(open(os.path.join(here, "alone")).read().splitlines()) - 1) %% len(again)] if again else tests[rest[-1]]
     open(os.path.join(here, "options"), "w").write(os.environ.get("UBSAN_OPTIONS", ""))
     def terminated(*_):
         print(json.dumps({"name": "mishap:outside / " + name, "duration": 1, "stderr": "", "stdout": "", "result": "INTERRUPT", "returncode": -15}),
             file=open(log, "a"))
         sys.exit(1)
     signal.signal(signal.SIGTERM, terminated)
-    for name, line in list(story["tests"].items())[:story.get("most")]:
+    for name, line in list(tests.items())[:story.get("most")]:
         if set(rest) & set(story["tests"]) and name not in rest:
             continue
         open(os.path.join(here, name), "w").close()
@@ -116,6 +122,37 @@ CASES = {
 def the_cases_are_counted_when(status, summary, tests):
     found, lines = check("count-%d" % sum(map(ord, summary + repr(tests))), tests=tests)
     equal((found, lines[-1]), (status, summary), "exit code and last line")
+
+
+GOOD, BAD, OTHER = line("1..2\nok 1 - x\nok 2 - y\n"), line("1..2\nok 1 - x\nnot ok 2 - y\n# it was 3\n", "FAIL", 1), line("1..1\nok 1 - z\n")
+RACE = "==1==ERROR: AddressSanitizer: heap-use-after-free\n"
+REPEATED = {
+    "it passes alone": (0, "3 passed, 0 failed", 2, {"a": BAD}, [GOOD]),
+    "it fails alone": (1, "2 passed, 1 failed", 1, {"a": BAD}, [BAD]),
+    "it passes alone only once": (1, "2 passed, 1 failed", 2, {"a": BAD}, [GOOD, BAD]),
+    "alone it is skipped": (1, "2 passed, 1 failed", 1, {"a": BAD}, [line("", "SKIP", 77)]),
+    "it crashed": (1, "3 passed, 1 failed", 0, {"a": dict(GOOD, result="ERROR", returncode=-11)}, [GOOD]),
+    "it was stopped by its timeout": (1, "3 passed, 1 failed", 0, {"a": dict(GOOD, result="TIMEOUT", returncode=-15)}, [GOOD]),
+    "a sanitizer has found something": (1, "2 passed, 1 failed", 0, {"a": dict(BAD, stderr=RACE)}, [GOOD]),
+    "the sanitizer of undefined behaviour has": (1, "2 passed, 1 failed", 0, {"a": dict(BAD, stderr="a.c:1:2: runtime error: x\n")}, [GOOD]),
+    "many others fail": (1, "5 passed, 4 failed", 0, {"a": BAD, "b": BAD, "c": BAD, "d": BAD}, [GOOD]),
+}
+
+
+@tests_of(REPEATED)
+def a_test_that_failed_is_run_again_when(status, summary, runs, tests, again):
+    tree, environment = place("again-%d" % sum(map(ord, summary + repr((tests, again)))), tests=dict(tests, z=OTHER), again={"a": again}, status=1)
+    done = run_program(os.path.join(tree, "scripts", "check"), env=environment)
+    lines = done.out.decode().splitlines()
+    equal((done.status, lines[-1]), (status, summary), "exit code and last line")
+    alone = os.path.join(tree, "programs", "alone")
+    calls = open(alone, encoding="utf-8").read().splitlines() if os.path.exists(alone) else []
+    equal(len(calls), runs, "runs alone")
+    expect(all("--num-processes 1 a" in call for call in calls), calls)
+    unsteady = [at for at, one in enumerate(lines) if one.startswith("Unsteady (")]
+    equal(len(unsteady), int(not status), "lists of what is unsteady")
+    if unsteady:
+        equal(lines[unsteady[0] + 1:unsteady[0] + 3], ["ordinary a: y", "# it was 3"])
 
 
 @test
