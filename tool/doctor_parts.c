@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json_write.h"
+#include "base/search.h"
 #include "doctor.h"
 #include "lisp/lisp.h"
 #include "python/python.h"
@@ -26,19 +27,6 @@ static const service_part *const all_parts[] = { lisp_parts, python_parts, symbo
 enum { LISTS = sizeof all_parts / sizeof *all_parts, LONGEST_PATH = 4096 };
 
 /* -- where they are ---------------------------------------------------------------------------- */
-
-static bool find_program(const char *name, char *path, size_t size)
-{
-    const char *all = getenv("PATH"), *end;
-    for (const char *folder = all ? all : "/usr/bin:/bin"; folder; folder = end ? end + 1 : NULL) {
-        end = strchr(folder, ':');
-        int length = end ? (int)(end - folder) : (int)strlen(folder);
-        int written = snprintf(path, size, "%.*s/%s", length, folder, name);
-        if (length && (size_t)written < size && access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* The path of a library in the cache of the dynamic loader, in which all paths are texts. */
 static bool find_in_cache(const char *cache, size_t length, const char *name, char *path,
@@ -78,7 +66,7 @@ bool doctor_find(const service_part *part, char *path, size_t size)
         return made && (size_t)snprintf(path, size, "%s", made) < size;
     }
     return strstr(part->name, ".so") ? find_library(part->name, path, size)
-                                     : find_program(part->name, path, size);
+                                     : mishap_search_program(part->name, path, size);
 }
 
 /* -- what is said of them ---------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "gateway/gateway.h"
 
 /* Behind PATH: users who are no administrators often do not have these in theirs. */
@@ -15,45 +16,28 @@ static const char module_name[] = "ngx_http_mishap_module.so";
 static const char *const module_folders[] = { "src/nginx", "../src/nginx", "../lib/nginx/modules" };
 static const char usual_place[] = "/usr/lib/nginx/modules";
 
-bool mishap_gateway_absolute(const char *file, char *path, size_t size)
-{
-    char here[PATH_MAX] = "";
-    if (file[0] != '/' && !getcwd(here, sizeof here))
-        return false;
-    int length = snprintf(path, size, "%s%s%s", here, file[0] != '/' ? "/" : "", file);
-    return length > 0 && (size_t)length < size;
-}
-
 /* What cannot be used leaves no path behind. */
 static bool take(const char *file, int mode, char *path, size_t size)
 {
-    if (access(file, mode) == 0 && mishap_gateway_absolute(file, path, size))
+    if (access(file, mode) == 0 && mishap_search_absolute(file, path, size))
         return true;
     *path = '\0';
     return false;
 }
 
-static bool take_in(const char *folder, size_t length, const char *name, char *path, size_t size)
-{
-    char file[PATH_MAX];
-    int written = snprintf(file, sizeof file, "%.*s/%s", (int)length, folder, name);
-    return length && written > 0 && (size_t)written < sizeof file && take(file, X_OK, path, size);
-}
-
 bool mishap_gateway_find_nginx(const char *given, char *path, size_t size)
 {
     const char *name = given ? given : "nginx";
-    const char *all = getenv("PATH"), *end;
+    char file[PATH_MAX];
     if (strchr(name, '/'))
         return take(name, X_OK, path, size);
-    for (const char *folder = all; folder; folder = end ? end + 1 : NULL) {
-        end = strchr(folder, ':');
-        if (take_in(folder, end ? (size_t)(end - folder) : strlen(folder), name, path, size))
+    if (mishap_search_program(name, path, size))
+        return true;
+    for (size_t i = 0; i < sizeof more_folders / sizeof *more_folders; i++) {
+        int length = snprintf(file, sizeof file, "%s/%s", more_folders[i], name);
+        if (length > 0 && (size_t)length < sizeof file && take(file, X_OK, path, size))
             return true;
     }
-    for (size_t i = 0; i < sizeof more_folders / sizeof *more_folders; i++)
-        if (take_in(more_folders[i], strlen(more_folders[i]), name, path, size))
-            return true;
     return false;
 }
 

@@ -98,10 +98,6 @@ bool mishap_gateway_read_address(mishap_text text, const char *usual, char *host
 
 /* -- find.c ------------------------------------------------------------------------------------ */
 
-/* The path from the root: nginx would look for others below its own folder. False: there is no room
- * for it. */
-bool mishap_gateway_absolute(const char *file, char *path, size_t size);
-
 /* Find a program: a path, or a name in PATH and in the folders of administrators. False: there is
  * none that can be executed. */
 bool mishap_gateway_find_nginx(const char *given, char *path, size_t size);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/search.h"
 #include "base/system.h"
 #include "gateway/gateway.h"
 #include "mishap/dialect.h"
@@ -153,7 +154,7 @@ static bool choose_log(const mishap_gateway_wish *wish, char *path, size_t size)
             mishap_system_make_above(path);
         return length > 0 && (size_t)length < size;
     }
-    return mishap_gateway_absolute(wish->incidents, path, size);
+    return mishap_search_absolute(wish->incidents, path, size);
 }
 
 /* Nothing is made before the gateway is sure to start. */
@@ -195,7 +196,7 @@ static void find_authorities(mishap_gateway_plan *plan, mishap **found)
     if (!plan->target_count || !plan->targets[0].tls)
         return;
     if (access(file, R_OK) != 0 || !mishap_gateway_can_quote(file) ||
-        !mishap_gateway_absolute(file, plan->authorities, sizeof plan->authorities))
+        !mishap_search_absolute(file, plan->authorities, sizeof plan->authorities))
         mishap_gateway_find(found, "to",
                             "The certificates in %s, which https needs, cannot be read: install "
                             "ca-certificates, or name a file with SSL_CERT_FILE.",

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/nearest.h"
+#include "base/search.h"
 #include "base/system.h"
 #include "wrap/wrap.h"
 
@@ -17,36 +18,6 @@ enum { MOST_NAMES = 20000, NOT_THERE = 127, NOT_EXECUTABLE = 126 };
 int mishap_wrap_start_status(int error)
 {
     return error == ENOENT ? NOT_THERE : NOT_EXECUTABLE;
-}
-
-/* The folders of PATH, one after the other. False: there is none left. */
-static bool next_folder(const char **path, char *folder, size_t size)
-{
-    if (!*path)
-        return false;
-    size_t length = strcspn(*path, ":");
-    snprintf(folder, size, "%.*s", length ? (int)length : 1, length ? *path : ".");
-    *path = (*path)[length] ? *path + length + 1 : NULL;
-    return true;
-}
-
-/* The file that would be executed, if it is there. */
-static bool find_program(const char *name, char *file, size_t size)
-{
-    const char *path = getenv("PATH");
-    char folder[4096];
-    struct stat about;
-    if (strchr(name, '/')) {
-        snprintf(file, size, "%s", name);
-        return stat(file, &about) == 0;
-    }
-    while (next_folder(&path, folder, sizeof folder)) {
-        int length = snprintf(file, size, "%s/%s", folder, name);
-        if (length > 0 && (size_t)length < size && stat(file, &about) == 0 &&
-            S_ISREG(about.st_mode))
-            return true;
-    }
-    return false;
 }
 
 static void weigh_folder(const char *folder, mishap_guess *guess, mishap_arena *arena, size_t *left)
@@ -71,7 +42,7 @@ static void suggest_name(const char *name, char *words, size_t size)
     size_t left = MOST_NAMES;
     char folder[4096];
     mishap_arena_init(&arena, NULL, 0);
-    while (!strchr(name, '/') && next_folder(&path, folder, sizeof folder))
+    while (!strchr(name, '/') && mishap_search_next(&path, folder, sizeof folder))
         weigh_folder(folder, &guess, &arena, &left);
     if (guess.name.data)
         snprintf(words, size, "Did you mean `%.*s`?", (int)guess.name.length, guess.name.data);
@@ -96,7 +67,7 @@ static void read_interpreter(const char *file, char *interpreter, size_t size)
 static mishap *not_there(const char *name, int error)
 {
     char file[4096], interpreter[256], words[320];
-    if (!find_program(name, file, sizeof file)) {
+    if (!mishap_search_program(name, file, sizeof file) || access(file, F_OK) != 0) {
         suggest_name(name, words, sizeof words);
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no program `%s`.", name), words);
     }

@@ -15,6 +15,7 @@
 
 #include "audit/process/orphans.h"
 #include "audit/process/warden.h"
+#include "base/search.h"
 #include "base/signals.h"
 #include "sandbox/sandbox.h"
 
@@ -42,42 +43,6 @@ static void close_file(int *file)
 }
 
 /* -- starting ---------------------------------------------------------------------------------- */
-
-/* An absolute path: that of a relative one begins at the current folder. False: errno says why not.
- */
-static bool make_absolute(const char *name, size_t length, const char *inside, char *path,
-                          size_t size)
-{
-    char here[4096] = "";
-    if (name[0] != '/' && !getcwd(here, sizeof here))
-        return false;
-    int count = snprintf(path, size, "%s%s%.*s%s%s", here, *here ? "/" : "", (int)length, name,
-                         *inside ? "/" : "", inside);
-    errno = ENAMETOOLONG;
-    return count > 0 && (size_t)count < size;
-}
-
-/* Find the program in PATH, as a shell does. False: errno says why not. */
-static bool find_program(const char *name, char *path, size_t size)
-{
-    const char *folders = getenv("PATH");
-    struct stat status;
-    int error = ENOENT;
-    if (strchr(name, '/'))
-        return make_absolute(name, strlen(name), "", path, size);
-    for (const char *at = folders ? folders : "/usr/bin:/bin"; *at;) {
-        size_t length = strcspn(at, ":");
-        if (make_absolute(length ? at : ".", length ? length : 1, name, path, size) &&
-            stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-            if (access(path, X_OK) == 0)
-                return true;
-            error = EACCES;
-        }
-        at += length + (at[length] == ':');
-    }
-    errno = error;
-    return false;
-}
 
 /* The environment of the command, with room for its texts. */
 typedef struct surroundings {
@@ -249,8 +214,8 @@ mishap *mishap_audit_process_start(const mishap_audit_command *command,
     p->keep = command->keep ? command->keep : KEEP;
     p->most = command->most ? command->most : MOST;
     p->grace_ms = command->grace_ms ? command->grace_ms : GRACE_MS;
-    int error = command->argv[0] &&
-                        find_program(command->argv[0], s.place.program, sizeof s.place.program)
+    int error = command->argv[0] && mishap_search_program(command->argv[0], s.place.program,
+                                                          sizeof s.place.program)
                     ? start_warden(command, p, &s)
                     : (command->argv[0] ? errno : ENOENT);
     close_file(&s.place.in);
