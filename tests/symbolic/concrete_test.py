@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, loaded  # noqa: E402
-from process_cases import DETERMINED, HIDES, RESTS, SHOWS  # noqa: E402
+from process_cases import DETERMINED, HIDES, RESTS, SHOWS, WRITES  # noqa: E402
 
 engine = None
 HARD = "    if a ** 3 + b ** 3 + c ** 3 == 33 and a * b * c != 0:\n        return 1 // 0\n"
@@ -95,6 +95,13 @@ def calls_of_all_inputs_prove_nothing_where_an_address_may_show():
     for head, body in SHOWS:
         answer = asked("check", of_bool(head, body))
         assert answer["status"] == "error" and "prove nothing" in answer["message"], (head, body, answer)
+    for head, body in WRITES:
+        answer = asked("check", of_bool(head, body))
+        says = ("prove nothing", "has the address of an object in it")
+        assert answer["status"] == "error" and any(words in answer["message"] for words in says), (head, body, answer)
+    # So does a postcondition.
+    answer = asked("check", "def f(x: bool):\n    \"\"\"post: str(next(iter([]), iter([])))[-3] != 'x'\"\"\"\n    return x.as_integer_ratio()\n")
+    assert answer["status"] == "error" and "has the address of an object in it" in answer["message"], answer
     for tool, code, more in (("find", "def f(x: bool):\n    if %s:\n        raise KeyError\n", {"exception_type": "KeyError"}),
                              ("compare", "def f(x: bool):\n    return %s\n\ndef g(x: bool):\n    return False\n", {}),
                              ("branches", "def f(x: bool):\n    if %s:\n        return 1\n    return 2\n", {})):

@@ -96,7 +96,6 @@ HIDES = [
     ('class Bad(Exception):\n    pass\n', "try:\n    raise Bad('no')\nexcept Bad as e:\n    return str(e) == 'no' and x.as_integer_ratio()[1] == 1"),
     ('', "return '%d %s' % (x.as_integer_ratio()[0], 'a') != ''"),
     ('', "return isinstance(x, str) is False and str(x.as_integer_ratio()) != ''"),
-    ('', 'print(lambda: 1)\nreturn x.as_integer_ratio()[1] == 1'),
     ('', 'g = lambda n: n + 1\nreturn g(x.as_integer_ratio()[1]) == 2'),
     ('import math\n', "return str(math.floor(x.as_integer_ratio()[0])) in '01'"),
     ('from collections import Counter\n', 'return str(Counter(\'aab\').most_common(1)) == "[(\'a\', 2)]" and x.as_integer_ratio()[1] == 1'),
@@ -123,6 +122,7 @@ RESTS = [
     ('', "return list(set('ab')) != []", 'order of a set'),
     ('', "return [c for c in {'a', 'b'}] != []", 'order of a set'),
     ('', "return 'a'.__hash__() != 0", 'hash'),
+    ('import copy\n', "memo = {}\ncopy.deepcopy([1], memo)\nreturn list(memo)[0] % 64 != 65", 'memo of a copy'),
     ('import random\n', "return random.Random(5).random() < 2", 'chance'),
     ('import datetime\n', "return datetime.datetime.fromtimestamp(0).hour == 0", 'time zone'),
     ('from datetime import date\n', "return date.fromtimestamp(0).day == 1", 'time zone'),
@@ -158,6 +158,40 @@ RESTS = [
     ('class C:\n    @classmethod\n    def own(cls):\n        return str(cls)\n\n\n', "return 'main' not in C.own()", 'name of the module'),
     ("from typing import NewType\nC = NewType('C', int)\n", "return 'main' not in str(C)", 'name of the module'),
     ('def make(kind):\n    return "main" not in str(kind)\n\n\nclass C:\n    pass\n\n\n', "return make(C)", 'name of the module'),
+]
+
+# Routes that only the calls themselves show: Python counts the addresses that it writes.
+WRITES = [
+    ('', "return '{}'.format(map(int, []))[-3] != 'x'"),
+    ('', "return '{a}'.format(a=iter([]))[-3] != 'x'"),
+    ('', "return str.__mod__('%s', iter([]))[-3] != 'x'"),
+    ('import operator\n', "return operator.mod('%s', iter([]))[-3] != 'x'"),
+    ('import json\n', "return json.dumps(iter([]), default=str)[-4] != 'x'"),
+    ('import copy\n', "return str(copy.copy(iter([])))[-3] != 'x'"),
+    ('from functools import reduce\n', "return str(reduce(lambda a, b: a, [], iter([])))[-3] != 'x'"),
+    ('from itertools import repeat\n', "return str(list(repeat(iter([]), 1))[0])[-3] != 'x'"),
+    ('from itertools import accumulate\n', "return str(list(accumulate([], initial=iter([])))[0])[-3] != 'x'"),
+    ('from itertools import zip_longest\n', "return str(list(zip_longest([], [1], fillvalue=iter([])))[0][0])[-3] != 'x'"),
+    ('from collections import deque\n', "d = deque()\nd.appendleft(iter([]))\nreturn str(d[0])[-3] != 'x'"),
+    ('from collections import defaultdict\n', "return str(defaultdict(list, a=iter([]))['a'])[-3] != 'x'"),
+    ('', "return str({}.get(1, iter([])))[-3] != 'x'"),
+    ('', "return str({}.pop(1, iter([])))[-3] != 'x'"),
+    ('', "return str({}.setdefault(1, iter([])))[-3] != 'x'"),
+    ('', "a = []\na.insert(0, iter([]))\nreturn str(a[0])[-3] != 'x'"),
+    ('', "return str(next(iter([]), iter([])))[-3] != 'x'"),
+    ('', "return str(dict(a=iter([])))[-4] != 'x'"),
+    ('', "return str(dict.fromkeys([1], iter([])))[-4] != 'x'"),
+    ('', "d = {}\nd.update(a=iter([]))\nreturn str(d['a'])[-3] != 'x'"),
+    ('', "return str(max(iter([]), iter([1]), key=lambda v: 1))[-3] != 'x'"),
+    ('', "return str(max([], default=iter([])))[-3] != 'x'"),
+    ('', "return str(slice(iter([])))[-20] != 'x'"),
+    ('', "return str(property())[-3] != 'x'"),
+    ('import re\n', "return str(re.compile('a').scanner('a'))[-3] != 'x'"),
+    ('', "try:\n    raise KeyError(iter([]))\nexcept KeyError as e:\n    return str(e.args[0])[-3] != 'x'\nreturn True"),
+    # Printed text counts, too, though no code reads it: print() may call what does.
+    ('', 'print(lambda: 1)\nreturn x.as_integer_ratio()[1] == 1'),
+    # When the module is loaded, too.
+    ('TEXT = str(next(iter([]), iter([])))\n\n\n', "return TEXT[-3] != 'x'"),
 ]
 
 # … and what looks like it.

@@ -1,4 +1,5 @@
 /* Starts the interpreter, says that it is ready, and serves one call. */
+#include "addresses.h"
 #include "host.h"
 
 #include <signal.h>
@@ -24,7 +25,7 @@ static void start_python(unsigned long seed)
     count_memory();
     PyPreConfig_InitIsolatedConfig(&before);
     before.utf8_mode = 1;
-    if (PyStatus_Exception(Py_PreInitialize(&before)))
+    if (PyStatus_Exception(Py_PreInitialize(&before)) || !addresses_offer())
         give_up();
     PyConfig_InitIsolatedConfig(&config);
     config.site_import = 0;

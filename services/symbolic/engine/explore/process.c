@@ -36,6 +36,14 @@ static bool is_hash(const node *n, const void *unused)
            (n->kind == N_ATTRIBUTE && strcmp(n->name, "__hash__") == 0);
 }
 
+/* The keys of a memo are addresses. */
+static bool is_memo(const node *n, const void *unused)
+{
+    (void)unused;
+    static const char *const names[] = { "deepcopy", NULL };
+    return n->kind == N_CALL && n->x.count + n->y.count > 1 && is_named(n->a, names);
+}
+
 static bool is_chance(const node *n, const void *unused)
 {
     (void)unused;
@@ -380,6 +388,7 @@ const char *nature_of(analysis *a)
         const char *words;
     } found[] = {
         { first_in(a, is_hash, NULL), "a hash or an address; compare the values themselves" },
+        { first_in(a, is_memo, NULL), "the memo of a copy, whose keys are addresses; leave it out" },
         { first_in(a, is_chance, NULL), "chance; pass the number in as a parameter" },
         { first_in(a, is_set, NULL), "the order of a set; use a list or a dict, or sort it" },
         { first_in(a, joins_sets, NULL) ? first_in(a, lets_view_out, NULL) : NULL,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "addresses.h"
 #include "mishap/text.h"
 #include "tree/tree.h"
 
@@ -347,6 +348,8 @@ void tree_open(unsigned long seed)
     config.use_hash_seed = 1; /* the order of sets is the same each time */
     config.hash_seed = seed;
     PyStatus status = PyConfig_SetString(&config, &config.program_name, L"/usr/bin/python3");
+    if (!PyStatus_Exception(status) && !addresses_offer())
+        status = PyStatus_NoMemory();
     if (!PyStatus_Exception(status)) /* warnings of the compiler would go to standard error */
         status = PyWideStringList_Append(&config.warnoptions, L"ignore");
     if (!PyStatus_Exception(status))
