@@ -52,13 +52,15 @@ def call_of(witness):
     return re.match(r"\w+\((.*)\)$", witness["call"], re.S).group(1)
 
 
-def seconds(verdict):
-    """Most questions take a tenth of a second; a busy machine changes no verdict."""
-    return 20 if verdict == "timeout" else 120
+def asked(tool, verdict, **arguments):
+    """Most questions take a tenth of a second. A busy machine changes no verdict."""
+    if verdict == "timeout":
+        return engine.call(tool, timeout_seconds=20, **arguments)
+    return engine.patient(tool, 120, **arguments)
 
 
 def check(code, words, verdict, rest):
-    answer = engine.call("check", code=code, function_name=words[0], timeout_seconds=seconds(verdict))
+    answer = asked("check", verdict, code=code, function_name=words[0])
     assert answer["status"] == verdict, answer
     if verdict == "counterexample":
         for witness in answer["counterexamples"]:
@@ -75,7 +77,7 @@ def check(code, words, verdict, rest):
 
 
 def find(code, words, verdict, rest):
-    answer = engine.call("find", code=code, function_name=words[0], exception_type=words[1], timeout_seconds=seconds(verdict))
+    answer = asked("find", verdict, code=code, function_name=words[0], exception_type=words[1])
     assert answer["status"] == verdict, answer
     if verdict == "found":
         for witness in answer["triggering_inputs"]:
@@ -94,7 +96,7 @@ def find(code, words, verdict, rest):
 
 
 def compare(code, words, verdict, rest):
-    answer = engine.call("compare", code=code, function_a=words[0], function_b=words[1], timeout_seconds=seconds(verdict))
+    answer = asked("compare", verdict, code=code, function_a=words[0], function_b=words[1])
     assert answer["status"] == verdict, answer
     if verdict == "different":
         make = maker(call_of(answer["distinguishing_input"]))
@@ -110,7 +112,7 @@ def compare(code, words, verdict, rest):
 
 
 def branches(code, words, verdict, rest):
-    answer = engine.call("branches", code=code, function_name=words[0], timeout_seconds=seconds(verdict))
+    answer = asked("branches", verdict, code=code, function_name=words[0])
     assert answer["status"] == verdict, answer
     if verdict != "complete":
         assert all(word in answer["message"] + answer["error_type"] for word in rest), answer

@@ -18,7 +18,9 @@ def asked(tool, code, **more):
     names = {"function_a": "f", "function_b": "g"} if tool == "compare" else {"function_name": "f"}
     if tool == "find":
         more.setdefault("exception_type", "ValueError")
-    return engine.call(tool, code=code, **{"timeout_seconds": 60, **names, **more})
+    if "timeout_seconds" in more:
+        return engine.call(tool, code=code, **{**names, **more})
+    return engine.patient(tool, 60, code=code, **{**names, **more})
 
 
 def raising(condition, head="", pre="", kind="ValueError"):

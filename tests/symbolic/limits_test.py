@@ -187,6 +187,32 @@ def a_fault_inside_of_a_solver_is_told_as_such():
     raise AssertionError("Z3 was never hit")
 
 
+class Scripted(Engine):
+    """Stands in for an engine: the answers that it gives, and how much of the time by the clock it has the processor."""
+
+    def __init__(self, share, *messages):
+        self.share, self.messages, self.used, self.waits = share, list(messages), 0, []
+
+    def processor_seconds(self):
+        return self.used
+
+    def call(self, tool, timeout_seconds, **arguments):
+        self.waits.append(timeout_seconds)
+        self.used += self.share * timeout_seconds
+        message = self.messages.pop(0)
+        return {"status": "timeout", "error_type": "TimeoutError", "message": message} if message else {"status": "verified"}
+
+
+def a_question_is_asked_again_if_the_engine_did_not_get_its_processor_time():
+    over = "The time was over after 1.0 seconds; 0 paths were explored"
+    busy = Scripted(0.1, over, over, "")
+    assert busy.patient("check", 10)["status"] == "verified" and len(busy.waits) == 3 and busy.waits[1] > busy.waits[0] == 10, busy.waits
+    # With its processor time it is not asked again, nor at another limit; and not for ever.
+    for share, messages, times in ((0.95, [over], 1), (0.1, ["Not every path was explored"], 1), (0.01, 9 * [over], 4)):
+        asking = Scripted(share, *messages)
+        assert asking.patient("check", 10)["message"] == messages[0] and len(asking.waits) == times, asking.waits
+
+
 def main():
     global engine
     engine = Engine()

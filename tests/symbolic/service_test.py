@@ -183,6 +183,15 @@ def an_address_is_not_told():
     equal((answer["result_a"], answer["result_b"]), ("<function f.<locals>.<lambda> at 0x0>", "ValueError: [<function f at 0x0>]"), "results")
 
 
+@test
+def calls_of_all_inputs_prove_nothing_if_python_writes_an_address():
+    code = "def f(n: bool):\n    \"\"\"post: _\"\"\"\n    return '{}'.format(%s)[-3] != 'x'\n"
+    status, answer = http(shared(), "check", {"code": code % "iter([])", "function_name": "f"})
+    equal((status, answer["status"]), (500, "error"), str(answer))
+    expect("has the address of an object in it" in answer["message"], answer)
+    equal(http(shared(), "check", {"code": code % "n.as_integer_ratio()", "function_name": "f"})[1]["status"], "verified", "without one")
+
+
 @tests_of({
     "an address in a str": ('def f(n: int):\n    """post: _ == 1"""\n    return str(object())\n', "'<object object at 0x0>'"),
     "a number in a str": ('def f(n: int):\n    """post: _ == 1"""\n    return "at it at 0x1f"\n', "'at it at 0x1f'"),
