@@ -17,6 +17,13 @@
  * … */
 bool mishap_guard_secret_name(mishap_text name);
 
+/*
+ * True if a value by this name is a secret: text and JSON under such a name, and a number of six
+ * digits or more, which may be a password. What is shorter counts something, as in `token: 5`, and
+ * so does a number of several: `tokens: 120000`.
+ */
+bool mishap_guard_secret_value(mishap_text name, const mishap_value *value);
+
 /* What stands in place of a secret. */
 extern const mishap_text mishap_guard_redacted;
 
@@ -33,8 +40,8 @@ bool mishap_guard_has_password(mishap_text text);
  * without data when there is no memory. */
 mishap_text mishap_guard_redact(mishap_arena *arena, mishap_text text);
 
-/* Copy a JSON value into the buffer with what goes by the name of a secret, and passwords in
- * addresses, redacted. */
+/* Copy a JSON value into the buffer with what goes by the name of a secret (text, and numbers of
+ * six digits or more), and passwords in addresses, redacted. */
 void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value);
 
 /* -- known values ------------------------------------------------------------------------------ */

@@ -86,6 +86,38 @@ bool mishap_guard_secret_name(mishap_text name)
     return ends_in((mishap_text){ letters, length }, endings, sizeof endings / sizeof *endings);
 }
 
+/* The least number of six digits. */
+static const double long_number = 100000;
+
+static bool is_long(double number)
+{
+    return number >= long_number || number <= -long_number;
+}
+
+/* Several are counted: `tokens: 120000`. */
+static bool names_secret_number(mishap_text name)
+{
+    return name.length && (name.data[name.length - 1] | 32) != 's' &&
+           mishap_guard_secret_name(name);
+}
+
+bool mishap_guard_secret_value(mishap_text name, const mishap_value *value)
+{
+    switch (value->kind) {
+    case MISHAP_KIND_INT:
+        return is_long((double)value->integer) && names_secret_number(name);
+    case MISHAP_KIND_UINT:
+        return names_secret_number(name);
+    case MISHAP_KIND_REAL:
+        return is_long(value->real) && names_secret_number(name);
+    case MISHAP_KIND_TEXT:
+    case MISHAP_KIND_JSON:
+        return mishap_guard_secret_name(name);
+    default:
+        return false;
+    }
+}
+
 /* What may stand in the authority of an address before the @. */
 static bool in_authority(char c)
 {
@@ -162,20 +194,36 @@ static void copy_string(mishap_buffer *buffer, yyjson_val *string)
     mishap_arena_release(&scratch);
 }
 
-/* `secret`: the value stands somewhere below the name of a secret, so no text in it is copied. */
-static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
+/* Which values stand somewhere below the name of a secret, and so are not copied. */
+struct secret {
+    bool texts, numbers;
+};
+
+/* Raw numbers have more digits than fit 64 bits. */
+static bool is_secret(yyjson_val *value, struct secret secret)
+{
+    if (yyjson_is_str(value))
+        return secret.texts;
+    return secret.numbers &&
+           (yyjson_is_raw(value) || (yyjson_is_num(value) && is_long(yyjson_get_num(value))));
+}
+
+static void copy_value(mishap_buffer *buffer, yyjson_val *value, struct secret secret)
 {
     size_t index, count;
     yyjson_val *key, *item;
     if (yyjson_is_obj(value)) {
         mishap_json_open(buffer, '{');
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            mishap_text name = mishap_json_text(key);
             /* A key may be an address too. Redacted, two could become one, so such a member is left
              * out. */
-            if (mishap_guard_has_password(mishap_json_text(key)))
+            if (mishap_guard_has_password(name))
                 continue;
-            mishap_json_key(buffer, mishap_json_text(key));
-            copy_value(buffer, item, secret || mishap_guard_secret_name(mishap_json_text(key)));
+            mishap_json_key(buffer, name);
+            copy_value(buffer, item,
+                       (struct secret){ secret.texts || mishap_guard_secret_name(name),
+                                        secret.numbers || names_secret_number(name) });
         }
         mishap_json_close(buffer, '}');
     } else if (yyjson_is_arr(value)) {
@@ -183,7 +231,7 @@ static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
         MISHAP_JSON_ITEMS (value, index, count, item)
             copy_value(buffer, item, secret);
         mishap_json_close(buffer, ']');
-    } else if (yyjson_is_str(value) && secret) {
+    } else if (is_secret(value, secret)) {
         mishap_json_string(buffer, mishap_guard_redacted);
     } else if (yyjson_is_str(value)) {
         copy_string(buffer, value);
@@ -194,5 +242,5 @@ static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
 
 void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value)
 {
-    copy_value(buffer, value, false);
+    copy_value(buffer, value, (struct secret){ false, false });
 }

@@ -167,7 +167,7 @@ static bool add_member(mishap *m, const mishap_member **first, mishap_member **l
         m->incomplete = true;
         return false;
     }
-    if (value.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(kept))
+    if (mishap_guard_secret_value(kept, &value))
         value = mishap_value_of_text(mishap_guard_redacted);
     mishap_keep_value(m, &value);
     *member = (mishap_member){ NULL, kept, value };

@@ -101,8 +101,7 @@ static void keep_actual(mishap_field *field)
                 (field->actual.kind == MISHAP_KIND_REAL && !is_number(&field->actual));
     if (null && mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
         field->actual = mishap_value_none(); /* what is out of range is a number */
-    if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
-        mishap_guard_secret_name(field->field))
+    if (!names_type(&field->actual) && mishap_guard_secret_value(field->field, &field->actual))
         field->actual = mishap_value_of_text(mishap_guard_redacted);
 }
 

@@ -8,7 +8,8 @@
 /* No leak that has to be replaced. */
 static const mishap_leak_kind NONE = (mishap_leak_kind)MISHAP_LEAK_KINDS;
 
-/* A string of a document that is replaced: the byte of its quotation mark. */
+/* A string or a number of a document that is replaced: its first byte, of a string the quotation
+ * mark. */
 struct replaced {
     size_t at;
     mishap_leak_kind kind;
@@ -31,7 +32,7 @@ static struct replaced string_at(const struct strings *strings, size_t index)
     return replaced;
 }
 
-/* Where a string of a document begins and ends, with its quotation marks. */
+/* Where a string of a document begins and ends, with its quotation marks; or a number. */
 struct string {
     size_t start, end;
 };
@@ -48,6 +49,27 @@ static bool next_string(mishap_text json, struct string *string)
         if (json.data[at] == '\\')
             at++;
     string->end = at < json.length ? at + 1 : json.length;
+    return true;
+}
+
+static bool is_number(mishap_text json, const struct string *string)
+{
+    return json.data[string->start] != '"';
+}
+
+/* The next string or number behind this one; false if there is none. */
+static bool next_scalar(mishap_text json, struct string *scalar)
+{
+    static const char digits[] = "0123456789-+.eE";
+    size_t at = scalar->end;
+    while (at < json.length && json.data[at] != '"' && !memchr(digits, json.data[at], 11))
+        at++;
+    scalar->start = scalar->end = at;
+    if (at == json.length || json.data[at] == '"')
+        return next_string(json, scalar);
+    while (at < json.length && memchr(digits, json.data[at], sizeof digits - 1))
+        at++;
+    scalar->end = at;
     return true;
 }
 
@@ -75,6 +97,19 @@ static mishap_leak_kind kind_at(const mishap_leaks *leaks, const bool *explained
             leaks->list[i].start < string->end &&
             string->start < (alone ? leaks->list[i].end : leaks->list[i].own_end))
             return leaks->list[i].kind;
+    return NONE;
+}
+
+/* The kind of a replaced leak whose secret this number is. */
+static mishap_leak_kind kind_of_number(const mishap_leaks *leaks, const struct string *number)
+{
+    for (size_t i = 0; i < leaks->count; i++) {
+        const struct mishap_leak_range *leak = &leaks->list[i];
+        bool secret = leak->kind == MISHAP_LEAK_CREDENTIAL || leak->kind == MISHAP_LEAK_CONNECTION;
+        if (leak->replaced && secret && leak->secret < number->end &&
+            number->start < leak->secret_end)
+            return leak->kind;
+    }
     return NONE;
 }
 
@@ -164,10 +199,11 @@ static bool is_in_container(const struct string *list, size_t count, const struc
 }
 
 /*
- * A leak may be a part of one string, or of several, such as a password and its name. The string
- * that is a leak alone is replaced; if there is none, or if the leak consists of what is none
- * alone, all values that the leak touches. `all`: an earlier round has left something, so that all
- * values and names are replaced that a leak touches.
+ * A number is replaced if it is the secret of a leak. A leak may be a part of one string, or of
+ * several, such as a password and its name. The string that is a leak alone is replaced; if there
+ * is none, or if the leak consists of what is none alone, all values that the leak touches. `all`:
+ * an earlier round has left something, so that all values and names are replaced that a leak
+ * touches.
  */
 static void choose_strings(struct strings *strings, const mishap_leaks *leaks, mishap_text json,
                            mishap_leaks_known *known, bool all)
@@ -179,7 +215,12 @@ static void choose_strings(struct strings *strings, const mishap_leaks *leaks, m
         if (kind_at(leaks, NULL, true, &at) != NONE &&
             mishap_leaks_kind(inside(json, &at), known) != NONE)
             explain(leaks, explained, &at);
-    for (struct string at = { 0 }; next_string(json, &at);) {
+    for (struct string at = { 0 }; next_scalar(json, &at);) {
+        if (is_number(json, &at)) {
+            if (kind_of_number(leaks, &at) != NONE)
+                add_string(strings, at.start, kind_of_number(leaks, &at));
+            continue;
+        }
         mishap_leak_kind touched = kind_at(leaks, NULL, true, &at), kind = NONE;
         bool beside = is_in_container(containers, count, &at);
         if ((touched == NONE && !beside) || mishap_leaks_is_sentence(inside(json, &at)))
@@ -200,17 +241,18 @@ struct copy {
     mishap_buffer out;
     const mishap_secrets *secrets;
     mishap_text json;     /* as it was */
-    struct string string; /* the string of it that was copied last */
+    struct string string; /* the string or the number of it that was copied last */
     const struct strings *replaced;
     size_t next; /* of those */
     bool changed;
 };
 
-/* Go to the next string of the document; the kind of the leak that it is replaced for, or NONE. */
+/* Go to the next string or number of the document; the kind of the leak that it is replaced for, or
+ * NONE. */
 static mishap_leak_kind step(struct copy *copy)
 {
     const struct strings *replaced = copy->replaced;
-    next_string(copy->json, &copy->string);
+    next_scalar(copy->json, &copy->string);
     size_t count = string_count(replaced);
     while (copy->next < count && string_at(replaced, copy->next).at < copy->string.start)
         copy->next++;
@@ -219,12 +261,18 @@ static mishap_leak_kind step(struct copy *copy)
     return NONE;
 }
 
-/* Pass the strings of a value that is not copied. */
+/* A number; raw ones have more digits than fit 64 bits. */
+static bool is_numeric(yyjson_val *value)
+{
+    return yyjson_is_num(value) || yyjson_is_raw(value);
+}
+
+/* Pass the strings and the numbers of a value that is not copied. */
 static void skip_value(struct copy *copy, yyjson_val *value, size_t depth)
 {
     size_t index, count;
     yyjson_val *key, *item;
-    if (yyjson_is_str(value))
+    if (yyjson_is_str(value) || is_numeric(value))
         step(copy);
     else if (depth > DEEPEST)
         copy->out.failed = true;
@@ -266,6 +314,16 @@ static void copy_string(struct copy *copy, mishap_text text)
     mishap_buffer_release(&hidden);
 }
 
+static void copy_number(struct copy *copy, yyjson_val *value)
+{
+    mishap_leak_kind leak = step(copy);
+    copy->changed = copy->changed || leak != NONE;
+    if (leak != NONE)
+        mishap_json_string(&copy->out, mishap_leaks_sentence(leak));
+    else
+        mishap_json_copy(&copy->out, value);
+}
+
 /* True if a member of this name may be copied: a changed key could become the same as another. */
 static bool may_copy(struct copy *copy, mishap_text key)
 {
@@ -301,6 +359,8 @@ static void copy_value(struct copy *copy, yyjson_val *value, size_t depth)
         mishap_json_close(b, ']');
     } else if (yyjson_is_str(value)) {
         copy_string(copy, mishap_json_text(value));
+    } else if (is_numeric(value)) {
+        copy_number(copy, value);
     } else {
         mishap_json_copy(b, value);
     }

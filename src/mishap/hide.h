@@ -11,8 +11,8 @@
 /*
  * Take out of a JSON document everything that must not leave, in any part of it: a string with a
  * leak that has to be replaced, such as a stack trace, is replaced by a sentence, the values of
- * secrets by [redacted], and a member whose key has either is left out. Numbers stay. `secrets` and
- * `known` may be NULL.
+ * secrets by [redacted], and a member whose key has either is left out. A number that is a password
+ * by its name is replaced like a string, other numbers stay. `secrets` and `known` may be NULL.
  *
  * The result is NULL, or what was found, for the log: to be recorded with the same secrets, and
  * freed. It is a RUNTIME_ERROR if something was replaced. What can not be cleaned (there is no

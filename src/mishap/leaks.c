@@ -217,6 +217,8 @@ static void note_leak(void *state, const mishap_leak *leak)
         .start = leak->start,
         .end = leak->start + leak->length,
         .own_end = leak->start + leak->length,
+        .secret = leak->secret,
+        .secret_end = leak->secret + (leak->secret_length ? leak->secret_length : leak->length),
         .kind = leak->kind,
         .replaced = replaced,
         .rule = leak->rule,

@@ -52,6 +52,8 @@ typedef struct mishap_leaks {
     struct mishap_leak_range {
         size_t start, end; /* bytes of the text */
         size_t own_end;    /* the same, also of the last one of too many */
+        size_t secret,
+            secret_end; /* what must not be shown of it; all of it if that is not known */
         mishap_leak_kind kind;
         bool replaced;
         const char *rule;

@@ -236,7 +236,7 @@ static mishap_member *member_for(mishap *m, const member_list *list, mishap_text
 
 static void add_member(mishap *m, const member_list *list, mishap_text key, mishap_value value)
 {
-    if (value.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(key))
+    if (mishap_guard_secret_value(key, &value))
         value = mishap_value_of_text(mishap_guard_redacted);
     mishap_member *member = member_for(m, list, key);
     if (member) {

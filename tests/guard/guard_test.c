@@ -564,6 +564,15 @@ static void every_string_below_the_name_of_a_secret_is_redacted(void **state)
         "\"bob\"}");
 }
 
+static void a_long_number_by_the_name_of_a_secret_is_redacted(void **state)
+{
+    (void)state;
+    assert_copied(T("{\"password\":100000,\"pass\":100000,\"tokens\":100000,\"n\":1500000}"),
+                  "{\"password\":\"[redacted]\",\"pass\":100000,\"tokens\":100000,\"n\":1500000}");
+    assert_copied(T("{\"password\":99999,\"secret\":[-100000,1e5,12345678901234567890123]}"),
+                  "{\"password\":99999,\"secret\":[\"[redacted]\",\"[redacted]\",\"[redacted]\"]}");
+}
+
 static void what_is_no_text_is_no_secret(void **state)
 {
     (void)state;
@@ -800,6 +809,7 @@ int main(void)
         TEST(a_password_that_cannot_be_redacted_for_lack_of_memory_is_not_handed_out),
         TEST(secrets_in_nested_json_are_redacted),
         TEST(every_string_below_the_name_of_a_secret_is_redacted),
+        TEST(a_long_number_by_the_name_of_a_secret_is_redacted),
         TEST(what_is_no_text_is_no_secret),
         TEST(json_without_secrets_is_copied_as_it_is),
         TEST(traces_are_found_in_every_language),

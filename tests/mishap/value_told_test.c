@@ -285,7 +285,9 @@ static void secrets_are_redacted_wherever_they_come_in(void **state)
     (void)state;
     mishap *m = mishap_raise(NOT_FOUND, "Cannot reach %s.", "redis://:hunter2@cache");
     mishap_tell(m, "password", "hunter2");
-    mishap_tell(m, "token", 5); /* a number is no secret */
+    mishap_tell(m, "token", 5); /* a short number is no secret */
+    mishap_tell(m, "api_password", 12345678);
+    mishap_tell(m, "passphrase", 123456.5);
     mishap_tell(m, "address", "postgres://app:hunter2@db/x");
     mishap_tell(m, "body", mishap_value_of_json("{\"user\":\"bob\",\"api_key\":\"hunter2\"}"));
     mishap_note(m, "Authorization", "Bearer hunter2");
@@ -302,13 +304,18 @@ static void secrets_are_redacted_wherever_they_come_in(void **state)
                                          .actual = mishap_value_of_string("hunter2") });
     mishap_field_range(m, "token", mishap_value_of_int(0), mishap_value_of_int(9),
                        mishap_value_of_int(12));
+    mishap_field_range(m, "passwd", mishap_value_of_int(0), mishap_value_of_int(9),
+                       mishap_value_of_int(123456));
     assert_text(mishap_told(m)->message, "Cannot reach redis://:" REDACTED "@cache.");
     assert_told_text(m, "password", REDACTED);
     assert_int_equal(told(m, "token")->integer, 5);
+    assert_told_text(m, "api_password", REDACTED);
+    assert_told_text(m, "passphrase", REDACTED);
     assert_told_text(m, "address", "postgres://app:" REDACTED "@db/x");
     assert_told_json(m, "body", "{\"user\":\"bob\",\"api_key\":\"" REDACTED "\"}");
     assert_text(mishap_told(m)->fields->actual.text, REDACTED);
     assert_int_equal(mishap_told(m)->fields->next->actual.integer, 12);
+    assert_text(mishap_told(m)->fields->next->next->actual.text, REDACTED);
     assert_account_has(m, "noted Authorization = \"" REDACTED "\"");
     assert_account_has(m, "noted upstream = \"http://u:" REDACTED "@h/\"");
     assert_account_lacks(m, "hunter2");

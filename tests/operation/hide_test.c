@@ -190,6 +190,31 @@ static void a_leak_of_several_strings_costs_their_values(void **state)
         MISHAP_CODE_RUNTIME_ERROR);
 }
 
+/* A password of digits may come as a number. */
+static void a_number_that_is_a_password_is_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *clean;
+    } cases[] = {
+        { "{\"n\":-1.5e3,\"password\":12345678,\"c\":87654321}",
+          "{\"n\":-1500.0,\"password\":\"A credential was removed here.\",\"c\":87654321}" },
+        { "{\"list\":[1,true,{\"password\" : 12345678}],\"c\":\"x\",\"d\":87654321}",
+          "{\"list\":[1,true,{\"password\":\"A credential was removed here.\"}],\"c\":\"x\",\"d\":"
+          "87654321}" },
+        { "{\"p\\u0061ssword\":12345678,\"c\":7}",
+          "{\"password\":\"A credential was removed here.\",\"c\":7}" },
+        { "{\"password\":123456789012345678901234567890,\"c\":123456789012345678901234567890}",
+          "{\"password\":\"A credential was removed "
+          "here.\",\"c\":123456789012345678901234567890}" },
+        { "{\"" SQL "\":{\"password\":12345678,\"n\":1},\"password\":12345678}",
+          "{\"password\":\"A credential was removed here.\"}" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_ptr_equal(hidden_as(cases[i].json, NULL, cases[i].clean), MISHAP_CODE_RUNTIME_ERROR);
+    assert_null(hidden_as("{\"password\":12345,\"c\":7}", NULL, "{\"password\":12345,\"c\":7}"));
+}
+
 /* The strings behind a member that is left out are counted on. */
 static void a_member_with_a_leaking_name_goes_with_all_that_is_in_it(void **state)
 {
@@ -482,6 +507,7 @@ int main(void)
         TEST(without_secrets_only_stack_traces_are_taken_out),
         TEST(only_the_string_that_leaks_is_replaced),
         TEST(a_leak_of_several_strings_costs_their_values),
+        TEST(a_number_that_is_a_password_is_replaced),
         TEST(a_member_with_a_leaking_name_goes_with_all_that_is_in_it),
         TEST(what_is_only_likely_stays_unless_the_guard_is_strict),
         TEST(what_the_caller_sent_is_no_leak),
