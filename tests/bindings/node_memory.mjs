@@ -76,7 +76,7 @@ test("a document that could not be judged counts as replaced, and is not sent", 
     const { native, dialects, codes } = require("./lib/native.cjs"), problem = dialects.get("problem").index, code = codes.get("NOT_FOUND").index;
     const message = `No ${LEAK}`, call = () => native.render(problem, code, message, []), rendering = lastNeeded(call, call());
     let unjudged = 0;
-    for (const rest of ["", "+"])
+    for (const rest of ["", "+", "!"])
         for (let at = rendering + 1; at <= rendering + 40; at++) {
             process.env.MISHAP_SCARCE = `${++round}:${at}${rest}`;
             const given = native.guarded(problem, code, message, [], false, undefined);

@@ -68,10 +68,8 @@ static mishap_text guard_document(mishap_buffer *buffer, const mishap_dialect *d
     mishap *found = mishap_guard_json(buffer, strict, known->list, known->count);
     *replaced = buffer->failed || mishap_is(found, RUNTIME_ERROR);
     mishap_free(found);
-    if (!buffer->failed)
-        return mishap_buffer_text(buffer);
-    mishap_buffer_release(buffer);
-    return mishap_render(dialect, mishap_out_of_memory(), buffer);
+    return buffer->failed ? mishap_render(dialect, mishap_out_of_memory(), buffer)
+                          : mishap_buffer_text(buffer);
 }
 
 /* The mishap of a document in canonical form, with a code that the catalog does not have. NULL: it
