@@ -6,6 +6,7 @@ The functions are listed by the compiler (-aux-info), not by scripts/manual, and
 """
 import atexit
 import glob
+import json
 import os
 import re
 import shutil
@@ -110,19 +111,57 @@ def what_a_comment_says_is_text_for_roff():
         expect(not re.match(r"\.(?!TH \"|nh$|ad l$|SH |nf$|fi$|PP$|RS 4$|RE$|IP )|'", line), "a request of the comment:", line)
 
 
+# ---- Commands ------------------------------------------------------------------------------------
+
+COMMANDS = os.path.join(FOLDER, "man1")
+PROGRAM_PAGE = os.path.join(FOLDER, "mishap.1")
+
+
+def command_pages():
+    """What scripts/manual makes of the page of the program, once: the paths."""
+    if not os.path.exists(PROGRAM_PAGE):
+        with open(PROGRAM_PAGE, "wb") as file:
+            file.write(run_program(os.environ["MISHAP_PROGRAM"], "manual").out)
+        done = run_program(sys.executable, SCRIPT, "commands", COMMANDS, PROGRAM_PAGE)
+        equal((done.status, done.err), (0, b""), "scripts/manual")
+    return sorted(glob.glob(COMMANDS + "/*.1"))
+
+
+@test
+def every_command_of_the_program_has_a_page():
+    manifest = json.loads(run_program(os.environ["MISHAP_PROGRAM"], "manifest", "--output", "json").out)["data"]["commands"]
+    pages = [os.path.basename(path) for path in command_pages()]
+    equal(pages, sorted({"mishap-%s.1" % name.split(".")[0] for name in manifest} - {"mishap-catalog.1"}), "pages")
+    common = set.intersection(*(set(command["flags"]) for command in manifest.values()))  # these are in mishap(1) alone
+    for name, command in manifest.items():
+        word = name.split(".")[0]
+        page = read(PROGRAM_PAGE if word == "catalog" else os.path.join(COMMANDS, "mishap-%s.1" % word)).replace("\\-", "-")
+        expect(command["description"].rstrip(".") in page.replace("\\(ga", "`"), name, "is not described:", command["description"])
+        for flag in set(command["flags"]) - common:
+            expect("--" + flag.replace("_", "-") in page, name, "does not have", flag)
+        expect(re.search(r"^\\fBmishap %s\b" % name.replace(".", " "), page, re.M) or word == "catalog", name, "has no synopsis", page[:500])
+
+
+@test
+def a_page_of_a_command_has_its_own_words_and_no_others():
+    command_pages()
+    page = read(os.path.join(COMMANDS, "mishap-wrap.1"))
+    equal(page.split("\n")[0].split()[:2], ['.TH', '"mishap-wrap"'], "the title")
+    expect("\\fBmishap wrap\\fR [\\fIOPTIONS\\fR]\\fB \\-\\- COMMAND...\\fR\n" in page, "the options stand behind `--`:", page[:600])
+    expect("mishap wrap \\-\\- git pull" in page and "gateway" not in page and ".BR mishap (1)" in page, page)
+    page = read(os.path.join(COMMANDS, "mishap-keys.1"))
+    equal(re.findall(r'^\.SS "keys (\w+)', page, re.M), ["add", "list", "remove", "disable"], "the commands of a group")
+
+
 # ---- Every page, of all sections -------------------------------------------------------------------
 
 
 def all_pages():
     """Those of section 3, and what the programs print of themselves."""
-    others = {"mishap.1": run_program(os.environ["MISHAP_PROGRAM"], "manual").out.decode()}
     catalog, codes = os.path.join(FOLDER, "mishap-catalog.1"), os.path.join(FOLDER, "mishap-codes.7")
     equal(run_program(sys.executable, SCRIPT, "catalog", catalog, "1.2.3", os.path.join(TREE, "catalog", "generate")).status, 0)
     equal(run_program(sys.executable, os.path.join(TREE, "catalog", "generate"), os.path.join(TREE, "catalog", "codes.txt"), "--manual", codes).status, 0)
-    for name, text in others.items():
-        with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
-            file.write(text)
-    return [os.path.join(FOLDER, "mishap.1"), catalog, codes] + sorted(
+    return [*command_pages(), PROGRAM_PAGE, catalog, codes] + sorted(
         path for path in glob.glob(PAGES + "/*.3") if not read(path).startswith(".so "))
 
 
