@@ -119,7 +119,7 @@ bench-journal: build ## what the record of a failure costs a request and a comma
 	@scripts/setup bench
 	@scripts/bench-journal
 
-bench-upload: build ## an upload of 1 GB that is streamed through a handler, against a bare loop, and its memory; MEGABYTES=1024 ROUNDS=3
+bench-upload: build ## an upload of 1 GB that is streamed through a handler, against a bare loop, and its memory; MEGABYTES=1024 ROUNDS=7
 	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-upload $(if $(MEGABYTES),--megabytes $(MEGABYTES)) $(if $(ROUNDS),--rounds $(ROUNDS))
 

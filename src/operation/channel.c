@@ -205,7 +205,7 @@ static size_t send_bytes(mishap_channel *channel, mishap_text bytes)
         sent += count > 0 ? (size_t)count : 0;
     }
     channel->count += sent;
-    if (channel->count >= ROOM && sent == bytes.length && !channel->refused)
+    if (channel->count >= MISHAP_CHANNEL_FIRST && sent == bytes.length && !channel->refused)
         share_memory(channel); /* the file is a long one */
     return sent;
 }

@@ -17,7 +17,11 @@
 
 #include "base/base.h"
 
-enum { MISHAP_CHANNEL_ROOM = 256 * 1024 }; /* bytes in the socket, and then in the memory */
+enum {
+    MISHAP_CHANNEL_FIRST = 256 * 1024, /* bytes that are sent over the socket */
+    MISHAP_CHANNEL_ROOM = 1024 * 1024, /* of the memory: a smaller one is full, and empty, so often
+                                          that most of the time is spent on changes of processes */
+};
 
 typedef struct mishap_channel {
     int socket;     /* -1: it is closed */

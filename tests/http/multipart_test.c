@@ -90,6 +90,34 @@ static void parts_are_read_in_pieces_of_any_size(void **state)
     assert_read("--XX--", "");
 }
 
+/* Text with its end at every place of the blocks that are searched at once; of random bytes, of CRs
+ * alone, and of bytes that look like the beginning and the end of a boundary, but are none. */
+static void a_boundary_is_found_at_every_place(void **state)
+{
+    static const char *const fillers[] = { "abc",
+                                           "\r",
+                                           "\rX",
+                                           "\r\n--X",
+                                           "\r\n--",
+                                           "XX-\n\r",
+                                           "\r\n--Xabcdefghijklmnopqrstuvwxyz0123456789\r\n-XX" };
+    static char form[1024], expected[1024];
+    (void)state;
+    for (size_t f = 0; f < sizeof fillers / sizeof *fillers; f++)
+        for (size_t length = 0; length < 300; length++) {
+            char text[301];
+            for (size_t i = 0; i < length; i++)
+                text[i] = fillers[f][i % strlen(fillers[f])];
+            text[length] = '\0';
+            snprintf(form, sizeof form, "--XX\r\n" PART("a") "%s\r\n--XX--", text);
+            snprintf(expected, sizeof expected, "[a=%s]", text);
+            for (size_t size = 400; size < 512; size += 37)
+                assert_string_equal(
+                    read_in("multipart/form-data; boundary=XX", mishap_text_of(form), size),
+                    expected);
+        }
+}
+
 static void what_is_no_form_is_refused(void **state)
 {
     static const struct {
@@ -504,6 +532,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(parts_are_read_in_pieces_of_any_size),
+        TEST(a_boundary_is_found_at_every_place),
         TEST(what_is_no_form_is_refused),
         TEST(boundaries_are_those_of_rfc_2046),
         TEST(heads_and_parts_have_limits),

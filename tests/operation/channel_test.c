@@ -13,7 +13,7 @@
 
 #include "operation/channel.h"
 
-enum { ROOM = MISHAP_CHANNEL_ROOM, LONG = 20 * ROOM + 4711 };
+enum { ROOM = MISHAP_CHANNEL_ROOM, LONG = 8 * ROOM + 4711 };
 
 /* A byte of the file, by its place. */
 static char byte_at(uint64_t at)

@@ -238,24 +238,57 @@ static size_t half_boundary(const mishap_multipart *reader, mishap_text text)
     return 0;
 }
 
-/* Find a boundary. It begins with a CR, which is rare in most files, and memchr() is several times
- * as fast as memmem(). A text with many of them is left to memmem(), whose time does not depend on
- * the text. */
-static const char *find_boundary(const mishap_multipart *reader, mishap_text text)
+/* Find a boundary that begins in the first `count` bytes. It has a CR at its beginning alone, so
+ * that the comparisons read each byte once more at most. */
+static const char *find_exactly(const mishap_multipart *reader, const char *text, size_t count)
 {
-    enum { FEW = 64 }; /* bytes for each CR, on average */
-    size_t length = reader->delimiter_length, tries = 0;
-    for (size_t at = 0; at + length <= text.length; at++, tries++) {
-        const char *cr = memchr(text.data + at, '\r', text.length - length + 1 - at);
-        if (!cr)
-            return NULL;
-        at = (size_t)(cr - text.data);
-        if (memcmp(cr, reader->delimiter, length) == 0)
-            return cr;
-        if (tries * FEW > at + 1024)
-            return memmem(cr, text.length - at, reader->delimiter, length);
+    const char *end = text + count;
+    while ((text = memchr(text, '\r', (size_t)(end - text)))) {
+        if (memcmp(text, reader->delimiter, reader->delimiter_length) == 0)
+            return text;
+        text++;
     }
     return NULL;
+}
+
+typedef unsigned char lanes __attribute__((vector_size(16)));
+
+static lanes load(const char *from)
+{
+    lanes loaded;
+    memcpy(&loaded, from, sizeof loaded);
+    return loaded;
+}
+
+enum { BLOCK = 4 * sizeof(lanes) };
+
+/* True if one of the bytes of a block is a CR, and the last character of the boundary is where it
+ * would be then. */
+static bool may_begin(const mishap_multipart *reader, const char *block)
+{
+    size_t last = reader->delimiter_length - 1;
+    lanes begin = (lanes){ 0 } + (unsigned char)'\r';
+    lanes end = (lanes){ 0 } + (unsigned char)reader->delimiter[last], found = { 0 };
+    for (size_t i = 0; i < BLOCK; i += sizeof found)
+        found |= (lanes)(load(block + i) == begin) & (lanes)(load(block + last + i) == end);
+    uint64_t halves[2];
+    memcpy(halves, &found, sizeof halves);
+    return halves[0] | halves[1];
+}
+
+/* Find a boundary. In random bytes every 256th is a CR: a search for the CR alone takes as long as
+ * everything else that is done with a large file. */
+static const char *find_boundary(const mishap_multipart *reader, mishap_text text)
+{
+    size_t length = reader->delimiter_length, at = 0;
+    size_t count = text.length < length ? 0 : text.length - length + 1; /* where it may begin */
+    for (; at + BLOCK <= count; at += BLOCK) {
+        const char *block = text.data + at;
+        const char *found = may_begin(reader, block) ? find_exactly(reader, block, BLOCK) : NULL;
+        if (found)
+            return found;
+    }
+    return count ? find_exactly(reader, text.data + at, count - at) : NULL;
 }
 
 /* Take bytes up to a boundary. Returns how many were used; the rest may be a part of one. */
