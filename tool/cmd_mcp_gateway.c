@@ -2,6 +2,7 @@
  * mishap mcp-gateway: an MCP server of another program, whose tools fail as ours do.
  * src/mcp/gateway does the work.
  */
+#include "audit.h"
 #include "mcp/gateway/gateway.h"
 #include "mishap/version.h"
 #include "operation/call.h"
@@ -9,6 +10,9 @@
 #include "wrap/wrap.h"
 
 static const mishap_param tool_name = { "tool", MISHAP_STRING, .length = { 1, 256 } };
+
+static const mishap_param header_item = { "header", MISHAP_STRING, .secret = true,
+                                          .length = { 3, 8000 } };
 
 static const mishap_param params[] = {
     { "allow", MISHAP_ARRAY, .items = &tool_name, .length = { 0, 1000 }, .placeholder = "TOOL",
@@ -18,7 +22,12 @@ static const mishap_param params[] = {
     { "start_timeout", MISHAP_NUMBER, .range = { 0.1, 86400 }, .initial = "60",
       .placeholder = "SECONDS",
       .help = "Time for a server that was started to answer `initialize`" },
-    { "command", MISHAP_ARRAY, .items = &tool_word, .rest = true, .required = true,
+    { "to", MISHAP_STRING, .length = { 8, 8000 }, .placeholder = "URL",
+      .help = "The server, in place of a command: its endpoint for Streamable HTTP" },
+    { "header", MISHAP_ARRAY, .items = &header_item, .length = { 0, 20 },
+      .environment = "MISHAP_MCP_HEADER", .placeholder = "@FILE",
+      .help = "With --to: a header field for each request, such as Authorization: Bearer TOKEN" },
+    { "command", MISHAP_ARRAY, .items = &tool_word, .rest = true,
       .placeholder = "COMMAND...", .help = "The command that starts the server, behind --" },
     { 0 },
 };
@@ -28,6 +37,8 @@ static const mishap_example examples[] = {
       "The command that an MCP client runs" },
     { "mcp-gateway --allow echo --allow get-sum -- npx -y @modelcontextprotocol/server-everything",
       "With two of its tools" },
+    { "mcp-gateway --to https://example.com/mcp --header @token.txt",
+      "A server behind HTTP, for a client that speaks over standard input and output" },
     { 0 },
 };
 
@@ -44,10 +55,23 @@ static mishap_text *allowed(mishap_call *call, size_t *count)
 static mishap *run_gateway(mishap_call *call)
 {
     int error = 0;
+    audit_headers headers;
+    const char *url = mishap_string(call, "to");
+    const char *const *command = tool_command(call);
+    if (!url == !command)
+        return mishap_suggest(mishap_raise(INVALID_ARGUMENT, "Give either --to URL or a command."),
+                              "Run `mishap mcp-gateway -- COMMAND...` or `mishap mcp-gateway "
+                              "--to URL`.");
+    mishap *failure = audit_read_headers(call, &headers);
+    if (failure)
+        return failure;
     mishap_mcp_gateway_settings settings = {
         .program = call->app->name,
         .version = MISHAP_VERSION,
-        .argv = tool_command(call),
+        .argv = command,
+        .url = url,
+        .headers = headers.list,
+        .header_count = headers.count,
         .start_ms = (int64_t)(mishap_number(call, "start_timeout") * 1000),
         .call_ms = (int64_t)(mishap_number(call, "timeout") * 1000),
         .pipe_ignored = tool_origin.pipe_ignored,
@@ -55,7 +79,7 @@ static mishap *run_gateway(mishap_call *call)
     };
     settings.allow = allowed(call, &settings.allow_count);
     call->relayed.set = call->relayed.aside = true;
-    mishap *failure = mishap_mcp_gateway_run(&settings, &error);
+    failure = mishap_mcp_gateway_run(&settings, &error);
     if (failure)
         call->relayed.exit_code = error ? mishap_wrap_start_status(error)
                                         : mishap_told(failure)->code->exit_code;

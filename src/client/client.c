@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "client/libcurl.h"
+#include "client/single.h"
 
 enum {
     CONNECT_MS = 10000,
@@ -29,6 +30,8 @@ struct mishap_client {
 
     /* Of the request that runs now: */
     mishap_client_response *response;
+    bool (*piece)(void *state, mishap_text bytes); /* takes the body; NULL: the response does */
+    void *state;
     size_t most_head, most_body;
     size_t head_bytes;    /* of all heads, also of those before the last one */
     bool head_ended;      /* the empty line behind the last head has arrived */
@@ -157,12 +160,23 @@ static mishap *read_address(const char *url, char *origin, size_t size)
 
 /* -- what arrives ------------------------------------------------------------------------------ */
 
+static void note_status(mishap_client *client)
+{
+    long status = 0;
+    mishap_libcurl.curl_easy_getinfo(client->handle, CURL_GOT_STATUS, &status);
+    client->response->status = client->head_ended ? (int)status : 0;
+}
+
 /* Fewer bytes than there were: libcurl ends the request. */
 static size_t on_body(char *data, size_t size, size_t count, void *state)
 {
     mishap_client *client = state;
     mishap_buffer *body = &client->response->body;
     size_t length = size * count;
+    if (client->piece) {
+        note_status(client);
+        return client->piece(client->state, (mishap_text){ data, length }) ? length : 0;
+    }
     if (length > client->most_body - body->length) {
         client->exceeded = "body";
         return 0;
@@ -200,7 +214,7 @@ static int on_progress(void *state, int64_t expected, int64_t arrived, int64_t t
 {
     mishap_client *client = state;
     (void)expected, (void)to_send, (void)sent;
-    if (arrived > 0 && (uint64_t)arrived > client->most_body)
+    if (!client->piece && arrived > 0 && (uint64_t)arrived > client->most_body)
         client->exceeded = "body";
     return client->exceeded || (client->stop && *client->stop);
 }
@@ -436,12 +450,10 @@ static mishap *judge_result(const mishap_client *client, int result)
         m, "libcurl", client->error[0] ? client->error : mishap_libcurl.curl_easy_strerror(result));
 }
 
-/* Send it once. */
-static mishap *send_once(mishap_client *client, const mishap_client_request *request,
-                         const char *url, curl_list *headers, int64_t left_ms)
+static mishap *prepare_once(mishap_client *client, const mishap_client_request *request,
+                            const char *url, curl_list *headers, int64_t left_ms)
 {
     mishap_client_response *response = client->response;
-    long status = 0;
     response->status = 0;
     mishap_buffer_reset(&response->head);
     mishap_buffer_reset(&response->body);
@@ -451,9 +463,18 @@ static mishap *send_once(mishap_client *client, const mishap_client_request *req
     client->head_ended = false;
     if (!set_request(client, request, url, headers, left_ms))
         return mishap_raise(PRECONDITION, "This version of libcurl cannot be used.");
+    return NULL;
+}
+
+/* Send it once. */
+static mishap *send_once(mishap_client *client, const mishap_client_request *request,
+                         const char *url, curl_list *headers, int64_t left_ms)
+{
+    mishap *failure = prepare_once(client, request, url, headers, left_ms);
+    if (failure)
+        return failure;
     int result = mishap_libcurl.curl_easy_perform(client->handle);
-    mishap_libcurl.curl_easy_getinfo(client->handle, CURL_GOT_STATUS, &status);
-    response->status = client->head_ended ? (int)status : 0;
+    note_status(client);
     return judge_result(client, result);
 }
 
@@ -495,22 +516,53 @@ static mishap *send_and_follow(mishap_client *client, const mishap_client_reques
     return failure;
 }
 
-mishap *mishap_client_send(mishap_client *client, const mishap_client_request *request,
-                           mishap_client_response *response)
+static mishap *begin(mishap_client *client, const mishap_client_request *request,
+                     mishap_client_response *response, curl_list **headers)
 {
-    curl_list *headers = NULL;
     response->status = 0;
     mishap_buffer_reset(&response->head);
     mishap_buffer_reset(&response->body);
     client->response = response;
+    client->piece = request->piece;
+    client->state = request->state;
     client->most_head = request->most_head ? request->most_head : MOST_HEAD;
     client->most_body = request->most_body ? request->most_body : MOST_BODY;
+    *headers = NULL;
     mishap *failure = check_line(request, client->origin, sizeof client->origin);
-    if (!failure)
-        failure = list_headers(request, &headers);
+    return failure ? failure : list_headers(request, headers);
+}
+
+mishap *mishap_client_send(mishap_client *client, const mishap_client_request *request,
+                           mishap_client_response *response)
+{
+    curl_list *headers = NULL;
+    mishap *failure = begin(client, request, response, &headers);
     if (!failure)
         failure = send_and_follow(client, request, headers);
     mishap_libcurl.curl_slist_free_all(headers);
     client->response = NULL;
     return failure;
+}
+
+/* -- one of many, see many.c ------------------------------------------------------------------- */
+
+mishap *mishap_client_prepare(mishap_client *client, const mishap_client_request *request,
+                              mishap_client_response *response, curl_list **headers)
+{
+    int64_t total_ms = request->total_ms < 0 ? 0 : request->total_ms ? request->total_ms : TOTAL_MS;
+    mishap *failure = begin(client, request, response, headers);
+    return failure ? failure : prepare_once(client, request, request->url, *headers, total_ms);
+}
+
+mishap *mishap_client_finish(mishap_client *client, int result)
+{
+    note_status(client);
+    mishap *failure = judge_result(client, result);
+    client->response = NULL;
+    return failure;
+}
+
+curl_handle *mishap_client_handle(const mishap_client *client)
+{
+    return client->handle;
 }

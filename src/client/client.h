@@ -2,6 +2,7 @@
  * src/client: HTTP requests to other servers.
  *
  *     client.c   one request after the other on one connection
+ *     many.c     many requests at a time
  *     fields.c   the header fields of a response
  *     libcurl.c  loads libcurl, when the first client is opened
  *
@@ -63,6 +64,10 @@ typedef struct mishap_client_request {
     int total_ms;       /* … and for everything, redirects included; 0: 30 s */
     size_t most_head;   /* bytes of all header fields that are read; 0: 64 KB */
     size_t most_body;   /* bytes of the body that are read, before and after decoding; 0: 1 MB */
+    /* Takes the body as it arrives, decoded, in place of response->body; the status and the head are
+     * in the response by then. False: end the request. `most_body` has no meaning then. */
+    bool (*piece)(void *state, mishap_text bytes);
+    void *state;
     int redirects;    /* redirects that are followed, on the same origin; a request with a body
                          follows 307 and 308 only, one with a target none */
 } mishap_client_request;
@@ -93,6 +98,39 @@ void mishap_client_response_release(mishap_client_response *response);
  */
 mishap *mishap_client_send(mishap_client *client, const mishap_client_request *request,
                            mishap_client_response *response);
+
+/* -- many.c: many requests at a time, on one thread -------------------------------------------- */
+
+typedef struct mishap_client_many mishap_client_many;
+mishap *mishap_client_many_open(mishap_client_many **out); /* PRECONDITION, as above */
+void mishap_client_many_close(mishap_client_many *many);   /* … after its requests; may be NULL */
+
+/* One request. It is the caller's memory, does not move while it runs, and is zero at first. */
+typedef struct mishap_client_flight {
+    mishap_client *client; /* of its own, with any settings: connections are shared by all */
+    mishap_client_response response;
+    void *owner;
+    struct curl_list *headers; /* used by many.c, as what follows */
+    struct mishap_client_flight *next, *previous;
+    bool runs;
+} mishap_client_flight;
+
+/* Begin to send it: its text is copied, its body has to live until it ends. A redirect is not
+ * followed. total_ms -1: no time limit. A failure: it does not run. */
+mishap *mishap_client_many_begin(mishap_client_many *many, mishap_client_flight *flight,
+                                 const mishap_client_request *request);
+
+/* Go on with all of them, and wait until something has happened to one of them or to `files`, which
+ * are filled in as poll() does, or `wait_ms` have passed. */
+struct pollfd;
+void mishap_client_many_wait(mishap_client_many *many, struct pollfd *files, size_t count,
+                             int wait_ms);
+
+/* One that has ended, and how: as mishap_client_send(). NULL: none has. */
+mishap_client_flight *mishap_client_many_next(mishap_client_many *many, mishap **failure);
+
+/* End one that runs: its connection is closed. */
+void mishap_client_many_drop(mishap_client_many *many, mishap_client_flight *flight);
 
 /* Check the address, the first line and the header fields of a request without sending it: NULL, or
  * INVALID_ARGUMENT. */

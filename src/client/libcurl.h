@@ -13,6 +13,23 @@
 typedef struct curl_handle curl_handle;   /* libcurl's CURL */
 typedef struct curl_address curl_address; /* libcurl's CURLU */
 typedef struct curl_list curl_list;       /* libcurl's struct curl_slist */
+typedef struct curl_many curl_many;       /* libcurl's CURLM */
+
+/* libcurl's struct curl_waitfd */
+typedef struct curl_waiting {
+    int file;
+    short events, revents;
+} curl_waiting;
+
+/* libcurl's CURLMsg: what has happened to one of many. */
+typedef struct curl_message {
+    int what;
+    curl_handle *handle;
+    union {
+        void *unused;
+        int result;
+    } data;
+} curl_message;
 
 enum {
     CURL_INIT_ALL = 3,
@@ -69,6 +86,11 @@ enum {
     CURL_PART_PORT = 6,
     CURL_DEFAULT_PORT = 1,
 
+    /* many requests */
+    CURL_WAIT_IN = 1,
+    CURL_WAIT_OUT = 4,
+    CURL_HAS_ENDED = 1,
+
     /* results */
     CURL_FINE = 0,
     CURL_NO_PROXY_FOUND = 5,
@@ -95,6 +117,14 @@ enum {
     FUNCTION(const char *, curl_easy_strerror, (int result))                                       \
     FUNCTION(curl_list *, curl_slist_append, (curl_list *list, const char *text))                  \
     FUNCTION(void, curl_slist_free_all, (curl_list *list))                                         \
+    FUNCTION(curl_many *, curl_multi_init, (void))                                                 \
+    FUNCTION(int, curl_multi_cleanup, (curl_many *many))                                           \
+    FUNCTION(int, curl_multi_add_handle, (curl_many *many, curl_handle *handle))                   \
+    FUNCTION(int, curl_multi_remove_handle, (curl_many *many, curl_handle *handle))                \
+    FUNCTION(int, curl_multi_perform, (curl_many *many, int *running))                             \
+    FUNCTION(int, curl_multi_poll,                                                                 \
+             (curl_many *many, curl_waiting *files, unsigned count, int wait_ms, int *ready))      \
+    FUNCTION(curl_message *, curl_multi_info_read, (curl_many *many, int *left))                   \
     FUNCTION(curl_address *, curl_url, (void))                                                     \
     FUNCTION(void, curl_url_cleanup, (curl_address *address))                                      \
     FUNCTION(int, curl_url_set, (curl_address *address, int part, const char *text, unsigned how)) \

@@ -11,6 +11,7 @@
 #include "audit/process/orphans.h"
 #include "base/base.h"
 #include "base/signals.h"
+#include "mcp/gateway/remote.h"
 
 enum { GRACE_MS = 2000 };
 
@@ -53,6 +54,14 @@ static void close_pipes(struct pipes *pipes)
     }
 }
 
+/* The server is behind a URL: this process stands for it. Files that would close when a program is
+ * executed are closed by hand: the gateway waits for the end of the pipe for errors. */
+_Noreturn static void serve_url(const mishap_mcp_gateway_settings *settings)
+{
+    close_range(3, ~0U, 0);
+    _exit(mishap_mcp_gateway_remote_run(settings));
+}
+
 /* In the new process. */
 _Noreturn static void become(const struct pipes *pipes, const mishap_mcp_gateway_settings *settings,
                              const sigset_t *mask, pid_t parent)
@@ -67,8 +76,11 @@ _Noreturn static void become(const struct pipes *pipes, const mishap_mcp_gateway
     if (!settings->size_ignored)
         signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
-    if (dup2(pipes->in[0], STDIN_FILENO) >= 0 && dup2(pipes->out[1], STDOUT_FILENO) >= 0)
+    if (dup2(pipes->in[0], STDIN_FILENO) >= 0 && dup2(pipes->out[1], STDOUT_FILENO) >= 0) {
+        if (!argv)
+            serve_url(settings);
         execvp(argv[0], argv);
+    }
     int error = errno;
     ssize_t written = write(pipes->error[1], &error, sizeof error);
     _exit(written < 0 ? 126 : 127);

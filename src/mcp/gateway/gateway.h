@@ -12,6 +12,9 @@
  *     tell.c          failures: from an answer of the server to a mishap, and to an answer of ours
  *     tasks.c         tasks that have failed
  *     child.c         the process of the server
+ *     remote.c        … which is one of ours if the server is behind a URL
+ *     post.c          … and one request to it
+ *     events.c        … and server-sent events
  *     run.c           the loop between the two
  *
  * A conversation has neither files nor processes: lines go in, and lines come out in two buffers.
@@ -24,13 +27,17 @@
 #ifndef MISHAP_MCP_GATEWAY_H
 #define MISHAP_MCP_GATEWAY_H
 
+#include "client/client.h"
 #include "mishap/mishap.h"
 
 /* All texts belong to the caller. */
 typedef struct mishap_mcp_gateway_settings {
     const char *program;      /* whose log has the incidents */
     const char *version;      /* … of this program */
-    const char *const *argv;  /* the command of the server, then NULL */
+    const char *const *argv;  /* the command of the server, then NULL; or, if that is NULL, … */
+    const char *url;          /* … its address, and header fields for each request */
+    const mishap_client_header *headers;
+    size_t header_count;
     const mishap_text *allow; /* the tools that are offered; NULL: all */
     size_t allow_count;
     int64_t start_ms;  /* for the answer to `initialize`, and for lists of tools */

@@ -16,6 +16,7 @@
 #include "base/signals.h"
 #include "mcp/gateway/child.h"
 #include "mcp/gateway/inside.h"
+#include "mcp/gateway/remote.h"
 #include "mcp/transport/lines.h"
 #include "wrap/wrap.h"
 
@@ -437,9 +438,12 @@ mishap *mishap_mcp_gateway_run(const mishap_mcp_gateway_settings *settings, int 
     sigprocmask(SIG_SETMASK, NULL, &l.mask);
     mishap_mcp_gateway_open(&l.g, settings);
     l.g.now_ns = mishap_clock_monotonic_ns();
-    mishap *failure = take_files(&l);
+    mishap *failure = settings->url ? mishap_mcp_gateway_remote_check(settings) : NULL;
+    if (!failure)
+        failure = take_files(&l);
     if (!failure && (*error = start_server(&l)))
-        failure = mishap_wrap_not_started(settings->argv, *error);
+        failure = settings->url ? mishap_raise_errno(*error, "The gateway cannot start a process.")
+                                : mishap_wrap_not_started(settings->argv, *error);
     if (!failure)
         serve(&l);
     release(&l);
