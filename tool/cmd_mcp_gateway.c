@@ -2,14 +2,20 @@
  * mishap mcp-gateway: an MCP server of another program, whose tools fail as ours do.
  * src/mcp/gateway does the work.
  */
+#include <stdlib.h>
+
 #include "audit.h"
+#include "base/json_write.h"
 #include "mcp/gateway/gateway.h"
+#include "mcp/gateway/http/http.h"
 #include "mishap/version.h"
 #include "operation/call.h"
 #include "tool.h"
 #include "wrap/wrap.h"
 
 static const mishap_param tool_name = { "tool", MISHAP_STRING, .length = { 1, 256 } };
+
+#define HEADER_VARIABLE "MISHAP_MCP_HEADER"
 
 static const mishap_param header_item = { "header", MISHAP_STRING, .secret = true,
                                           .length = { 3, 8000 } };
@@ -22,10 +28,15 @@ static const mishap_param params[] = {
     { "start_timeout", MISHAP_NUMBER, .range = { 0.1, 86400 }, .initial = "60",
       .placeholder = "SECONDS",
       .help = "Time for a server that was started to answer `initialize`" },
+    { "listen", MISHAP_STRING, .length = { 3, 300 }, .placeholder = "HOST:PORT",
+      .pattern = "^(\\[[0-9a-fA-F:.%]+\\]|[^:\\s/\\[\\]]+):[0-9]{1,5}$",
+      .looks = "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
+      .help = "Serve clients over HTTP at /mcp, in place of standard input and output; port 0 "
+              "selects a free port" },
     { "to", MISHAP_STRING, .length = { 8, 8000 }, .placeholder = "URL",
       .help = "The server, in place of a command: its endpoint for Streamable HTTP" },
     { "header", MISHAP_ARRAY, .items = &header_item, .length = { 0, 20 },
-      .environment = "MISHAP_MCP_HEADER", .placeholder = "@FILE",
+      .environment = HEADER_VARIABLE, .placeholder = "@FILE",
       .help = "With --to: a header field for each request, such as Authorization: Bearer TOKEN" },
     { "command", MISHAP_ARRAY, .items = &tool_word, .rest = true,
       .placeholder = "COMMAND...", .help = "The command that starts the server, behind --" },
@@ -37,6 +48,8 @@ static const mishap_example examples[] = {
       "The command that an MCP client runs" },
     { "mcp-gateway --allow echo --allow get-sum -- npx -y @modelcontextprotocol/server-everything",
       "With two of its tools" },
+    { "mcp-gateway --listen 127.0.0.1:8080 -- npx -y @modelcontextprotocol/server-everything",
+      "For clients that speak over HTTP, each with a server of its own" },
     { "mcp-gateway --to https://example.com/mcp --header @token.txt",
       "A server behind HTTP, for a client that speaks over standard input and output" },
     { 0 },
@@ -52,9 +65,119 @@ static mishap_text *allowed(mishap_call *call, size_t *count)
     return list;
 }
 
-static mishap *run_gateway(mishap_call *call)
+/* -- over HTTP --------------------------------------------------------------------------------- */
+
+struct words {
+    const char **list;
+    size_t count;
+};
+
+static void add_word(struct words *words, const char *word)
+{
+    words->list[words->count++] = word;
+}
+
+/* The command of a gateway for one session, with the same settings. */
+static const char *const *gateway_command(mishap_call *call, const char *url,
+                                          const char *const *command)
+{
+    struct words words = { 0 };
+    size_t size = 12 + 2 * mishap_count(call, "allow") + mishap_count(call, "command");
+    words.list = mishap_call_take(call, size * sizeof *words.list);
+    if (!words.list)
+        return NULL;
+    add_word(&words, call->app->name);
+    add_word(&words, "mcp-gateway");
+    add_word(&words, "--timeout");
+    add_word(&words, mishap_call_print(call, "%g", mishap_number(call, "timeout")));
+    add_word(&words, "--start-timeout");
+    add_word(&words, mishap_call_print(call, "%g", mishap_number(call, "start_timeout")));
+    for (const mishap_call *t = mishap_first(call, "allow"); t; t = mishap_next(t)) {
+        add_word(&words, "--allow");
+        add_word(&words, mishap_call_print(call, "%s", mishap_string(t, "")));
+    }
+    add_word(&words, url ? "--to" : "--");
+    if (url)
+        add_word(&words, url);
+    for (size_t i = 0; command && command[i]; i++)
+        add_word(&words, command[i]);
+    add_word(&words, NULL);
+    return words.list;
+}
+
+/* The header fields reach the gateways in a variable: arguments can be read by other users. */
+static mishap *pass_headers(const audit_headers *headers)
+{
+    mishap_buffer json = { 0 };
+    mishap_json_open(&json, '[');
+    for (size_t i = 0; i < headers->count; i++) {
+        mishap_buffer line = { 0 };
+        mishap_buffer_put_text(&line, mishap_text_of(headers->list[i].name));
+        MISHAP_PUT(&line, ": ");
+        mishap_buffer_put_text(&line, mishap_text_of(headers->list[i].value));
+        json.failed = json.failed || line.failed;
+        mishap_json_string(&json, mishap_buffer_text(&line));
+        mishap_buffer_release(&line);
+    }
+    mishap_json_close(&json, ']');
+    mishap_buffer_put_char(&json, '\0');
+    bool set = !json.failed && setenv(HEADER_VARIABLE, json.data, 1) == 0;
+    mishap_buffer_release(&json);
+    return set ? NULL : mishap_out_of_memory();
+}
+
+static mishap *serve(mishap_call *call, const char *url, const char *const *command,
+                     const audit_headers *headers)
+{
+    const char *listen = mishap_string(call, "listen"), *colon = strrchr(listen, ':');
+    bool brackets = listen[0] == '[';
+    long port = strtol(colon + 1, NULL, 10);
+    if (port > 65535)
+        return mishap_field_range(mishap_raise(VALIDATION_ERROR, NULL), "listen",
+                                  mishap_value_of_int(0), mishap_value_of_int(65535),
+                                  mishap_value_of_int(port));
+    mishap *failure = url && headers->count ? pass_headers(headers) : NULL;
+    const mishap_mcp_gateway_listen settings = {
+        .program = call->app->name,
+        .host = mishap_call_print(call, "%.*s", (int)(colon - listen) - 2 * brackets,
+                                  listen + brackets),
+        .port = (int)port,
+        .argv = gateway_command(call, url, command),
+    };
+    if (!failure)
+        failure = mishap_mcp_gateway_serve(&settings);
+    return failure ? failure : mishap_answer_member(call, "stopped", (bool)true);
+}
+
+/* -- the command ------------------------------------------------------------------------------- */
+
+static mishap *relay(mishap_call *call, const char *url, const char *const *command,
+                     const audit_headers *headers)
 {
     int error = 0;
+    mishap_mcp_gateway_settings settings = {
+        .program = call->app->name,
+        .version = MISHAP_VERSION,
+        .argv = command,
+        .url = url,
+        .headers = headers->list,
+        .header_count = headers->count,
+        .start_ms = (int64_t)(mishap_number(call, "start_timeout") * 1000),
+        .call_ms = (int64_t)(mishap_number(call, "timeout") * 1000),
+        .pipe_ignored = tool_origin.pipe_ignored,
+        .size_ignored = tool_origin.size_ignored,
+    };
+    settings.allow = allowed(call, &settings.allow_count);
+    call->relayed.set = call->relayed.aside = true;
+    mishap *failure = mishap_mcp_gateway_run(&settings, &error);
+    if (failure)
+        call->relayed.exit_code = error && !url ? mishap_wrap_start_status(error)
+                                                : mishap_told(failure)->code->exit_code;
+    return failure;
+}
+
+static mishap *run_gateway(mishap_call *call)
+{
     audit_headers headers;
     const char *url = mishap_string(call, "to");
     const char *const *command = tool_command(call);
@@ -65,25 +188,8 @@ static mishap *run_gateway(mishap_call *call)
     mishap *failure = audit_read_headers(call, &headers);
     if (failure)
         return failure;
-    mishap_mcp_gateway_settings settings = {
-        .program = call->app->name,
-        .version = MISHAP_VERSION,
-        .argv = command,
-        .url = url,
-        .headers = headers.list,
-        .header_count = headers.count,
-        .start_ms = (int64_t)(mishap_number(call, "start_timeout") * 1000),
-        .call_ms = (int64_t)(mishap_number(call, "timeout") * 1000),
-        .pipe_ignored = tool_origin.pipe_ignored,
-        .size_ignored = tool_origin.size_ignored,
-    };
-    settings.allow = allowed(call, &settings.allow_count);
-    call->relayed.set = call->relayed.aside = true;
-    failure = mishap_mcp_gateway_run(&settings, &error);
-    if (failure)
-        call->relayed.exit_code = error ? mishap_wrap_start_status(error)
-                                        : mishap_told(failure)->code->exit_code;
-    return failure;
+    return mishap_string(call, "listen") ? serve(call, url, command, &headers)
+                                         : relay(call, url, command, &headers);
 }
 
 const mishap_operation tool_mcp_gateway = {
