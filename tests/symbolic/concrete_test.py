@@ -128,6 +128,18 @@ def calls_of_all_inputs_prove_nothing_of_what_rests_on_the_process():
         assert asked("check", of_bool("import %s\n" % module, "return True"))["error_type"] == "ValidationError", module
 
 
+def calls_that_lacked_memory_prove_nothing():
+    # Another machine may have more.
+    for body in ("y = False\ntry:\n    bytes(3_000_000_000)\n    y = True\nfinally:\n    return not y",
+                 "try:\n    bytes(3_000_000_000)\nexcept Exception:\n    return True\nreturn False",
+                 "try:\n    bytes(3_000_000_000)\nexcept:\n    return False\nreturn True"):
+        answer = asked("check", of_bool("", "x.as_integer_ratio()\n" + body))
+        assert answer["status"] == "error" and "it needs more memory than it may have" in answer["message"], (body, answer)
+    # A size that no machine has is the same everywhere.
+    body = "try:\n    'a' * 2 ** 62\nexcept Exception:\n    return x.as_integer_ratio()[1] == 1\nreturn False"
+    assert asked("check", of_bool("", body))["status"] == "verified"
+
+
 def calls_of_all_inputs_prove_what_rests_on_the_inputs_alone():
     for head, body in HIDES + DETERMINED:
         answer = asked("check", of_bool(head, body))

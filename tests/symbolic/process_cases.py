@@ -124,6 +124,7 @@ RESTS = [
     ('', "return 'a'.__hash__() != 0", 'hash'),
     ('import copy\n', "memo = {}\ncopy.deepcopy([1], memo)\nreturn list(memo)[0] % 64 != 65", 'memo of a copy'),
     ('import random\n', "return random.Random(5).random() < 2", 'chance'),
+    ('from random import getstate\n', "return getstate()[1][0] != -1", 'chance'),
     ('import datetime\n', "return datetime.datetime.fromtimestamp(0).hour == 0", 'time zone'),
     ('from datetime import date\n', "return date.fromtimestamp(0).day == 1", 'time zone'),
     ('from datetime import datetime\n', "return datetime(1970, 1, 1).timestamp() == 0", 'time zone'),

@@ -5,8 +5,8 @@
  *     main.c      starts the interpreter, reads the call, chooses the operation
  *     wire.c      packets on descriptor 3; a message that is written piece by piece
  *     deadline.c  the end of a call whose time is over, also while the interpreter is busy
- *     addresses.c a count of the addresses in texts
  *     memory.c    the limit of memory of a call
+ *     observed.c  counts of addresses in texts and of failed allocations
  *     output.c    what the code prints
  *     values.c    JSON to Python and back
  *     failure.c   exceptions as failures

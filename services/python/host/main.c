@@ -1,6 +1,6 @@
 /* Starts the interpreter, says that it is ready, and serves one call. */
-#include "addresses.h"
 #include "host.h"
+#include "observed.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -23,9 +23,10 @@ static void start_python(unsigned long seed)
     PyPreConfig before;
     PyConfig config;
     count_memory();
+    observed_memory();
     PyPreConfig_InitIsolatedConfig(&before);
     before.utf8_mode = 1;
-    if (PyStatus_Exception(Py_PreInitialize(&before)) || !addresses_offer())
+    if (PyStatus_Exception(Py_PreInitialize(&before)) || !observed_offer())
         give_up();
     PyConfig_InitIsolatedConfig(&config);
     config.site_import = 0;

@@ -454,3 +454,85 @@ def f(n: int) -> bool:
         return (None | A) is None
     except TypeError:
         return True
+
+#: check dicts = counterexample
+#: check nested = counterexample
+#: check second = counterexample
+#: check ranges = counterexample
+#: check objects = counterexample
+#: check ordered = counterexample
+#: check smallest = counterexample
+#: check in_order = counterexample
+#: check tuples = verified
+from dataclasses import dataclass
+
+@dataclass
+class Plain:
+    size: int
+
+@dataclass(order=True)
+class Ordered:
+    sizes: dict
+
+def dicts(n: int) -> bool:
+    """
+    raises: TypeError
+    post: False
+    """
+    return [{1: n}] < [{1: 1}]
+
+def nested(n: int) -> bool:
+    """
+    raises: TypeError
+    post: False
+    """
+    return [[{1: n}]] >= [[{1: 1}]]
+
+def second(n: int) -> bool:
+    """
+    pre: n > 0
+    raises: TypeError
+    post: False
+    """
+    return (n, {1: n}) < (1, {1: 1})
+
+def ranges(n: int) -> bool:
+    """
+    raises: TypeError
+    post: False
+    """
+    return [range(n)] > [range(2)]
+
+def objects(n: int) -> bool:
+    """
+    raises: TypeError
+    post: False
+    """
+    return [Plain(n)] <= [Plain(1)]
+
+def ordered(n: int) -> bool:
+    """
+    raises: TypeError
+    post: False
+    """
+    return Ordered({1: n}) < Ordered({1: 2})
+
+def smallest(n: int) -> int:
+    """
+    raises: TypeError
+    post: False
+    """
+    return min([({1: n}, 2), ({1: 1}, 3)])[1]
+
+def in_order(n: int) -> int:
+    """
+    raises: TypeError
+    post: False
+    """
+    return sorted([({1: n}, 2), ({1: 1}, 3)])[0][1]
+
+def tuples(a: int, b: int, c: int) -> bool:
+    """
+    post: _ == (a < b or (a == b and c < 7))
+    """
+    return ((a, "x"), c) < ((b, "x"), 7)

@@ -48,7 +48,8 @@ static bool is_chance(const node *n, const void *unused)
 {
     (void)unused;
     static const char *const names[] = { "random", "Random", NULL };
-    return (n->kind == N_NAME || n->kind == N_ALIAS) && is_named(n, names);
+    bool from = n->kind == N_IMPORT_FROM && n->name && strcmp(n->name, names[0]) == 0;
+    return from || ((n->kind == N_NAME || n->kind == N_ALIAS) && is_named(n, names));
 }
 
 /* -- views of dicts: `d.keys() | e` is a set --------------------------------------------------- */
@@ -388,7 +389,8 @@ const char *nature_of(analysis *a)
         const char *words;
     } found[] = {
         { first_in(a, is_hash, NULL), "a hash or an address; compare the values themselves" },
-        { first_in(a, is_memo, NULL), "the memo of a copy, whose keys are addresses; leave it out" },
+        { first_in(a, is_memo, NULL),
+          "the memo of a copy, whose keys are addresses; leave it out" },
         { first_in(a, is_chance, NULL), "chance; pass the number in as a parameter" },
         { first_in(a, is_set, NULL), "the order of a set; use a list or a dict, or sort it" },
         { first_in(a, joins_sets, NULL) ? first_in(a, lets_view_out, NULL) : NULL,

@@ -16,6 +16,7 @@
 
 #include <yyjson.h>
 
+#include "observed.h"
 #include "replay/replay.h"
 #include "solver/solver.h"
 
@@ -276,6 +277,7 @@ _Noreturn static void be_child(int to, const replay_call *c, int seconds)
     for (int fd = 0; null >= 0 && fd < 3; fd++)
         dup2(null, fd);
     PyOS_AfterFork_Child();
+    observed_memory();
     if (c->seed)
         be_other(to, c);
     static char answer_bytes[MOST_ANSWER];

@@ -1,5 +1,5 @@
-/* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks,
- * except for `in` on a str of which only the length is bounded. */
+/* Comparison: ==, <, in, is. A result may be a symbolic bool. What forks is `in` on a str of which
+ * only the length is bounded, and an order of sequences whose items may have none. */
 #include <string.h>
 
 #include "theories/theories.h"
@@ -225,6 +225,32 @@ static value *first_differing(machine *m, operator_kind op, const value *l, cons
     return NULL;
 }
 
+static bool have_order(const value *l, const value *r, int depth);
+
+static bool items_have_order(const value *l, const value *r, int depth)
+{
+    const values *a = &l->in.items, *b = &r->in.items;
+    if (depth == 5 || value_is_lazy(l) || value_is_lazy(r) || l->slots || r->slots)
+        return false;
+    for (size_t i = 0; i < a->count && i < b->count; i++)
+        if (!have_order(a->at[i], b->at[i], depth + 1))
+            return false;
+    return true;
+}
+
+/* True if an order of these raises no exception, whether they are equal or not. */
+static bool have_order(const value *l, const value *r, int depth)
+{
+    if (value_is_number(l) && value_is_number(r))
+        return true;
+    if (l->kind != r->kind)
+        return false;
+    if (l->kind == V_TUPLE || l->kind == V_LIST)
+        return items_have_order(l, r, depth);
+    return l->kind == V_STR || l->kind == V_BYTES || l->kind == V_DATE || l->kind == V_DELTA ||
+           l->kind == V_SET;
+}
+
 /* Lexicographic: by the first items that differ, or by length. */
 static value *items_compare(machine *m, operator_kind op, value *l, value *r, int line)
 {
@@ -246,9 +272,11 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
         value *same = same_or_equal(m, a->at[i], b->at[i], line);
         if (!same)
             return NULL;
+        /* If items cannot be compared Python raises, but only if they are the first to differ. */
+        if (!same->known && !have_order(a->at[i], b->at[i], 0))
+            same = value_bool(m, path_decide(m, same->term, true));
         if (same->known && same->truth)
             continue;
-        /* If items cannot be compared Python raises, but only if they are the first to differ. */
         value *before = compare(m, strict, a->at[i], b->at[i], line);
         if (!before && i > 0)
             path_unsupported(m, line, "compare items of one type",
@@ -540,57 +568,4 @@ bool add_item(machine *m, value *set, value *item, int line)
         values_add(m, &set->in.items, item);
     }
     return true;
-}
-
-/* -- isinstance -------------------------------------------------------------------------------- */
-
-static bool is_of_builtin(const value *v, const char *name)
-{
-    const char *type = value_type(v);
-    if (strcmp(name, "object") == 0)
-        return true;
-    if (v->kind == V_OBJECT && v->object.plain)
-        return is_of_builtin(v->object.plain, name);
-    if (v->kind == V_OBJECT || v->kind == V_FUNCTION || v->kind == V_CLASS)
-        return v->kind == V_CLASS && strcmp(name, "type") == 0;
-    if (v->of_class)
-        return v->kind == V_DICT && strcmp(name, "dict") == 0;
-    if (strcmp(name, "int") == 0 && v->kind == V_BOOL)
-        return true;
-    if (v->kind == V_SET)
-        return strcmp(name, v->frozen ? "frozenset" : "set") == 0;
-    return strcmp(name, type) == 0;
-}
-
-value *is_instance(machine *m, value *v, value *class, int line)
-{
-    if (class->kind == V_TUPLE) {
-        for (size_t i = 0; i < class->in.items.count; i++) {
-            value *one = is_instance(m, v, class->in.items.at[i], line);
-            if (!one || one->truth)
-                return one;
-        }
-        return value_bool(m, false);
-    }
-    if (class->kind == V_CLASS && class->class.protocol)
-        path_unsupported(m, line, "name a class", "isinstance() with a Protocol");
-    if (class->kind == V_CLASS)
-        return value_bool(m, v->of_class == class ||
-                                 (v->kind == V_OBJECT && is_subclass(v->object.class, class)));
-    static const char *const types[] = { "int",    "bool",      "float",     "str",
-                                         "list",   "tuple",     "dict",      "set",
-                                         "object", "frozenset", "range",     "type",
-                                         "bytes",  "complex",   "bytearray", "memoryview" };
-    for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof types / sizeof *types; i++)
-        if (strcmp(class->builtin.name, types[i]) == 0) {
-            if (v->kind == V_BUILTIN && strcmp(types[i], "type") == 0)
-                path_unsupported(m, line, "name the type", "isinstance() of a type of Python");
-            return value_bool(m, is_of_builtin(v, types[i]));
-        }
-    if (class->kind == V_BUILTIN && strncmp(class->builtin.name, "datetime.", 9) == 0)
-        return value_bool(m, (v->kind == V_DATE || v->kind == V_DELTA) &&
-                                 strcmp(value_type(v), class->builtin.name + 9) == 0);
-    if (class->kind == V_NONE || value_is_scalar(class))
-        return throw(m, "TypeError", line);
-    path_unsupported(m, line, "name a class or a tuple of classes", "isinstance() with this type");
 }

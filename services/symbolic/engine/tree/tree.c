@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "addresses.h"
 #include "mishap/text.h"
+#include "observed.h"
 #include "tree/tree.h"
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ void tree_open(unsigned long seed)
     config.use_hash_seed = 1; /* the order of sets is the same each time */
     config.hash_seed = seed;
     PyStatus status = PyConfig_SetString(&config, &config.program_name, L"/usr/bin/python3");
-    if (!PyStatus_Exception(status) && !addresses_offer())
+    if (!PyStatus_Exception(status) && !observed_offer())
         status = PyStatus_NoMemory();
     if (!PyStatus_Exception(status)) /* warnings of the compiler would go to standard error */
         status = PyWideStringList_Append(&config.warnoptions, L"ignore");
