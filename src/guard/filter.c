@@ -99,6 +99,7 @@ static bool visit_entries(const struct visit *visit, const char *at, size_t firs
 {
     mishap_leak_place *place = visit->place;
     for (const mishap_leak_entry *entry = &mishap_leak_entries[first]; entry->length; entry++) {
+        place->visits++;
         const char *begin = at - entry->offset;
         const char *other = begin + entry->other;
         if (entry->character &&

@@ -32,16 +32,17 @@ static mishap_leak_finding get_finding(const mishap_leak_findings *list, size_t 
     };
 }
 
-bool mishap_leak_findings_add(mishap_leak_findings *list, const mishap_leak_finding *finding)
+bool mishap_leak_findings_add(mishap_leak_findings *list, const mishap_leak_finding *finding,
+                              size_t most)
 {
-    if (list->count < MISHAP_LEAK_MOST_FOUND) {
+    if (list->count < most) {
         set_finding(list, list->count++, finding);
         return true;
     }
     mishap_leak_finding last = *finding;
     last.limit = true;
     last.confidence = MISHAP_LEAK_HIGH;
-    set_finding(list, MISHAP_LEAK_MOST_FOUND - 1, &last);
+    set_finding(list, list->count - 1, &last);
     return false;
 }
 

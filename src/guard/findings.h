@@ -5,7 +5,8 @@
 #include "guard/rules.h"
 
 enum {
-    MISHAP_LEAK_MOST_FOUND = 700, /* in a block */
+    MISHAP_LEAK_MOST_FOUND = 700,  /* in a block … */
+    MISHAP_LEAK_MOST_UNDONE = 400, /* … and as soon as an escape was undone */
     MISHAP_LEAK_MOST_RULES = 256,
 };
 
@@ -30,8 +31,10 @@ typedef struct mishap_leak_findings {
     } rest[MISHAP_LEAK_MOST_FOUND];
 } mishap_leak_findings;
 
-/* Add one. False: there is no room for more, and it has become a limit in place of the last. */
-bool mishap_leak_findings_add(mishap_leak_findings *list, const mishap_leak_finding *finding);
+/* Add one. False: there are `most` of them or more, and it has become a limit in place of the last.
+ */
+bool mishap_leak_findings_add(mishap_leak_findings *list, const mishap_leak_finding *finding,
+                              size_t most);
 
 /* Has the same rule found some of these bytes already? Of the two the surer one stays. */
 bool mishap_leak_findings_repeat(mishap_leak_findings *list, const mishap_leak_finding *finding);

@@ -20,10 +20,12 @@ enum {
     AHEAD = 2048, /* and so much behind it */
     WINDOW = BACK + BLOCK + AHEAD,
     NEAR = 256,              /* this much around an escape is undone with it */
-    STEPS = 6,               /* that all checks may take for each byte of a view */
-    FIRST_STEPS = 64 * 1024, /* and so many in each block, however short it is */
-    CALL_STEPS = 24,         /* that it costs to call a check */
-    FEW_STEPS = 4 * 1024,    /* a rule that has taken so few in a block is never off */
+    STEPS = 4,               /* that all checks may take for each byte of a view */
+    FIRST_STEPS = 48 * 1024, /* and so many in each block, however short it is */
+    HIT_STEPS = 16,          /* that it costs to find a literal, … */
+    CALL_STEPS = 24,         /* … to call a check, … */
+    FOUND_STEPS = 32,        /* … and to note what it has found: twice for each escape undone */
+    FEW_STEPS = 2 * 1024,    /* a rule that has taken so few in a block is not off */
     LONGEST_MATCH = 1024,    /* that is compared */
     LONGEST_FOUND = 4096,    /* that is reported */
     LEAST_VARIABLE = 8, /* a match with fewer bytes beside its literal is made of constant words */
@@ -211,14 +213,15 @@ static bool stands_in_block(const scan *s, const mishap_leak_place *place, size_
     return at >= from && at < to;
 }
 
-static void add_finding(scan *s, const mishap_leak_place *place)
+/* False: it belongs to the block before or behind. */
+static bool add_finding(scan *s, const mishap_leak_place *place)
 {
     const char *end = place->to - place->from > LONGEST_FOUND ? place->from + LONGEST_FOUND
                                                               : place->to;
     size_t start = byte_of_window(s, (size_t)(place->from - s->read), false);
     size_t stop = byte_of_window(s, (size_t)(end - s->read), true);
     if (!stands_in_block(s, place, start, stop))
-        return; /* it belongs to the block before or behind */
+        return false;
     mishap_leak_finding finding = {
         .start = (uint16_t)start,
         .end = (uint16_t)stop,
@@ -230,8 +233,33 @@ static void add_finding(scan *s, const mishap_leak_place *place)
         .limit = place->limit,
     };
     if (is_double(s, &finding))
-        return;
-    s->stopped = !mishap_leak_findings_add(&s->list, &finding);
+        return true;
+    size_t most = s->view == TEXT ? MISHAP_LEAK_MOST_FOUND : MISHAP_LEAK_MOST_UNDONE;
+    s->stopped = !mishap_leak_findings_add(&s->list, &finding, most);
+    return true;
+}
+
+/* A rule that has taken too many steps makes a finding of its own; without one no rule gives up. */
+static bool give_up(scan *s, mishap_leak_place *place)
+{
+    place->limit = true;
+    place->from = place->at;
+    place->to = place->behind;
+    place->secret = NULL;
+    bool noted = add_finding(s, place);
+    place->limit = false;
+    return noted;
+}
+
+/* What the filter did counts as well. False: there were far too many steps, and the rest of the
+ * block is not judged. */
+static bool count_all_steps(scan *s, mishap_leak_place *place, size_t taken)
+{
+    s->taken += taken + place->visits + HIT_STEPS;
+    place->visits = 0;
+    if (s->taken > s->steps + s->steps / 2 && give_up(s, place))
+        s->stopped = true;
+    return !s->stopped;
 }
 
 /* Steps are counted for each rule. When all together have used up those of the block, rules that
@@ -240,16 +268,9 @@ static void add_finding(scan *s, const mishap_leak_place *place)
 static void count_steps(scan *s, mishap_leak_place *place, size_t rule, size_t taken)
 {
     s->used[rule] += (uint32_t)taken;
-    s->taken += taken;
-    if (s->taken <= s->steps || s->used[rule] <= FEW_STEPS || s->stopped)
-        return;
-    s->used[rule] = OFF;
-    place->limit = true;
-    place->from = place->at;
-    place->to = place->behind;
-    place->secret = NULL;
-    add_finding(s, place);
-    place->limit = false;
+    if (count_all_steps(s, place, taken) && s->taken > s->steps && s->used[rule] > FEW_STEPS &&
+        give_up(s, place))
+        s->used[rule] = OFF;
 }
 
 /* Most short texts have no literal: the lists of rules are set at the first one of a view. */
@@ -270,10 +291,11 @@ static bool judge_place(void *state, mishap_leak_place *place)
     const char *done = s->read + s->done[rule];
     if (place->at < done || s->used[rule] == OFF ||
         (s->view == TEXT && place->at >= s->window + (s->to - s->base)))
-        return true;
+        return count_all_steps(s, place, 0);
     if (mishap_leak_judge(place) && place->from >= done) {
         if (!is_known(s, place)) {
             s->done[rule] = (uint16_t)(place->to - s->read);
+            place->steps += FOUND_STEPS << views[s->view].count;
             add_finding(s, place);
         }
     }
@@ -306,11 +328,6 @@ static void judge_undone(scan *s, reading view, struct undone *undone)
     judge_view(s, view, undone->text, end, undone->text, end);
 }
 
-static bool has_escape(mishap_leak_escape escape, const char *from, const char *to)
-{
-    return mishap_leak_escaped(escape, from, to) != to;
-}
-
 /* Undo the escapes of a text. False: there was nothing to undo after all, such as a < that begins
  * no tag, so the text has been judged already. */
 static bool undo_text(struct undone *undone, mishap_leak_escape escape, const char *from,
@@ -330,10 +347,11 @@ static void judge_piece(scan *s, mishap_leak_escape escape, const char *from, co
         return;
     judge_undone(s, escape == MISHAP_LEAK_JSON ? JSON : HTML, once);
     const char *end = once->text + once->length;
-    if (has_escape(MISHAP_LEAK_JSON, once->text, end) &&
+    if (mishap_leak_escaped(MISHAP_LEAK_JSON, once->text, end) != end &&
         undo_text(twice, MISHAP_LEAK_JSON, once->text, end))
         judge_undone(s, escape == MISHAP_LEAK_JSON ? JSON_TWICE : HTML_JSON, twice);
-    if (escape == MISHAP_LEAK_JSON && has_escape(MISHAP_LEAK_HTML, once->text, end) &&
+    if (escape == MISHAP_LEAK_JSON &&
+        mishap_leak_escaped(MISHAP_LEAK_HTML, once->text, end) != end &&
         undo_text(twice, MISHAP_LEAK_HTML, once->text, end))
         judge_undone(s, JSON_HTML, twice);
 }
@@ -472,18 +490,16 @@ static __attribute__((noinline)) void judge_escapes(scan *s, bool json, bool htm
 static void judge_block(scan *s)
 {
     const char *from = s->window + (s->from - s->base), *to = s->window + (s->to - s->base);
-    s->list.count = s->list.doubled = 0;
-    s->stopped = false;
+    s->list.count = s->list.doubled = s->taken = 0;
+    s->stopped = s->counting = false;
     s->steps = FIRST_STEPS;
-    s->taken = 0;
-    s->counting = false;
     s->piece = s->window;
     /* The filter may find a literal that begins with the last byte at a place behind it. */
     size_t behind = (size_t)(s->window_end - to);
     judge_view(s, TEXT, s->window, s->window_end, from,
                to + (behind > MISHAP_LEAK_OFFSET ? MISHAP_LEAK_OFFSET + 1 : behind));
     bool json = memchr(s->window, '\\', (size_t)(s->window_end - s->window));
-    bool html = has_escape(MISHAP_LEAK_HTML, s->window, s->window_end);
+    bool html = mishap_leak_escaped(MISHAP_LEAK_HTML, s->window, s->window_end) != s->window_end;
     if (json || html)
         judge_escapes(s, json, html);
     if (s->list.count)

@@ -18,7 +18,9 @@
  * before and behind its block: so the findings depend on the input alone, and not on how it was cut
  * into pieces. Time is linear in the size of the input: when the checks have taken too many steps
  * in a block, each rule that has a large part in it makes a finding of the kind MISHAP_LEAK_LIMIT,
- * of high confidence, and is off for the rest of that block; the other rules go on.
+ * of high confidence, and is off for the rest of that block; the other rules go on. When all
+ * together have taken half as many again, the rest of the block is not judged, which is such a
+ * finding, too.
  */
 #ifndef MISHAP_LEAK_H
 #define MISHAP_LEAK_H

@@ -41,6 +41,7 @@ typedef struct mishap_leak_place {
     const char *at, *behind; /* the literal */
     const mishap_leak_rule *rule;
     size_t steps;                      /* bytes that checks have read */
+    size_t visits;                     /* literals that the filter has compared */
     const char *from, *to;             /* what is reported; the literal if the check does not say */
     const char *secret, *secret_end;   /* the part of it that is never shown; NULL: none */
     mishap_leak_confidence confidence; /* the rule's if the check does not say */
@@ -57,7 +58,7 @@ static inline void mishap_leak_begin(mishap_leak_place *place, const char *start
 {
     place->start = start;
     place->end = end;
-    place->steps = 0;
+    place->steps = place->visits = 0;
     place->line = (mishap_leak_run){ 0 };
     for (size_t i = 0; i < MISHAP_LEAK_RUNS; i++)
         place->runs[i].kind = NULL;

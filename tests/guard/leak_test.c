@@ -446,6 +446,18 @@ static void look_for_rule(void *state, const mishap_leak *leak)
         sought->limit_is_sure = leak->confidence == MISHAP_LEAK_HIGH;
 }
 
+/* In which blocks of 10 KB a limit was reached. */
+struct limits {
+    bool in_block[10];
+};
+
+static void note_limit(void *state, const mishap_leak *leak)
+{
+    struct limits *limits = state;
+    if (leak->kind == MISHAP_LEAK_LIMIT)
+        limits->in_block[leak->start / 10240] = true;
+}
+
 /* What uses up the steps of one rule must not hide what the others find. */
 static void a_rule_at_its_limit_does_not_silence_the_others(void **state)
 {
@@ -463,6 +475,27 @@ static void a_rule_at_its_limit_does_not_silence_the_others(void **state)
         assert_true(key.found);
         mishap_buffer_release(&text);
     }
+}
+
+/* Where far too many steps are taken, a block is given up, and says so, wherever it begins. */
+static void a_block_that_is_given_up_is_a_finding(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = { " --password &lt;", "PI key \\n --password &lt;",
+                                          ";AccountKey==\",\"C:\\\\a&lt;" };
+    for (size_t i = 0; i < COUNT(pieces); i++)
+        for (size_t before = 0; before < 20000; before += 997) {
+            mishap_buffer text = { 0 };
+            while (text.length < before)
+                mishap_buffer_put_char(&text, '.');
+            while (text.length < before + 40000)
+                mishap_buffer_put_text(&text, mishap_text_of(pieces[i]));
+            struct limits limits = { 0 };
+            mishap_leak_scan(mishap_buffer_text(&text), NULL, note_limit, &limits);
+            for (size_t block = before / 10240 + 1; block < text.length / 10240; block++)
+                assert_true(limits.in_block[block]);
+            mishap_buffer_release(&text);
+        }
 }
 
 /* An echo of many keys is found without searching all that was sent for each of them; without a
@@ -550,6 +583,7 @@ int main(void)
         TEST(names_of_rules_are_unique),
         TEST(a_check_that_reaches_its_limit_is_a_finding),
         TEST(a_rule_at_its_limit_does_not_silence_the_others),
+        TEST(a_block_that_is_given_up_is_a_finding),
         TEST(the_search_in_what_was_sent_has_a_budget),
         TEST(inputs_that_are_made_to_be_slow_end_soon),
         TEST(without_memory_there_is_no_stream),
