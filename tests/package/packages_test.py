@@ -128,16 +128,18 @@ def a_build_elsewhere_by_another_user_is_equal():
 @test
 def the_packages_depend_on_what_they_need_and_no_more():
     found = {name: fields(path) for name, path in debs(packages()).items()}
-    expect({"mishap", "mishap-services", "libmishap0", "libmishap-dev", "python3-mishap", "mishap-doc"} <= set(found), "the packages:", list(found))
+    expect({"mishap", "mishap-services", "libmishap0", "libmishap-dev", "python3-mishap", "mishap-doc", "libnginx-mod-http-mishap"} <= set(found), "the packages:", list(found))
     expect("libpython" not in found["mishap"]["Depends"], "the program pulls in Python:", found["mishap"]["Depends"])
     expect(re.search(r"sbcl \(>= ", found["mishap-services"]["Depends"]), found["mishap-services"]["Depends"])
     expect("python3" in found["libmishap-dev"]["Depends"], "mishap-catalog is Python:", found["libmishap-dev"]["Depends"])
+    expect(re.search(r"(^|, )nginx-abi-[\d.]+-\d+(,|$)", found["libnginx-mod-http-mishap"]["Depends"]), "the nginx that it fits:", found["libnginx-mod-http-mishap"])
     equal(len({row["Version"] for row in found.values()}), 1, "versions")
 
 
 # What users of a package count on. `*` is one name, and LIB the folder of libraries of a processor.
 FILES = {
-    "mishap": "bin/mishap share/man/man1/mishap.1.gz share/man/man7/mishap-codes.7.gz share/bash-completion/completions/mishap "
+    "mishap": "bin/mishap share/man/man1/mishap.1.gz share/man/man1/mishap-wrap.1.gz share/man/man1/mishap-connect.1.gz share/man/man1/mishap-[!c]*.1.gz "
+              "share/man/man1/mishap-c[!a]*.1.gz share/man/man7/mishap-codes.7.gz share/bash-completion/completions/mishap "
               "share/fish/vendor_completions.d/mishap.fish share/zsh/vendor-completions/_mishap lib/systemd/system/mishap.service",
     "mishap-services": "LIB/mishap/mishap-python LIB/mishap/mishap-symbolic share/mishap/lisp/*.lisp",
     "libmishap0": "LIB/libmishap.so.0 LIB/libmishap.so.0.*",
@@ -145,6 +147,7 @@ FILES = {
                      "LIB/pkgconfig/mishap.pc LIB/pkgconfig/mishap-core.pc LIB/pkgconfig/mishap-program.pc LIB/pkgconfig/mishap-store.pc "
                      "share/cmake/mishap/MishapConfig.cmake share/cmake/mishap/MishapConfigVersion.cmake share/man/man1/mishap-catalog.1.gz "
                      "share/man/man3/*.3.gz share/mishap/codes.txt share/mishap/mishap-codes.schema.json share/mishap/mishap-codes.ts",
+    "libnginx-mod-http-mishap": "lib/nginx/modules/ngx_http_mishap_module.so share/nginx/modules-available/mod-http-mishap.conf",
     "python3-mishap": "lib/python3/dist-packages/mishap/* lib/python3/dist-packages/mishap-*/*",
     "mishap-doc": "share/doc/mishap/*",
 }
@@ -224,6 +227,8 @@ def bare_system():
             else:
                 make_bare_system()
             update = inside("apt-get", "-q", "update", status=None)
+            write_inside("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n")  # nothing is started that is installed
+            os.chmod(ROOT + "/usr/sbin/policy-rc.d", 0o755)
             if not glob.glob(ROOT + "/var/lib/apt/lists/*_Packages*"):
                 raise Skipped("the package servers cannot be reached: " + update.strip()[-150:].replace("\n", " "))
         except Skipped as reason:
@@ -301,8 +306,46 @@ def installed_commands_answer():
     expect("usage" in inside("mishap-catalog", "--help").lower(), "mishap-catalog")
     code = "import mishap; print(mishap.Mishap('NOT_FOUND', 'There is no book 7.').render())"
     equal(json.loads(inside("python3", "-c", code))["detail"], "There is no book 7.", "the module of Python")
-    for page in ("man1/mishap.1", "man1/mishap-catalog.1", "man3/mishap_raise.3", "man7/mishap-codes.7"):
+    for page in ("man1/mishap.1", "man1/mishap-gateway.1", "man1/mishap-catalog.1", "man3/mishap_raise.3", "man7/mishap-codes.7"):
         expect(os.path.lexists("%s/usr/share/man/%s.gz" % (ROOT, page)), "no page", page)
+
+
+# What docs/nginx.md says, in a network of its own: the answer to a path that does not exist, and to one that does.
+FILTER = """ip link set lo up
+echo 'mishap on; mishap_incidents /var/log/nginx/incidents.log;' >/etc/nginx/conf.d/mishap.conf
+nginx -t
+nginx -g 'daemon off;' &
+python3 - <<'END'
+import time, urllib.error, urllib.request
+for path in ("absent", ""):
+    while True:
+        try:
+            answer = urllib.request.urlopen("http://127.0.0.1/" + path)
+        except urllib.error.HTTPError as error:
+            answer = error
+        except urllib.error.URLError:
+            time.sleep(0.05)
+            continue
+        break
+    print("ANSWER", answer.status, answer.headers["Content-Type"], answer.read().decode().split("\\n")[0])
+END
+kill -QUIT $!
+wait $!
+echo "INCIDENT $(cat /var/log/nginx/incidents.log)"
+rm /etc/nginx/conf.d/mishap.conf /var/log/nginx/incidents.log
+"""
+
+
+@test
+def the_filter_works_in_the_nginx_of_the_system():
+    bare_system()
+    write_inside("/tmp/filter.sh", FILTER)
+    said = inside("unshare", "--net", "sh", "-eu", "/tmp/filter.sh")
+    answers = re.findall(r"^ANSWER (\d+) (\S+) (.*)$", said, re.M)
+    equal(answers[0], ("404", "application/json", '{"error":"not_found","message":"The requested resource was not found."}'), "a path that does not exist")
+    equal(answers[1][:2], ("200", "text/html"), "a path that exists")
+    expect(answers[1][2].lower().startswith("<!doctype html"), "a success is changed:", said)
+    equal(json.loads(re.search(r"^INCIDENT (\{.*\})$", said, re.M)[1])["code"], "NOT_FOUND", "the incident")
 
 
 # ---- Under systemd -----------------------------------------------------------------------------------
