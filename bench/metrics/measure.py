@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """What the metrics cost on the path of a request: instructions of a 422 with all of them, against one without any; and against an earlier program.
 
-    bench/metrics/measure.py PROGRAM [EARLIER]        (PROGRAM is build/bench/bench/metrics_refused, EARLIER that of an earlier commit)
+    bench/metrics/measure.py PROGRAM [UNRECORDED EARLIER]
+
+PROGRAM is build/bench/bench/metrics_refused, EARLIER that of an earlier commit, which records no failure of a caller. UNRECORDED is compared with
+it: metrics_unrecorded, the same program without records, whose cost `make bench-journal` measures.
 
 Callgrind counts instructions, so the figures do not depend on what else the machine does. The start is taken out by the difference
 of two counts. Exits with 1 if a ratio is above its bar.
@@ -32,9 +35,10 @@ def main():
     print("a 422 without metrics   %9.0f instructions" % each["without"])
     print("a 422 with all metrics  %9.0f instructions: %.4f times, the bar is %.2f" % (each["with"], ratio, BAR))
     missed = ratio > BAR
-    if len(sys.argv) > 2:
-        earlier = instructions_of_one(sys.argv[2], "with")
-        ratio = each["with"] / earlier
+    if len(sys.argv) > 3:
+        unrecorded, earlier = (instructions_of_one(program, "with") for program in sys.argv[2:4])
+        ratio = unrecorded / earlier
+        print("… without its record    %9.0f instructions" % unrecorded)
         print("the same, earlier       %9.0f instructions: now %.4f times, the bar is %.2f" % (earlier, ratio, BAR_EARLIER))
         missed = missed or ratio > BAR_EARLIER
     sys.exit(missed)

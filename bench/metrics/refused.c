@@ -14,16 +14,25 @@ static const char request[] =
     "Content-Length: 39\r\n\r\n"
     "{\"name\":\"\",\"age\":200,\"email\":\"invalid\"}";
 
+/* All metrics that the server has. An earlier commit, which this is built with, too, has fewer. */
+static mishap *make_metrics(const mishap_http_routes *routes, mishap_http_metrics **metrics)
+{
+#if __has_include("server/metrics.h")
+    static const char *const calls[] = { "users.create" }, *const services[] = { "none" };
+    const mishap_http_counted counted = { calls, 1, services, 1 };
+    return mishap_http_metrics_make(routes, &counted, metrics);
+#else
+    return mishap_http_metrics_make(routes, metrics);
+#endif
+}
+
 int main(int count, char **words)
 {
     static memory_server m;
-    static const char *const calls[] = { "users.create" }, *const services[] = { "none" };
-    const mishap_http_counted counted = { calls, 1, services, 1 };
     mishap_http_metrics *metrics = NULL;
     long times = count > 1 ? strtol(words[1], NULL, 10) : 0;
     memory_server_open(&m);
-    if (count > 2 && strcmp(words[2], "with") == 0 &&
-        mishap_http_metrics_make(m.routes, &counted, &metrics))
+    if (count > 2 && strcmp(words[2], "with") == 0 && make_metrics(m.routes, &metrics))
         return 1;
     m.server.metrics = metrics;
     for (long i = 0; i < times; i++) {

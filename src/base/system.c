@@ -180,10 +180,13 @@ static char in_capitals(char c)
 
 void mishap_system_variable(const char *program, const char *suffix, char *variable, size_t size)
 {
-    size_t length = 0;
-    for (; program[length] && length + strlen(suffix) + 2 < size; length++)
+    size_t length = 0, rest = strlen(suffix);
+    for (; program[length] && length + rest + 2 < size; length++)
         variable[length] = in_capitals(program[length]);
-    snprintf(variable + length, size - length, "_%s", suffix);
+    variable[length++] = '_';
+    rest = rest < size - length ? rest : size - length - 1;
+    memcpy(variable + length, suffix, rest);
+    variable[length + rest] = '\0';
 }
 
 void mishap_system_variable_of(const char *program, const char *suffix, char *variable, size_t size)

@@ -265,8 +265,11 @@ void mishap_http_head_fill_in(const mishap_http_reader *reader, mishap_http_requ
     request->query = (mishap_text){ NULL, 0 };
     /* by default nginx forwards requests as HTTP/1.0 and adds no field */
     request->forwarded = reader->forwarded || reader->parser.http_minor == 0;
-    for (size_t i = 0; i < MISHAP_HTTP_MOST_FIELDS; i++)
+    memset(request->fields, 0, sizeof request->fields);
+    for (uint32_t left = reader->known; left; left &= left - 1) {
+        size_t i = (size_t)__builtin_ctz(left);
         request->fields[i] = field_text(reader, i);
+    }
 }
 
 /* RFC 9112, 3.2.2: a target may be an absolute URI; only what follows the authority counts. */
