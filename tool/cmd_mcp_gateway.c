@@ -38,8 +38,8 @@ static const mishap_param params[] = {
     { "header", MISHAP_ARRAY, .items = &header_item, .length = { 0, 20 },
       .environment = HEADER_VARIABLE, .placeholder = "@FILE",
       .help = "With --to: a header field for each request, such as Authorization: Bearer TOKEN" },
-    { "command", MISHAP_ARRAY, .items = &tool_word, .rest = true,
-      .placeholder = "COMMAND...", .help = "The command that starts the server, behind --" },
+    { "command", MISHAP_ARRAY, .items = &tool_word, .rest = true, .placeholder = "COMMAND...",
+      .help = "The command that starts the server, behind --" },
     { 0 },
 };
 
@@ -205,6 +205,8 @@ const mishap_operation tool_mcp_gateway = {
         "If the server dies, each call in flight is answered at once, and the server is started "
         "again and greeted as the client did. A call is repeated only if its tool is declared "
         "read-only or idempotent.\n\n"
+        "With --to the server is behind HTTP, and with --listen the clients are: each session of a "
+        "client then has a server of its own.\n\n"
         "The command exits at the end of its input, when all requests are answered, or on SIGTERM "
         "or SIGINT. No process of the server is left.",
     .params = params,

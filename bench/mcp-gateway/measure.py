@@ -14,8 +14,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+sys.path.insert(1, str(HERE))
 import figures  # noqa: E402
 import load  # noqa: E402
+import over_http  # noqa: E402
 
 SLICES = {"one by one": (1, 10000, 25), "64 in flight": (64, 100000, 1.5)}  # in flight, calls, the bar in µs
 
@@ -54,6 +56,7 @@ def main():
     options.server_cores, options.load_cores = (cores[0], cores[-1]) if pin else (None, None)
     with tempfile.TemporaryDirectory(prefix="mishap-bench-") as folder:
         measure(options, pathlib.Path(folder))
+        over_http.measure(options, pathlib.Path(folder))
 
 
 figures.run(main)

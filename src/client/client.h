@@ -64,12 +64,12 @@ typedef struct mishap_client_request {
     int total_ms;       /* … and for everything, redirects included; 0: 30 s */
     size_t most_head;   /* bytes of all header fields that are read; 0: 64 KB */
     size_t most_body;   /* bytes of the body that are read, before and after decoding; 0: 1 MB */
-    /* Takes the body as it arrives, decoded, in place of response->body; the status and the head are
-     * in the response by then. False: end the request. `most_body` has no meaning then. */
+    /* Takes the body as it arrives, decoded, in place of response->body; the status and the head
+     * are in the response by then. False: end the request. `most_body` has no meaning then. */
     bool (*piece)(void *state, mishap_text bytes);
     void *state;
-    int redirects;    /* redirects that are followed, on the same origin; a request with a body
-                         follows 307 and 308 only, one with a target none */
+    int redirects; /* redirects that are followed, on the same origin; a request with a body
+                      follows 307 and 308 only, one with a target none */
 } mishap_client_request;
 
 /* MISHAP_CLIENT_RESPONSE() makes an empty one. One response may be used for many requests. */

@@ -11,8 +11,8 @@
 
 enum {
     MOST_HEADERS = 32,
-    MOST_ERROR = 64 << 10,  /* bytes of a body that is no message */
-    KEPT_BYTES = 64 << 10,  /* memory that a post keeps */
+    MOST_ERROR = 64 << 10, /* bytes of a body that is no message */
+    KEPT_BYTES = 64 << 10, /* memory that a post keeps */
 };
 
 /* -- what comes back --------------------------------------------------------------------------- */

@@ -23,12 +23,12 @@ typedef struct gateway_post {
     gateway_remote *remote;
     struct gateway_post *next;
     gateway_post_kind kind;
-    mishap_buffer line;   /* the message that it sends … */
-    mishap_buffer id;     /* … and its id, as JSON; empty: none */
-    mishap_buffer body;   /* of the response, unless it is a stream of events … */
+    mishap_buffer line;    /* the message that it sends … */
+    mishap_buffer id;      /* … and its id, as JSON; empty: none */
+    mishap_buffer body;    /* of the response, unless it is a stream of events … */
     gateway_events events; /* … which is read here */
-    bool begun, streams;  /* the type of the response is known */
-    bool answered;        /* the answer was passed on */
+    bool begun, streams;   /* the type of the response is known */
+    bool answered;         /* the answer was passed on */
     bool too_large;
 } gateway_post;
 

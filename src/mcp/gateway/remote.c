@@ -11,7 +11,7 @@
 #include "mcp/transport/lines.h"
 
 enum {
-    MOST_POSTS = 512,      /* that run at a time */
+    MOST_POSTS = 512,       /* that run at a time */
     STREAM_PAUSE_MS = 1000, /* until the stream for messages of the server is opened again */
     BYE_MS = 1000,          /* for the answer to DELETE */
 };
@@ -133,9 +133,8 @@ static bool forgets_session(const gateway_remote *r, const gateway_post *post)
     mishap_text body = mishap_buffer_text(&post->body);
     if (!r->known.session[0] || post->kind == GATEWAY_POST_BYE)
         return false;
-    return status == 404 ||
-           (status == 400 && (memmem(body.data, body.length, "session", 7) ||
-                              memmem(body.data, body.length, "Session", 7)));
+    return status == 404 || (status == 400 && (memmem(body.data, body.length, "session", 7) ||
+                                               memmem(body.data, body.length, "Session", 7)));
 }
 
 static void end_stream(gateway_remote *r, const gateway_post *post, bool failed)
@@ -223,14 +222,12 @@ static void take_line(gateway_remote *r, mishap_text line)
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap_mcp_message message;
     mishap_mcp_flaw flaw = { 0 };
-    if (mishap_json_read(&reader, line) &&
-        mishap_mcp_message_read(reader.root, &message, &flaw)) {
+    if (mishap_json_read(&reader, line) && mishap_mcp_message_read(reader.root, &message, &flaw)) {
         gateway_post_kind kind = kind_of(&message);
         r->first = kind != GATEWAY_POST_MESSAGE;
         if (!begin_post(r, kind, line, &message))
             refuse_line(r, &message);
-        if (mishap_text_equal(message.method,
-                              (mishap_text)MISHAP_TEXT("notifications/cancelled")))
+        if (mishap_text_equal(message.method, (mishap_text)MISHAP_TEXT("notifications/cancelled")))
             cancel_post(r, &message);
     }
     mishap_free(flaw.failure);
@@ -304,8 +301,7 @@ static void release(gateway_remote *r)
 int mishap_mcp_gateway_remote_run(const mishap_mcp_gateway_settings *settings)
 {
     static gateway_remote remote;
-    remote = (gateway_remote){ .settings = settings,
-                               .lines = { .in = STDIN_FILENO, .out = -1 } };
+    remote = (gateway_remote){ .settings = settings, .lines = { .in = STDIN_FILENO, .out = -1 } };
     mishap *failure = mishap_client_many_open(&remote.many);
     if (!failure && mishap_mcp_lines_open(&remote.lines)) {
         serve(&remote);

@@ -170,8 +170,8 @@ static http_exchange *make_exchange(http_session *session, const mishap_http_req
     *x = (http_exchange){
         .session = session,
         .accepts_json = mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("application/json")),
-        .accepts_stream =
-            mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("text/event-stream")),
+        .accepts_stream = mishap_http_accepts(accept,
+                                              (mishap_text)MISHAP_TEXT("text/event-stream")),
     };
     return x;
 }
@@ -237,8 +237,8 @@ static void take_cancelling(http_session *session, const mishap_mcp_message *mes
     if (!mishap_text_equal(message->method, (mishap_text)MISHAP_TEXT("notifications/cancelled")) ||
         !mishap_mcp_id_read(yyjson_obj_get(message->params, "requestId"), room, &id))
         return;
-    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(
-        &session->awaited, id);
+    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(&session->awaited,
+                                                                                  id);
     http_exchange *x = awaited ? awaited->exchange : NULL;
     if (!x)
         return;
@@ -279,7 +279,7 @@ static mishap *send_message(http_exchange *x, yyjson_val *root)
         return mishap_raise(BAD_REQUEST, "Too many requests are not answered yet, or one with "
                                          "this id.");
     x->greets = x->greets || (awaited && mishap_text_equal(message.method,
-                                                          (mishap_text)MISHAP_TEXT("initialize")));
+                                                           (mishap_text)MISHAP_TEXT("initialize")));
     if (!awaited && stateless)
         return NULL; /* a notification without a connection concerns nothing */
     if (awaited && stateless)
@@ -364,8 +364,8 @@ void mishap_mcp_http_exchange_get(http_session *session, const mishap_http_reque
 static void take_answer(http_session *session, const mishap_mcp_message *message, yyjson_val *root,
                         mishap_text line)
 {
-    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(
-        &session->awaited, message->id);
+    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(&session->awaited,
+                                                                                  message->id);
     mishap_buffer own = { 0 };
     if (!awaited)
         return;
@@ -424,8 +424,8 @@ static void put_with_subscription(mishap_buffer *out, yyjson_val *value, mishap_
         mishap_json_key(out, mishap_json_text(key));
         if (MISHAP_JSON_IS(key, SUBSCRIPTION))
             mishap_buffer_put_text(out, id);
-        else if (yyjson_is_obj(member) && (MISHAP_JSON_IS(key, "params") ||
-                                           MISHAP_JSON_IS(key, "_meta")))
+        else if (yyjson_is_obj(member) &&
+                 (MISHAP_JSON_IS(key, "params") || MISHAP_JSON_IS(key, "_meta")))
             put_with_subscription(out, member, id);
         else
             mishap_json_copy(out, member);
@@ -441,8 +441,8 @@ static void send_subscribed(http_session *session, const mishap_mcp_message *mes
     mishap_buffer line = { 0 };
     if (!mishap_mcp_id_read(yyjson_obj_get(message->meta, SUBSCRIPTION), room, &id))
         return;
-    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(
-        &session->awaited, id);
+    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(&session->awaited,
+                                                                                  id);
     if (!awaited || !awaited->exchange->accepts_stream)
         return;
     put_with_subscription(&line, root, awaited->id);
@@ -488,8 +488,7 @@ void mishap_mcp_http_exchange_take(http_session *session, mishap_text line)
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap_mcp_message message;
     mishap_mcp_flaw flaw = { 0 };
-    if (mishap_json_read(&reader, line) &&
-        mishap_mcp_message_read(reader.root, &message, &flaw)) {
+    if (mishap_json_read(&reader, line) && mishap_mcp_message_read(reader.root, &message, &flaw)) {
         if (message.kind == MISHAP_MCP_RESPONSE)
             take_answer(session, &message, reader.root, line);
         else

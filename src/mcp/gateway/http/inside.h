@@ -76,10 +76,10 @@ struct http_exchange {
     mishap_http_later *later; /* NULL: the peer is gone */
     http_session *session;
     http_exchange *next, *previous;
-    size_t waits;   /* answers that are missing */
+    size_t waits; /* answers that are missing */
     bool accepts_json, accepts_stream;
     bool batch, streams, stands; /* `stands`: GET */
-    bool greets; /* its answer has the id of the session */
+    bool greets;                 /* its answer has the id of the session */
     mishap_buffer answers;
     int64_t quiet_ns;
 };

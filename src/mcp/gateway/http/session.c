@@ -90,8 +90,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *room)
     for (size_t i = session->seen; i < lines->length; i++)
         if (lines->data[i] == '\n') {
             if (!session->ended && i > start)
-                mishap_mcp_http_exchange_take(session, (mishap_text){ lines->data + start,
-                                                                      i - start });
+                mishap_mcp_http_exchange_take(session,
+                                              (mishap_text){ lines->data + start, i - start });
             start = i + 1;
         }
     memmove(lines->data, lines->data + start, lines->length - start);

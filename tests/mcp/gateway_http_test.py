@@ -1,0 +1,500 @@
+"""`mishap mcp-gateway` over HTTP: --listen for clients, --to for servers, and one in front of the other."""
+import http.client
+import http.server
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from node import NODE_MODULES, node_22
+from talk import LEGACY, META, MISHAP, MODERN, PATIENCE, Server, Skipped, equal, expect, hello, main, notification, request, test, tests_of
+import journal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OTHER = os.path.join(HERE, "gateway_server.py")
+CONFORMANCE = os.environ.get("CONFORMANCE_PROGRAM")
+MARKER = "Zx9marker"
+BOTH = "application/json, text/event-stream"
+
+
+def is_running(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for(holds, *why):
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        expect(time.monotonic() < deadline, *why)
+        time.sleep(0.01)
+
+
+class Listening:
+    """The gateway behind HTTP, in front of gateway_server.py or other words."""
+
+    def __init__(self, *flags, words=None, port=0):
+        self.folder = tempfile.TemporaryDirectory(prefix="mishap-gateway-")
+        words = words or [sys.executable, OTHER, self.folder.name]
+        command = [MISHAP, "mcp-gateway", "--listen", "127.0.0.1:%d" % port, *flags, *(["--", *words] if words != ["none"] else [])]
+        self.log = os.path.join(self.folder.name, "log")
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "MISHAP_LOG": self.log})
+        said = self.process.stderr.readline().decode()
+        expect(said.startswith("listening on http://127.0.0.1:"), said)
+        self.port = int(said.rsplit(":", 1)[1])
+        self.url = "http://127.0.0.1:%d/mcp" % self.port
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+
+    def pids(self):
+        with open(os.path.join(self.folder.name, "pids"), encoding="utf-8") as file:
+            return [int(line) for line in file]
+
+    def records(self):
+        with open(self.log, "rb") as file:
+            return [record for record in journal.records(file.read()) if record["kind"] == "whole"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.process.terminate()
+        equal(self.process.wait(PATIENCE), 0, "exit status")
+        pids = self.pids() if os.path.exists(os.path.join(self.folder.name, "pids")) else []
+        self.folder.cleanup()
+        wait_for(lambda: not any(map(is_running, pids)), "processes are left")
+
+
+def send(port, body, session=None, method="POST", **fields):
+    """A request; the response is still to be read."""
+    link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    fields = {"Accept": BOTH, **({"Mcp-Session-Id": session} if session else {}), **{key.replace("_", "-"): value for key, value in fields.items()}}
+    if body is not None:
+        fields["Content-Type"] = "application/json"
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    link.request(method, "/mcp", body, fields)
+    return link.getresponse()
+
+
+def events(response):
+    for line in response:
+        if line.startswith(b"data: "):
+            yield json.loads(line[6:])
+
+
+def answers(response):
+    """What a response says, as messages."""
+    kind = response.getheader("Content-Type")
+    if kind == "text/event-stream":
+        return list(events(response))
+    text = response.read()
+    return [json.loads(text)] if text else []
+
+
+def begin(server, revision="2025-06-18"):
+    response = send(server.port, hello(revision))
+    equal(response.status, 200)
+    session = response.getheader("Mcp-Session-Id")
+    expect(session, "no session")
+    equal(answers(response)[0]["result"]["protocolVersion"], revision)
+    equal(send(server.port, notification("notifications/initialized"), session).status, 202)
+    return session
+
+
+def call(tool, number=1, **arguments):
+    return request(number, "tools/call", {"name": tool, "arguments": arguments})
+
+
+def modern(tool, number=1, meta=None, **arguments):
+    return request(number, "tools/call", {"name": tool, "arguments": arguments, "_meta": {**META, **(meta or {})}})
+
+
+def text(message):
+    return message["result"]["content"][0]["text"]
+
+
+# ---- Clients over HTTP ---------------------------------------------------------------------------
+
+
+@tests_of({revision: revision for revision in LEGACY})
+def a_session_has_calls_and_checks(revision):
+    with Listening() as server:
+        session = begin(server, revision)
+        equal(text(answers(send(server.port, call("echo", 7, text="Ada"), session))[0]), "Ada")
+        wrong = answers(send(server.port, call("echo", "x", txt="Ada"), session))[0]
+        equal((wrong["id"], wrong["result"]["isError"]), ("x", True))
+        expect("did you mean text" in text(wrong), wrong)
+
+
+@test
+def a_request_of_the_stateless_revision_needs_no_session():
+    with Listening() as server:
+        for number in (1, "1", 2):
+            answer = answers(send(server.port, modern("echo", number, text="Ada")))[0]
+            equal((answer["id"], text(answer)), (number, "Ada"))
+        equal(len(server.pids()), 1, "servers")
+
+
+@test
+def clients_of_the_stateless_revision_do_not_get_the_answers_of_each_other():
+    with Listening() as server:
+        found = {}
+
+        def ask(name):
+            found[name] = [text(answers(send(server.port, modern("echo", 1, text="%s %d" % (name, i))))[0]) for i in range(50)]
+        threads = [threading.Thread(target=ask, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(found, {name: ["%s %d" % (name, i) for i in range(50)] for name in "abcd"})
+
+
+@test
+def a_client_of_the_stateless_revision_that_leaves_has_cancelled():
+    with Listening() as server:
+        link = socket.create_connection(("127.0.0.1", server.port))
+        body = json.dumps(modern("hang")).encode()
+        link.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                     % (BOTH.encode(), len(body), body))
+        lines = os.path.join(server.folder.name, "lines")
+        said = lambda word: os.path.exists(lines) and word in open(lines, encoding="utf-8").read()
+        wait_for(lambda: said('"hang"'), "the call does not come")
+        link.close()
+        wait_for(lambda: said("notifications/cancelled"), "it is not cancelled")
+
+
+@test
+def each_session_has_a_server_of_its_own_that_ends_with_it():
+    with Listening() as server:
+        one, two = begin(server), begin(server)
+        for session in (one, two):
+            equal(text(answers(send(server.port, call("echo", 1, text=session), session))[0]), session)
+        pids = server.pids()
+        equal(len(pids), 2)
+        equal(send(server.port, None, one, "DELETE").status, 204)
+        wait_for(lambda: sum(map(is_running, pids)) == 1, "the server of the session is left")
+        equal(send(server.port, call("echo", text="x"), one).status, 404)
+        equal(text(answers(send(server.port, call("echo", 1, text="x"), two))[0]), "x")
+
+
+@test
+def a_server_that_dies_leaves_the_session_as_it_is():
+    with Listening() as server:
+        session = begin(server)
+        died = answers(send(server.port, call("die"), session))[0]
+        expect("PARTIAL_FAILURE" in json.dumps(died) or "not known what was done" in text(died), died)
+        equal(text(answers(send(server.port, call("echo", 1, text="x"), session))[0]), "x")
+        equal(len(server.pids()), 2)
+
+
+@test
+def a_question_of_the_server_reaches_the_client_on_the_stream_of_its_call():
+    with Listening() as server:
+        session = begin(server)
+        response = send(server.port, call("ask", 5), session)
+        stream = events(response)
+        question = next(stream)
+        equal(question["method"], "elicitation/create")
+        answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}}
+        equal(send(server.port, answer, session).status, 202)
+        equal(json.loads(text(next(stream))), {"action": "accept"})
+        equal(list(stream), [])
+
+
+@tests_of({"session": True, "stateless": False})
+def progress_comes_before_the_answer(in_session):
+    with Listening() as server:
+        session = begin(server) if in_session else None
+        params = {"name": "progress", "arguments": {"times": 3, "pause": 0}, "_meta": {"progressToken": "t", **({} if in_session else META)}}
+        found = answers(send(server.port, request(9, "tools/call", params), session))
+        equal([message.get("method") or message["id"] for message in found], ["notifications/progress"] * 3 + [9])
+
+
+@test
+def what_belongs_to_no_request_comes_on_the_stream_of_the_session():
+    with Listening() as server:
+        session = begin(server)
+        changed = json.dumps(notification("notifications/tools/list_changed")) + "\n"
+        response = send(server.port, None, session, "GET", Accept="text/event-stream")
+        equal(response.status, 200)
+        equal(send(server.port, None, session, "GET", Accept="text/event-stream").status, 409)
+        stream = events(response)
+        equal(text(answers(send(server.port, call("write", 1, raw=changed), session, Accept="application/json"))[0]), "written")
+        equal(next(stream)["method"], "notifications/tools/list_changed")
+        equal(send(server.port, None, session, "DELETE").status, 204)
+        equal(list(stream), [])
+
+
+@test
+def a_batch_gets_all_its_answers():
+    with Listening() as server:
+        session = begin(server, "2025-03-26")
+        found = answers(send(server.port, [request(1, "ping"), call("echo", 2, text="x"), notification("notifications/none")], session))
+        equal(sorted(message["id"] for message in (found[0] if isinstance(found[0], list) else found)), [1, 2])
+
+
+@tests_of({
+    "no JSON": (b"{", {}, 400), "no message": (b"{}", {}, 400), "no session": (json.dumps(call("echo")).encode(), {}, 400),
+    "an unknown session": (json.dumps(call("echo")).encode(), {"Mcp_Session_Id": "x"}, 404),
+    "a page of another origin": (json.dumps(hello("2025-06-18")).encode(), {"Origin": "http://evil.example"}, 403),
+    "an Accept of neither": (json.dumps(hello("2025-06-18")).encode(), {"Accept": "text/html"}, 406),
+    "a message of 17 MB": (b'"' + b"x" * (17 << 20) + b'"', {}, 413),
+})
+def a_request_is_refused(body, fields, status):
+    with Listening() as server:
+        response = send(server.port, body, **fields)
+        found = answers(response)
+        equal(response.status, status)
+        equal(set(found[0]["error"]) >= {"code", "message"}, True)
+        begin(server)
+
+
+@test
+def too_many_sessions_are_refused_and_those_there_go_on():
+    with Listening(words=[sys.executable, "-c", "import time; time.sleep(1000)"]) as server:
+        links = []
+        for _ in range(128):
+            link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+            link.request("POST", "/mcp", json.dumps(hello("2025-06-18")), {"Content-Type": "application/json", "Accept": BOTH})
+            links.append(link)
+        statuses = []
+
+        def is_full():
+            sent = send(server.port, b"{}")  # it is answered behind those that came before
+            sent.read()
+            link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=1)
+            link.request("POST", "/mcp", json.dumps(hello("2025-06-18")), {"Content-Type": "application/json", "Accept": BOTH})
+            try:
+                statuses.append(link.getresponse().status)
+            except TimeoutError:
+                return False
+            return True
+        wait_for(is_full, "there is no limit")
+        equal(statuses[-1], 503)
+        for link in links:
+            link.close()
+
+
+CLIENTS = {"SDK 1.x": "one", "SDK 2.x": "two", "SDK 2.x, older revision": "two-older"}
+
+
+@tests_of(CLIENTS)
+def the_typescript_clients_work_over_http(which):
+    node = node_22()
+    if not os.path.exists(os.path.join(NODE_MODULES, "@modelcontextprotocol")):
+        raise Skipped("the SDKs are not installed")
+    with Listening(words=[sys.executable, OTHER, tempfile.gettempdir()]) as server:
+        script = """
+import { createRequire } from 'node:module'; import { pathToFileURL } from 'node:url';
+const [modules, which, url] = process.argv.slice(1); const require = createRequire(modules + '/');
+const load = (name) => import(pathToFileURL(require.resolve(name)));
+const one = which === 'one';
+const { Client } = await load(one ? '@modelcontextprotocol/sdk/client/index.js' : '@modelcontextprotocol/client');
+const { StreamableHTTPClientTransport } = await load(one ? '@modelcontextprotocol/sdk/client/streamableHttp.js' : '@modelcontextprotocol/client');
+const info = { name: 'test', version: '1' };
+const client = one ? new Client(info) : new Client(info, { versionNegotiation: { mode: which === 'two' ? 'auto' : 'legacy' } });
+await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+const call = (name, args) => one ? client.callTool({ name, arguments: args }) : client.callTool({ name, arguments: args });
+const said = [(await client.listTools()).tools.length, await call('echo', { text: 'Ada' }), await call('echo', { txt: 'Ada' }), await call('die', {}),
+  await call('echo', { text: 'after' })];
+console.log(JSON.stringify(said)); await client.close(); process.exit(0);
+"""
+        done = subprocess.run([node, "--input-type=module", "-e", script, NODE_MODULES, which, server.url], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+        expect(done.returncode == 0, done.stderr.decode()[-1500:])
+        tools, good, wrong, died, after = json.loads(done.stdout)
+        equal((tools, good["content"][0]["text"], after["content"][0]["text"]), (12, "Ada", "after"))
+        equal((wrong["isError"], died["isError"]), (True, True))
+        expect("did you mean text" in json.dumps(wrong), wrong)
+
+
+# ---- Servers behind HTTP -------------------------------------------------------------------------
+
+
+class Behind(Server):
+    """The gateway on standard input and output, in front of a URL."""
+
+    def __init__(self, url, *flags, revision="2025-06-18", **more):
+        self.folder = tempfile.TemporaryDirectory(prefix="mishap-gateway-")
+        self.log = os.path.join(self.folder.name, "log")
+        super().__init__(*flags, "--to", url, program=MISHAP, command="mcp-gateway", revision=revision, env={"MISHAP_LOG": self.log, **more})
+
+    def __exit__(self, kind, value, trace):
+        super().__exit__(kind, value, trace)
+        self.folder.cleanup()
+
+
+@tests_of({revision: revision for revision in [*LEGACY, MODERN]})
+def a_server_behind_http_serves_a_client_on_standard_input(revision):
+    with Listening() as server, Behind(server.url, revision=revision) as client:
+        meta = {"_meta": META} if revision == MODERN else {}
+        ask = lambda arguments: client.result("tools/call", {"name": "echo", "arguments": arguments, **meta})
+        equal(ask({"text": "Zwölf\n\U0001F94A"})["content"][0]["text"], "Zwölf\n\U0001F94A")
+        equal(ask({"txt": "x"})["isError"], True)
+        for number in range(200, 264):
+            client.send(request(number, "tools/call", {"name": "echo", "arguments": {"text": str(number)}, **meta}))
+        found = {answer["id"]: answer["result"]["content"][0]["text"] for answer in (client.receive() for _ in range(64))}
+        equal(found, {number: str(number) for number in range(200, 264)})
+
+
+@test
+def a_question_of_a_server_behind_http_is_answered():
+    with Listening() as server, Behind(server.url) as client:
+        client.send(request(1, "tools/call", {"name": "ask", "arguments": {}}))
+        question = client.receive()
+        equal(question["method"], "elicitation/create")
+        client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}})
+        equal(json.loads(client.receive()["result"]["content"][0]["text"]), {"action": "accept"})
+
+
+@test
+def a_server_behind_http_that_was_started_again_is_greeted_again():
+    with Listening() as server:
+        with Behind(server.url) as client:
+            equal(client.call("echo", text="x")["content"][0]["text"], "x")
+            server.process.terminate()
+            server.process.wait(PATIENCE)
+            with Listening(port=server.port):
+                deadline = time.monotonic() + PATIENCE
+                while client.call("echo", text="x").get("isError"):
+                    expect(time.monotonic() < deadline, "it does not come back")
+                equal(client.call("echo", text="again")["content"][0]["text"], "again")
+
+
+class Hostile(http.server.BaseHTTPRequestHandler):
+    """An MCP server whose tool `fail` does what its argument says. The first call is answered so, all others are right."""
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def say(self, status, body, kind="application/json", length=None, session=None):
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        if session:
+            self.send_header("Mcp-Session-Id", session)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.say(405, b"", "text/plain")
+
+    def do_DELETE(self):
+        self.say(200, b"", "text/plain")
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        method, number = message.get("method"), message.get("id")
+        expect(self.headers["Authorization"] == "Bearer " + MARKER, "the header field is missing")
+        right = lambda result: {"jsonrpc": "2.0", "id": number, "result": result}
+        if method == "initialize":
+            self.say(200, right({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}), session="s")
+        elif number is None:
+            self.say(202, b"", "text/plain")
+        elif method == "tools/list":
+            self.say(200, right({"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("fail", "good")]}))
+        elif message["params"]["name"] == "good":
+            self.say(200, json.dumps(right({"content": [{"type": "text", "text": "good"}]}), indent=2).encode())
+        else:
+            self.server.act(self, number, right({"content": [{"type": "text", "text": "right"}]}))
+
+
+def event(message, line="\n"):
+    return ("data: " + json.dumps(message) + line + line).encode()
+
+
+def endless(handler, number, right):
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+    try:
+        for _ in range(400):  # 40 MB without a line end
+            handler.wfile.write(b"x" * 100000)
+        handler.wfile.write(b"\n\n" + event(right))
+    except OSError:
+        pass
+    handler.close_connection = True
+
+
+ACTS = {
+    # what it does: what is answered, as a piece of the result
+    "an error of HTTP": (lambda h, n, r: h.say(503, ("<html>%s at /srv/app/x.py</html>" % MARKER).encode(), "text/html"), "HTTP status 503"),
+    "an error of JSON-RPC with 400": (lambda h, n, r: h.say(400, {"jsonrpc": "2.0", "id": n, "error": {"code": -32602, "message": "No such city."}}), "No such city."),
+    "one without an id": (lambda h, n, r: h.say(400, {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "No such city."}}), "No such city."),
+    "no answer in a 200": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": 9999, "result": {}}), "HTTP status 200"),
+    "202 for a request": (lambda h, n, r: h.say(202, b""), "HTTP status 202"),
+    "a page in a 200": (lambda h, n, r: h.say(200, ("<html>%s</html>" % MARKER).encode(), "text/html"), "HTTP status 200"),
+    "a redirect": (lambda h, n, r: h.say(302, b""), "HTTP status 302"),
+    "no session any more": (lambda h, n, r: h.say(404, {"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "Session not found"}}), "not known what"),
+    "a wrong length": (lambda h, n, r: (h.say(200, r, length=100000), setattr(h, "close_connection", True)), "not known what"),
+    "no response": (lambda h, n, r: setattr(h, "close_connection", True), "not known what"),
+    "no HTTP": (lambda h, n, r: (h.wfile.write(b"hello\r\n\r\n"), setattr(h, "close_connection", True)), "not known what"),
+    "events": (lambda h, n, r: h.say(200, b": x\n\nid: 1\nevent: message\n" + event(r), "text/event-stream"), "right"),
+    "events with CR": (lambda h, n, r: h.say(200, event(r, "\r"), "text/event-stream"), "right"),
+    "events with CR LF": (lambda h, n, r: h.say(200, event(r, "\r\n"), "text/event-stream; charset=utf-8"), "right"),
+    "an event in two lines": (lambda h, n, r: h.say(200, json.dumps(r).replace(', "result"', ',\n"result"').join(["data: ", "\n\n"]).replace(
+        "\n\"", "\ndata: \"").encode(), "text/event-stream"), "right"),
+    "events of another kind": (lambda h, n, r: h.say(200, b"event: other\n" + event({"x": 1}) + event(r), "text/event-stream"), "right"),
+    "events without an answer": (lambda h, n, r: h.say(200, event({"jsonrpc": "2.0", "method": "notifications/none"}), "text/event-stream"), "HTTP status 200"),
+    "an answer twice": (lambda h, n, r: h.say(200, event(r) + event(r), "text/event-stream"), "right"),
+    "40 MB without a line end": (endless, "right"),
+    "an event of 17 MB": (lambda h, n, r: h.say(200, b"data: " + b"x" * (17 << 20) + b"\n\n", "text/event-stream"), "too large"),
+    "an error that leaks": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32603, "message":
+                            "connect to postgres://app:%s@10.1.2.3/db failed" % MARKER}}), "isError"),
+}
+
+
+@tests_of(ACTS)
+def a_hostile_server_behind_http_costs_its_answer_only(act, told):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
+    server.daemon_threads = True
+    server.act = act
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with Behind("http://127.0.0.1:%d/mcp" % server.server_port, MISHAP_MCP_HEADER="Authorization: Bearer " + MARKER) as client:
+            number = client.count + 1
+            client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
+            before, answer = client.receive_all(number)
+            said = json.dumps(before + [answer])
+            expect(told in said, said)
+            expect(MARKER not in said and "10.1.2.3" not in said, said)
+            equal(client.call("good")["content"][0]["text"], "good")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@tests_of({"no scheme": "127.0.0.1:1/mcp", "another scheme": "ftp://127.0.0.1/mcp", "a password": "http://a:b@127.0.0.1/mcp"})
+def an_address_that_cannot_be_used_is_refused(url):
+    done = subprocess.run([MISHAP, "mcp-gateway", "--to", url], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+    equal(done.returncode, 2, done.stderr)
+    expect(re.search(rb"address|scheme|URL", done.stderr), done.stderr)
+
+
+@test
+def a_server_that_cannot_be_reached_is_told_to_the_client():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # nobody listens
+        with Behind("http://127.0.0.1:%d/mcp" % taken.getsockname()[1], revision=None) as client:
+            client.send(hello("2025-06-18", 7))
+            answer = client.receive()
+            equal((answer["id"], answer["error"]["data"]["code"]), (7, "UNAVAILABLE"))
+
+
+@test
+def a_url_and_a_command_at_once_are_refused():
+    for words in ([], ["--to", "http://127.0.0.1:1/mcp", "--", "true"]):
+        equal(subprocess.run([MISHAP, "mcp-gateway", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False).returncode, 2)
+
+
+main()
