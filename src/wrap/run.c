@@ -51,6 +51,7 @@ struct run {
     bool own_group; /* … and whether it has the terminal, which this process had */
     bool foreground;
     bool ended, timed_out;
+    bool child_ignored; /* SIGCHLD was ignored */
     int status;
     int64_t ended_ns, deadline_ns, kill_ns;
     uint64_t due[STREAMS]; /* bytes that have to be passed on before this process may end */
@@ -177,9 +178,57 @@ static void say_signals(const struct run *run, posix_spawnattr_t *how)
                                           (run->own_group ? POSIX_SPAWN_SETPGROUP : 0)));
 }
 
+/* In the new process. */
+_Noreturn static void become(const struct run *run, int error)
+{
+    char *const *argv = (char *const *)(uintptr_t)run->command->argv;
+    int out = run->theirs[OUT] >= 0 ? run->theirs[OUT] : run->one ? run->theirs[ERR] : -1;
+    bool fine = !run->own_group || setpgid(0, 0) == 0;
+    fine = fine && (out < 0 || dup2(out, STDOUT_FILENO) >= 0);
+    fine = fine && (run->theirs[ERR] < 0 || dup2(run->theirs[ERR], STDERR_FILENO) >= 0);
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (is_closed(run, file) && !(file == STDOUT_FILENO && run->command->capture))
+            close(file);
+    if (!run->command->origin.pipe_ignored)
+        signal(SIGPIPE, SIG_DFL);
+    if (!run->command->origin.size_ignored)
+        signal(SIGXFSZ, SIG_DFL);
+    signal(SIGCHLD, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &run->mask, NULL);
+    if (fine)
+        execvp(argv[0], argv);
+    int why = errno;
+    _exit(write(error, &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
+}
+
+/* SIGCHLD was ignored, and stays so for the command: posix_spawn() cannot say that. 0, or an errno.
+ */
+static int start_ignoring(struct run *run)
+{
+    int error[2], why = 0;
+    ssize_t count;
+    if (pipe2(error, O_CLOEXEC) != 0)
+        return errno;
+    run->pid = fork();
+    if (run->pid == 0)
+        become(run, error[1]);
+    if (run->pid < 0)
+        why = errno;
+    close(error[1]);
+    do /* the end of the pipe: it was executed */
+        count = read(error[0], &why, sizeof why);
+    while (count < 0 && errno == EINTR);
+    close(error[0]);
+    if (why && run->pid > 0)
+        waitpid(run->pid, NULL, 0);
+    return why;
+}
+
 /* 0, or an errno. */
 static int start(struct run *run)
 {
+    if (run->child_ignored)
+        return start_ignoring(run);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t how;
     char *const *argv = (char *const *)(uintptr_t)run->command->argv;
@@ -233,7 +282,8 @@ static bool watch_signals(struct run *run)
         sigaddset(&watched, forwarded[i]);
     sigaddset(&watched, SIGCHLD);
     sigaddset(&watched, SIGWINCH);
-    signal(SIGCHLD, SIG_DFL); /* if it is ignored, there is nothing to wait for */
+    /* If it is ignored, there is nothing to wait for. */
+    run->child_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
     if (sigprocmask(SIG_BLOCK, &watched, &run->mask) != 0)
         return false;
     run->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -145,11 +145,21 @@ def signals_are_ignored_as_before(how):
     seen = []
     for prefix in [], [PROGRAM, "wrap", "--"]:
         def prepare():
-            for number in signal.SIGPIPE, signal.SIGHUP, signal.SIGINT, signal.SIGXFSZ, signal.SIGUSR1:
+            for number in signal.SIGPIPE, signal.SIGHUP, signal.SIGINT, signal.SIGXFSZ, signal.SIGUSR1, signal.SIGCHLD:
                 signal.signal(number, how)
         done = subprocess.run([*prefix, "sh", "-c", script], stdout=subprocess.PIPE, timeout=PATIENCE, check=False, preexec_fn=prepare, restore_signals=False)
         seen.append(int(done.stdout.split()[1], 16) & (1 << 31) - 1)  # 32 and 33 belong to the C library
     equal(seen[1], seen[0], "the ignored signals")
+
+
+@tests_of({"an exit code": (["sh", "-c", "echo out; echo err >&2; exit 7"], 7), "a signal": (["sh", "-c", "kill -9 $$"], -9),
+           "no program": (["/no/such/program"], 127), "no permission": (["/etc/passwd"], 126)})
+def a_command_whose_parent_ignores_sigchld_ends_as_it_does(command, status):
+    done = subprocess.run([PROGRAM, "wrap", "--", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    equal(done.returncode, status)
+    equal((done.stdout, b"err\n" in done.stderr), (b"out\n", True) if status == 7 else (b"", False))
+    expect(b'"ok":false' in done.stderr, done.stderr)
 
 
 @tests_of({"stdin": 0, "stdout": 1, "stderr": 2})
