@@ -15,7 +15,7 @@ import figures
 import processes
 from figures import Void
 
-CALLS, AT_MOST = 500, 1 / 20
+CALLS, AT_MOST = 1000, 1 / 20
 MODULES = pathlib.Path(__file__).resolve().parents[2] / "build/deps/npm/node_modules"
 PATIENCE = 60
 

@@ -69,6 +69,10 @@ static void on_closed(mishap_http_later *later)
 {
     http_exchange *x = later->owner;
     x->later = NULL;
+    if (x->greets) { /* the client does not know the id of the session */
+        mishap_mcp_http_session_kill(x->session);
+        return;
+    }
     if (!x->stands && !x->session->id[0])
         forget_all(x, cancel);
     if (!x->waits)

@@ -25,6 +25,9 @@ typedef struct http_front http_front;
 typedef struct http_session http_session;
 typedef struct http_exchange http_exchange;
 
+/* A session without a request for so long makes room for another one. */
+#define HTTP_IDLE_NS INT64_C(60000000000)
+
 /* -- session.c --------------------------------------------------------------------------------- */
 
 /* A request that the gateway has to answer. */

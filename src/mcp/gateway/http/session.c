@@ -158,6 +158,17 @@ static bool name_session(http_session *session)
     return true;
 }
 
+/* Many clients leave without a DELETE: the session that was idle for longest makes room. */
+static void make_place(http_front *front)
+{
+    http_session *oldest = NULL;
+    for (http_session *at = front->sessions; at; at = at->next)
+        if (!at->exchanges && !at->stream && (!oldest || at->used_ns < oldest->used_ns))
+            oldest = at;
+    if (oldest && mishap_clock_monotonic_ns() - oldest->used_ns > HTTP_IDLE_NS)
+        mishap_mcp_http_session_end(oldest);
+}
+
 static mishap *too_many(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "There are too many sessions."), 5000);
@@ -166,6 +177,8 @@ static mishap *too_many(void)
 mishap *mishap_mcp_http_session_start(http_front *front, bool stateless, http_session **out)
 {
     uv_loop_t *loop = mishap_http_uv(front->http);
+    if (front->count >= HTTP_MOST_SESSIONS)
+        make_place(front);
     if (front->count >= HTTP_MOST_SESSIONS)
         return too_many();
     http_session *session = mishap_allocate(sizeof *session);
