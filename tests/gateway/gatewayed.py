@@ -65,7 +65,7 @@ def is_running(pid):
 class Gateway:
     """A gateway that listens at a free port of 127.0.0.1, in front of `count` servers at unix sockets, or of what `to` says."""
 
-    def __init__(self, *flags, count=1, to=None, env=None, log="incidents.log"):
+    def __init__(self, *flags, count=1, to=None, env=None, log="incidents.log", patience=PATIENCE):
         needed()
         self.home = tempfile.TemporaryDirectory(prefix="mishap-gateway-test-")
         os.chmod(self.home.name, 0o755)  # the workers of nginx may be another user
@@ -85,7 +85,7 @@ class Gateway:
         self.process = subprocess.Popen([PROGRAM, "gateway", "--to", to, "--listen", "127.0.0.1:0", "--module", MODULE, "--incident-log", self.log,
                                          "--output", "json", *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=environment, text=True)
-        self.guard = threading.Timer(PATIENCE, self.process.kill)
+        self.guard = threading.Timer(patience, self.process.kill)
         self.guard.daemon = True
         self.guard.start()
         for line in self.process.stderr:

@@ -145,7 +145,7 @@ async def all_of_them(path):
     server = await asyncio.start_unix_server(serve, path, limit=1 << 20)
     os.chmod(path, 0o777)
     loop = asyncio.get_running_loop()
-    gateway = await loop.run_in_executor(None, lambda: Gateway(to="http://unix:" + path))
+    gateway = await loop.run_in_executor(None, lambda: Gateway(to="http://unix:" + path, patience=PATIENCE + COUNT / 10))
     try:
         numbers = iter(range(COUNT))
         await asyncio.gather(*(ask_many(gateway.port, numbers) for _ in range(CONNECTIONS)))
