@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -111,6 +111,9 @@ bench-fair: build ## quick calls of one caller beside 64 connections of another;
 bench-metrics: build ## instructions of a 422 with all metrics, against one without, and against an earlier commit; BASE=COMMIT
 	@scripts/setup bench bench-metrics || echo 'mishap: going on with what is here' >&2
 	@BASE='$(BASE)' scripts/bench-metrics
+
+bench-oauth: build ## access tokens: the first check of each algorithm, and a cached one beside an API key
+	@scripts/bench-oauth
 
 bench-index: build ## the index of incidents: CPU and bytes of records, and queries; COMPACT=3000000 WHOLE=300000 QUERIES=1000000 STORE=50000
 	@scripts/bench-index $(if $(COMPACT),compact=$(COMPACT)) $(if $(WHOLE),whole=$(WHOLE)) $(if $(QUERIES),queries=$(QUERIES)) $(if $(STORE),store=$(STORE))

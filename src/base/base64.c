@@ -88,3 +88,39 @@ bool mishap_base64_measure(mishap_text text, size_t *size)
     *size = text.length / 4 * 3 - padding;
     return !text.length || read_group(text.data + text.length - 4, padding, out);
 }
+
+/* -- base64url --------------------------------------------------------------------------------- */
+
+static int url_value_of(char c)
+{
+    if (c == '-')
+        return 62;
+    if (c == '_')
+        return 63;
+    return c == '+' || c == '/' ? -1 : value_of(c);
+}
+
+bool mishap_base64url_read(mishap_text text, unsigned char *out, size_t size, size_t *length)
+{
+    uint32_t bits = 0;
+    unsigned held = 0; /* bits that are not written yet: fewer than 8 */
+    size_t count = 0;
+    *length = 0;
+    if (text.length % 4 == 1 || text.length / 4 * 3 + text.length % 4 * 3 / 4 > size)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        int value = url_value_of(text.data[i]);
+        if (value < 0)
+            return false;
+        bits = (bits << 6 | (uint32_t)value) & 0x3FFF;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out[count++] = (unsigned char)(bits >> held);
+        }
+    }
+    if (bits & ((1U << held) - 1))
+        return false;
+    *length = count;
+    return true;
+}

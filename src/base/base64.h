@@ -14,4 +14,8 @@ bool mishap_base64_read(mishap_buffer *buffer, mishap_text text);
 /* True if it is base64 as above; *size is the number of bytes that it stands for. */
 bool mishap_base64_measure(mishap_text text, size_t *size);
 
+/* The bytes that a text in base64url without padding stands for (RFC 4648, 5; RFC 7515, 2). False:
+ * it is none, has bits left over that are not zero, or stands for more than `size` bytes. */
+bool mishap_base64url_read(mishap_text text, unsigned char *out, size_t size, size_t *length);
+
 #endif

@@ -8,6 +8,8 @@
 #ifndef MISHAP_BASE_SCOPE_H
 #define MISHAP_BASE_SCOPE_H
 
+#include <stdint.h>
+
 #include "base/buffer.h"
 
 enum {
@@ -20,6 +22,15 @@ enum {
     MISHAP_SCOPES_ALL = MISHAP_SCOPES_USUAL | MISHAP_SCOPE_OPERATOR,
     MISHAP_SCOPES_LONGEST = 21, /* bytes of "call,metrics,operator" */
 };
+
+/* A caller that was identified, by an API key or an access token. */
+enum { MISHAP_IDENTITY_NAME = 64 };
+typedef struct mishap_identity {
+    char name[MISHAP_IDENTITY_NAME]; /* at most 63 bytes and a NUL */
+    uint64_t number;                 /* another key or subject of the same name has another one */
+    unsigned scopes;
+    int64_t ends_s; /* since 1970; 0: it has no end */
+} mishap_identity;
 
 /* The bit of a name; 0: no scope has this name. The name of one bit. */
 unsigned mishap_scope_find(mishap_text name);

@@ -26,6 +26,7 @@ guard              base
 mishap             base guard
 dialect            base guard mishap
 client             base mishap
+oauth              base mishap
 incident           base guard mishap
 index              base mishap incident
 sandbox            base mishap
