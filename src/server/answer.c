@@ -174,6 +174,7 @@ bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
         match->endpoint = NULL;
     request->endpoint = match->endpoint;
     request->for_operator = match->for_operator;
+    request->for_all = match->for_all;
     return found;
 }
 
@@ -219,7 +220,9 @@ bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request,
         return false;
     }
     bool nowhere = !found && !match->allowed && is_well_known(request->path);
-    mishap *m = nowhere ? NULL : admit(server, request, found && match->endpoint->open, again);
+    bool for_all = found && match->endpoint->for_all;
+    mishap *m = nowhere || for_all ? NULL
+                                   : admit(server, request, found && match->endpoint->open, again);
     if (!m && !found)
         m = no_such_path(server->settings, match, reply);
     else if (!m && !match->endpoint->any_host)

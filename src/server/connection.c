@@ -516,7 +516,7 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
 }
 
 /* Keys are removed rarely, so there is no list of the connections of a key. */
-void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key)
+void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key, int64_t now_s)
 {
     /* The server is the first member of the loop. */
     mishap_http_loop *loop = (mishap_http_loop *)(void *)server;
@@ -524,7 +524,8 @@ void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key)
         for (connection *c = loop->first[wait], *next; c; c = next) {
             mishap_http_later *later = c->exchange.later;
             next = c->next;
-            if (later && later->request.caller_key == key)
+            if (later && (key ? later->request.caller_key == key
+                              : later->request.ends_s && later->request.ends_s < now_s))
                 mishap_http_later_revoke(later);
         }
 }

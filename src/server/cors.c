@@ -45,6 +45,17 @@ void mishap_http_cors(mishap_http_reply *reply, const mishap_http_settings *sett
                                 mishap_buffer_text(&settings->fields->exposed));
 }
 
+/* Pages of all origins may read the reply: it is the same for everyone. */
+static void open_to_all(mishap_http_reply *reply, const mishap_http_settings *settings,
+                        mishap_text methods)
+{
+    mishap_http_reply_field(reply, ALLOW_ORIGIN, (mishap_text)MISHAP_TEXT("*"));
+    mishap_http_reply_field(reply, "Access-Control-Allow-Methods", methods);
+    mishap_http_reply_field(reply, "Access-Control-Allow-Headers",
+                            mishap_buffer_text(&settings->fields->allowed));
+    mishap_http_reply_field(reply, "Access-Control-Max-Age", (mishap_text)MISHAP_TEXT("600"));
+}
+
 void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_settings *settings,
                                 const mishap_http_request *request, unsigned methods)
 {
@@ -58,8 +69,10 @@ void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_sett
     mishap_http_reply_field(reply, "Allow", list);
     bool preflight = request->fields[MISHAP_HTTP_ORIGIN].data &&
                      request->fields[MISHAP_HTTP_REQUEST_METHOD].data;
-    if (settings->cors && preflight && !request->for_operator && !is_done(reply) &&
-        put_origin(reply, settings->cors, request)) {
+    if (request->for_all && preflight)
+        open_to_all(reply, settings, list);
+    else if (settings->cors && preflight && !request->for_operator && !is_done(reply) &&
+             put_origin(reply, settings->cors, request)) {
         mishap_http_reply_field(reply, "Access-Control-Allow-Methods", list);
         mishap_http_reply_field(reply, "Access-Control-Allow-Headers",
                                 mishap_buffer_text(&settings->fields->allowed));

@@ -152,6 +152,9 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     request->endpoint = NULL;
     request->passing = false;
     request->caller_key = 0;
+    request->lacks = 0;
+    request->ends_s = 0;
+    request->has_token = false;
     request->caller_is_free = false;
     mishap_id_make_at(request->id, server->now_ms);
     exchange->entered = true;

@@ -66,6 +66,8 @@ static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extensio
 {
     for (const mishap_http_wish *wishes = extension->fields; wishes && wishes->name; wishes++) {
         mishap_text name = mishap_text_of(wishes->name);
+        if (wishes->in_replies)
+            continue;
         mishap *failure = add_field(fields, name,
                                     wishes->first ? MISHAP_HTTP_FIRST : MISHAP_HTTP_ONCE);
         if (failure)
@@ -75,6 +77,20 @@ static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extensio
         kept->to_pages = kept->to_pages || wishes->to_pages;
     }
     return NULL;
+}
+
+/* Fields of replies that no request has. */
+static void list_replies(mishap_http_fields *fields, const mishap_http_extension *const *extensions)
+{
+    for (; extensions && *extensions; extensions++) {
+        const mishap_http_wish *wishes = (*extensions)->fields;
+        for (; wishes && wishes->name; wishes++) {
+            if (!wishes->in_replies)
+                continue;
+            MISHAP_PUT(&fields->exposed, ", ");
+            mishap_buffer_put_text(&fields->exposed, mishap_text_of(wishes->name));
+        }
+    }
 }
 
 /* List the field names that pages of other origins may send and read. */
@@ -106,9 +122,10 @@ mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
     memset(fields->by_length, -1, sizeof fields->by_length);
     for (size_t i = 0; i < MISHAP_HTTP_OWN_FIELDS && !failure; i++)
         failure = add_field(fields, own[i].name, own[i].repeats);
-    for (; extensions && *extensions && !failure; extensions++)
-        failure = add_wishes(fields, *extensions);
+    for (size_t i = 0; extensions && extensions[i] && !failure; i++)
+        failure = add_wishes(fields, extensions[i]);
     list_names(fields);
+    list_replies(fields, extensions);
     if (!failure && (fields->allowed.failed || fields->exposed.failed))
         failure = mishap_out_of_memory();
     if (failure) {

@@ -45,6 +45,7 @@ struct node {
     uint32_t spelled;        /* how many nodes are reached by a spelled-out segment */
     unsigned allowed;        /* methods, one bit each; 0: no path ends here */
     bool for_operator;       /* one of its routes needs the scope `operator` */
+    bool for_all;            /* … is `for_all` */
     uint32_t routes[ROUTED]; /* for each method, counted from 1; 0: none */
 };
 
@@ -188,6 +189,7 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
     node->routes[method] = (uint32_t)(route - routes->routes) + 1;
     node->allowed |= 1u << method | 1u << MISHAP_HTTP_OPTIONS;
     node->for_operator = node->for_operator || route->endpoint.scope == MISHAP_SCOPE_OPERATOR;
+    node->for_all = node->for_all || route->endpoint.for_all;
     if (method == MISHAP_HTTP_GET)
         node->allowed |= 1u << MISHAP_HTTP_HEAD;
     return NULL;
@@ -328,6 +330,7 @@ static void arrive(struct walk *walk, const struct node *node)
 {
     walk->match->allowed |= node->allowed;
     walk->match->for_operator = walk->match->for_operator || node->for_operator;
+    walk->match->for_all = walk->match->for_all || node->for_all;
     if (!walk->found && (int)walk->method < ROUTED && node->routes[walk->method])
         walk->found = &walk->routes->routes[node->routes[walk->method] - 1];
 }
@@ -373,7 +376,7 @@ static bool find_below(const mishap_http_routes *routes, enum root root, mishap_
 {
     match->endpoint = NULL;
     match->allowed = 0;
-    match->for_operator = false;
+    match->for_operator = match->for_all = false;
     match->route = match->param_count = 0;
     if (path.length == 0 || path.data[0] != '/')
         return false;

@@ -31,7 +31,7 @@
  *     files.c        connections against the limit of open files
  *     access.c       the log of requests
  *
- *     server.h       what an extension sees: this file; and origin.h
+ *     server.h       what an extension sees: this file; origin.h; and limits.h, which it includes
  *     state.h        a server as one loop has it, for this folder
  *
  * Ownership: the supervisor owns the listening sockets and the memory that all loops share
@@ -69,7 +69,8 @@ typedef struct mishap_http_settings {
     void (*refuse)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
                    const mishap_http_request *request, mishap *failure);
 
-    mishap_http_counted counted;      /* what is counted beside routes */
+    const struct mishap_http_issuers *issuers; /* whose access tokens are accepted; NULL: of none */
+    mishap_http_counted counted;               /* what is counted beside routes */
     const mishap_http_fields *fields; /* the fields that are used: set by mishap_http_supervise() */
     const mishap_http_metrics *metrics; /* for processes of extensions: set by …supervise() */
     const mishap_http_routes *routes;   /* … */
@@ -159,6 +160,7 @@ typedef struct mishap_http_wish {
     bool from_pages;  /* pages of other origins may send it */
     bool to_pages;    /* … and read it in replies */
     bool first;       /* it may be repeated, and the first one counts */
+    bool in_replies;  /* it is no field of requests: pages may read it in replies */
 } mishap_http_wish;
 
 /* Make the table of the fields that are kept: the server's own and those that extensions ask for. A
@@ -195,7 +197,11 @@ struct mishap_http_request {
     const char *caller;                          /* the name of its key; NULL: none */
     bool caller_is_free;                         /* it has no key, and may name itself */
     bool forwarded;      /* it has a field that proxies add: its real sender is not known */
-    unsigned scopes;     /* what the caller may do (base/scope.h) */
+    unsigned scopes;     /* what the caller may do (base/scope.h) … */
+    unsigned lacks;      /* … and the scope for which it was refused; 0: it was not */
+    int64_t ends_s;      /* since 1970: its streams end then; 0: they do not */
+    bool has_token;      /* it was sent with an access token, or what should be one */
+    bool for_all;        /* its path is for all: see mishap_http_endpoint */
     bool for_operator;   /* its path needs the scope `operator`: no page of another origin may read
                             the reply */
     uint64_t caller_key; /* the number of the key, for what belongs to a caller: another key may get
@@ -319,6 +325,8 @@ typedef struct mishap_http_endpoint {
     bool any_host;  /* Host and Origin are not checked, or the endpoint checks them itself */
     bool fallback;  /* it is used only where no other route has the path, or one that yields */
     bool html;      /* … and only for requests that prefer text/html to JSON */
+    bool for_all;   /* it needs no credentials, looks at none, and pages of all origins may read
+                       the reply; for paths in /.well-known/ */
     bool yields;    /* a fallback at the same path is preferred, and an operation of the program
                        may take its route */
     /* Fill the reply, or defer: see mishap_http_defer(). */
@@ -356,6 +364,7 @@ struct mishap_http_match {
     /* Methods at this path, one bit each (1 << MISHAP_HTTP_GET); 0: no such path. */
     unsigned allowed;
     bool for_operator; /* an endpoint at this path needs the scope `operator` */
+    bool for_all;      /* an endpoint at this path is `for_all` */
     size_t param_count;
     struct {
         const char *name;
@@ -484,38 +493,6 @@ mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_
 /* `held` 0: it did not begin. */
 void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
 
-/* -- bodies ------------------------------------------------------------------------------------ */
-
-/* How many bytes of requests each loop holds, in memory that all loops share: requests that are
- * being received, and bodies of deferred requests. */
-typedef struct mishap_http_bodies mishap_http_bodies;
-
-/* For the supervisor: `places` loops may run at once. *out NULL: there is no limit. */
-mishap *mishap_http_bodies_make(size_t limit, size_t places, mishap_http_bodies **out);
-void mishap_http_bodies_free(mishap_http_bodies *bodies);
-
-/* A loop is about to begin at a place; it has ended, for any reason: its bytes are free. */
-void mishap_http_bodies_come(mishap_http_bodies *bodies, size_t place);
-void mishap_http_bodies_gone(mishap_http_bodies *bodies, size_t place);
-
-/* -- rates ------------------------------------------------------------------------------------- */
-
-/* The rate limit of each caller, in memory that all loops share. */
-typedef struct mishap_http_rates mishap_http_rates;
-mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out); /* *out NULL: no limit */
-void mishap_http_rates_free(mishap_http_rates *rates);
-
-/* NULL, or RATE_LIMITED with the time after which to try again. Called in any loop, without a lock.
- * `now_ns` is the current monotonic time, not the time at which the request began. */
-mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
-                                int64_t now_ns);
-
-/* The same for a request that was let through and turns out to be so many messages: all of them are
- * allowed, or none. RATE_LIMITED also says if there are more than a second allows, which can never
- * be let through at once. */
-mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
-                                    size_t count, int64_t now_ns);
-
 /* -- the access log ---------------------------------------------------------------------------- */
 
 /* One JSON object per line. Lines are gathered, and written when there are many or a moment has
@@ -544,6 +521,10 @@ mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_req
  * requests with this key are cut, as if their peers had left. An answer in one piece still reaches
  * its peer. Called by the extension that manages the keys, in its tick(). */
 void mishap_http_revoke(mishap_http_server *server, uint64_t key);
+
+/* Streams that answer requests whose `ends_s` has passed are cut in the same way. Called by the
+ * extension that sets it, in its tick(). */
+void mishap_http_expire(mishap_http_server *server, int64_t now_s);
 
 /* True if the whole server was told to stop. It may still accept connections: settings->drain_ms.
  */
@@ -596,5 +577,7 @@ void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_reque
 
 /* Run until SIGTERM or SIGINT. NULL: it was stopped in order. */
 mishap *mishap_http_supervise(mishap_http_settings *settings);
+
+#include "server/limits.h" /* bodies and rates */
 
 #endif

@@ -81,7 +81,13 @@ void mishap_http_revoke(mishap_http_server *server, uint64_t key)
 {
     mishap_http_extensions_revoke(server, key);
     if (server->revoke)
-        server->revoke(server, key);
+        server->revoke(server, key, 0);
+}
+
+void mishap_http_expire(mishap_http_server *server, int64_t now_s)
+{
+    if (server->revoke)
+        server->revoke(server, 0, now_s);
 }
 
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)

@@ -72,8 +72,9 @@ struct mishap_http_server {
     size_t streams;
     uint16_t streams_of[MISHAP_HTTP_SHARE_WORDS];
 
-    /* Revoke every deferred answer to a request with this key. NULL: there are none. */
-    void (*revoke)(mishap_http_server *server, uint64_t key);
+    /* Revoke every deferred answer to a request with this key or, if it is 0, whose `ends_s` has
+     * passed. NULL: there are none. */
+    void (*revoke)(mishap_http_server *server, uint64_t key, int64_t now_s);
 };
 
 /* Create what a server needs beside its routes and extensions, and release it. */

@@ -59,10 +59,11 @@ cli/screen         base operation cli/words
 cli/manual         base operation cli/words
 cli/run            base guard mishap dialect incident operation worker/wire cli/words cli/screen cli/manual
 http/keys          base mishap operation server
+http/tokens        base mishap oauth server http/keys
 http/wire          base mishap dialect incident operation worker/serving server
 http/documents     base mishap dialect operation worker/serving server http/wire
 http/calls         base guard mishap dialect incident operation worker/loop worker/serving server http/wire
-http/serve         base mishap incident index operation worker/keeper worker/loop worker/serving server http/keys http/wire http/documents http/calls
+http/serve         base mishap oauth incident index operation worker/keeper worker/loop worker/serving server http/keys http/tokens http/wire http/documents http/calls
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
 mcp/calls          base guard mishap dialect incident operation worker/loop mcp/wire mcp/offers

@@ -30,7 +30,7 @@ BRINGS = {
     "libpcre2-dev": "pc:libpcre2-8", "libyyjson-dev": "pc:yyjson", "libllhttp-dev": "pc:libllhttp", "libuv1-dev": "pc:libuv",
     "libsqlite3-dev": "pc:sqlite3", "zlib1g-dev": "h:zlib.h", "libmd-dev": "pc:libmd", "libseccomp-dev": "pc:libseccomp",
     "sbcl": "bin:sbcl", "libedit-dev": "h:histedit.h", "python3-dev": "pc:python3-embed", "libz3-dev": "h:z3.h", "g++": "bin:g++",
-    "libdw-dev": "h:elfutils/libdwfl.h", "curl": "bin:curl", "libcvc5-dev": "", "libcurl4": "", "clang-format": "bin:clang-format",
+    "libdw-dev": "h:elfutils/libdwfl.h", "curl": "bin:curl", "libcvc5-dev": "", "libcurl4": "", "libssl3": "", "clang-format": "bin:clang-format",
 }
 RUN = [name for name in BRINGS if name in "gcc libc6-dev meson ninja-build pkg-config libpcre2-dev libyyjson-dev libllhttp-dev libuv1-dev "
        "libsqlite3-dev zlib1g-dev libmd-dev libseccomp-dev".split()]

@@ -27,6 +27,7 @@ typedef struct mishap_api {
     mishap_http_server *server;
     mishap_served *served;
     struct mishap_http_keys *keys;
+    struct mishap_http_tokens *tokens; /* NULL: there is no issuer */
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
     int session_field;     /* … of Mishap-Session */

@@ -273,8 +273,7 @@ bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
 
 /* -- who calls --------------------------------------------------------------------------------- */
 
-/* The text after `Bearer`, which may be empty; no data for another scheme, which is ignored. */
-static mishap_text bearer_of(mishap_text field)
+mishap_text mishap_http_bearer_of(mishap_text field)
 {
     static const char scheme[] = "bearer";
     const size_t length = sizeof scheme - 1;
@@ -342,7 +341,7 @@ static mishap *unauthorized(const char *what)
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
                                mishap_text own, bool required)
 {
-    mishap_text bearer = bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
+    mishap_text bearer = mishap_http_bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
     request->caller = NULL;
     request->caller_key = 0;
     request->scopes = MISHAP_SCOPES_USUAL;
@@ -371,7 +370,10 @@ mishap *mishap_http_keys_permit(const mishap_http_request *request, unsigned sco
 {
     if (!scope || request->scopes & scope)
         return NULL;
-    mishap *m = mishap_raise(FORBIDDEN, "The API key does not have the scope `%s`.",
+    mishap *m = mishap_raise(FORBIDDEN, "The %s does not have the scope `%s`.",
+                             request->has_token ? "access token" : "API key",
                              mishap_scope_name(scope));
-    return mishap_suggest(m, "Ask the operator of this server for a key with this scope.");
+    return mishap_suggest(m, request->has_token
+                                 ? "Get an access token with this scope."
+                                 : "Ask the operator of this server for a key with this scope.");
 }

@@ -54,6 +54,9 @@ void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *contex
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
                                mishap_text own, bool required);
 
+/* The text behind `Bearer`, which may be empty; no data for another scheme, which is ignored. */
+mishap_text mishap_http_bearer_of(mishap_text field);
+
 /* FORBIDDEN if the caller of a request, which was checked, has none of these scopes; else NULL. */
 mishap *mishap_http_keys_permit(const mishap_http_request *request, unsigned scope);
 

@@ -2,6 +2,7 @@
  * The server extension for operations: its state in each loop, its endpoints, and the check of API
  * keys.
  */
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -10,6 +11,7 @@
 #include "http/documents/documents.h"
 #include "http/keys/keys.h"
 #include "http/serve/serve.h"
+#include "http/tokens/tokens.h"
 #include "incident/incident.h"
 #include "incident/readers.h"
 #include "operation/caller.h"
@@ -102,16 +104,32 @@ static void drop_scope_of_page(const mishap_http_settings *settings, mishap_http
         request->scopes &= ~(unsigned)MISHAP_SCOPE_OPERATOR;
 }
 
+/* A token is never looked up among the keys, and a key never checked as a token. */
+static mishap *identify(const mishap_api *api, mishap_http_request *request, bool required)
+{
+    mishap_text own = request->fields[api->key_field];
+    return api->tokens && mishap_http_tokens_concern(request)
+               ? mishap_http_tokens_check(api->tokens, request, own)
+               : mishap_http_keys_check(api->keys, request, own, required);
+}
+
+/* The scope is noted for the reply, which tells a client what to ask its issuer for. */
+static mishap *permit(mishap_http_request *request, unsigned scope)
+{
+    mishap *refused = mishap_http_keys_permit(request, scope);
+    request->lacks = refused ? scope : 0;
+    return refused;
+}
+
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
 {
     const mishap_api *api = mishap_http_state_of(server, &mishap_api_over_http);
     const mishap_http_settings *settings = mishap_http_settings_of(server);
     bool required = settings->key_required;
     unsigned scope = scope_of(request);
-    mishap *refused = mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
-                                             (required && !open) || scope == MISHAP_SCOPE_OPERATOR);
+    mishap *refused = identify(api, request, (required && !open) || scope == MISHAP_SCOPE_OPERATOR);
     if (!refused && !open)
-        refused = mishap_http_keys_permit(request, scope);
+        refused = permit(request, scope);
     if (!refused)
         drop_scope_of_page(settings, request);
     if (refused || open || api->caller_field < 0)
@@ -124,10 +142,9 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
 }
 
 /* No request waits for an answer here: only the operator is told that keys cannot be read. */
-static void refresh_keys(mishap_api *api)
+static void tell_operator(const mishap_api *api, mishap *failure)
 {
     char id[MISHAP_ID_LENGTH + 1];
-    mishap *failure = mishap_http_keys_refresh(api->keys);
     if (!failure)
         return;
     mishap_id_make(id);
@@ -139,6 +156,15 @@ static void refresh_keys(mishap_api *api)
         .to_stderr = api->served->verbose,
     });
     mishap_free(failure);
+}
+
+static void refresh_keys(mishap_api *api)
+{
+    tell_operator(api, mishap_http_keys_refresh(api->keys));
+    if (!api->tokens)
+        return;
+    tell_operator(api, mishap_http_tokens_refresh(api->tokens));
+    mishap_http_expire(api->server, (int64_t)time(NULL));
 }
 
 static void on_removed(void *context, uint64_t key)
@@ -163,6 +189,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
                                                 mishap_text_of(mishap_api_session_field)),
     };
     mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
+    if (!failure && settings->issuers)
+        failure = mishap_http_tokens_make(settings->issuers, &api->tokens);
     if (failure)
         return failure;
     mishap_http_put_openapi(&api->openapi, settings, mishap_http_endpoints);
@@ -176,8 +204,10 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
 void mishap_api_release(mishap_api *api)
 {
     mishap_http_keys_close(api->keys);
+    mishap_http_tokens_free(api->tokens);
     mishap_buffer_release(&api->openapi);
     api->keys = NULL;
+    api->tokens = NULL;
 }
 
 /* -- the runner of calls ----------------------------------------------------------------------- */

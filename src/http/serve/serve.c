@@ -9,6 +9,7 @@
 
 #include "http/keys/file.h"
 #include "http/serve/serve.h"
+#include "http/tokens/tokens.h"
 #include "http/wire/wire.h"
 #include "incident/incident.h"
 #include "index/index.h"
@@ -46,6 +47,19 @@ static const mishap_param params[] = {
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
       .looks = "https://api.example.com, without a trailing slash", .placeholder = "URL",
       .help = "Public base URL of the server, for links in responses" },
+    { "oauth_issuer", MISHAP_ARRAY, .length = { 1, MISHAP_HTTP_MOST_ISSUERS },
+      .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, 300 },
+                           .pattern = "^([a-z0-9][a-z0-9._-]{0,14}=)?https?://[^\\s@?#\"]+$",
+                           .looks = "[ALIAS=]https://login.example.com, as in the claim `iss`"),
+      .placeholder = "[ALIAS=]URL",
+      .help = "Accept access tokens of this OAuth issuer, beside API keys; needs --public-url" },
+    { "oauth_jwks", MISHAP_ARRAY, .length = { 1, MISHAP_HTTP_MOST_ISSUERS },
+      .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, 4000 }), .placeholder = "FILE",
+      .help = "Key set of the issuer, a JSON file that is read again when it changes; one for each "
+              "--oauth-issuer, in the same order" },
+    { "oauth_audience", MISHAP_ARRAY, .length = { 1, 8 },
+      .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, 300 }), .placeholder = "NAME",
+      .help = "Also accept tokens that are for this audience; always those for the public URL" },
     { "otlp", MISHAP_STRING, .length = { 1, 2000 }, .pattern = "^https?://[^\\s@?#]+$",
       .looks = "http://HOST:4318, without a user or a password", .placeholder = "URL",
       .help = "Collector of OpenTelemetry that gets incidents and metrics, as OTLP/HTTP with JSON; "
@@ -180,7 +194,7 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
                 served->app->name);
     mishap_http_keys_close(keys);
     warn_of_readers(call, served);
-    if (failure || !settings->key_required || count)
+    if (failure || !settings->key_required || count || settings->issuers)
         return failure;
     failure = mishap_raise(NOT_CONFIGURED, "No API key exists, so every request would be refused.");
     return mishap_suggest(
@@ -257,13 +271,13 @@ static size_t bodies_limit(mishap_call *call)
 
 /* The header fields that handlers read. It contains declared names only, each once or more; the
  * table of fields has each once, and reports if there are too many. */
-static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 2];
+static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 3];
 static const mishap_http_extension handlers = { .name = "handlers", .fields = wishes };
 
 /* The API, and further extensions; NULL ends the list. There is room for one more than a server
  * accepts, which the server reports when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
-    &mishap_api_over_http, &mishap_index_over_http, &handlers
+    &mishap_api_over_http, &mishap_index_over_http, &handlers, &mishap_http_resource
 };
 
 static bool has_sessions(const mishap_app *app)
@@ -274,9 +288,11 @@ static bool has_sessions(const mishap_app *app)
     return false;
 }
 
-static void wish_headers(const mishap_app *app)
+static void wish_headers(const mishap_app *app, bool has_issuer)
 {
     size_t count = 0;
+    if (has_issuer)
+        wishes[count++] = (mishap_http_wish){ .name = "WWW-Authenticate", .in_replies = true };
     if (has_sessions(app))
         wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
                                               .to_pages = true };
@@ -373,6 +389,8 @@ mishap *mishap_http_routes_declared(const mishap_app *app)
 
 static void read_limits(mishap_call *call, mishap_http_settings *settings)
 {
+    settings->rate = (int)mishap_integer(call, "rate");
+    settings->caller_share = (int)mishap_integer(call, "caller_share");
     settings->head_limit = HEAD_LIMIT;
     settings->target_limit = 8192;
     settings->body_limit = (size_t)mishap_integer(call, "body_limit");
@@ -437,7 +455,7 @@ static mishap *run_serve(mishap_call *call)
     };
     char log[4096];
     mishap_served_read(&served, call);
-    wish_headers(served.app);
+    wish_headers(served.app, mishap_count(call, "oauth_issuer") > 0);
     mishap_http_settings settings = {
         .extensions = extensions,
         .served = &served,
@@ -451,8 +469,6 @@ static mishap *run_serve(mishap_call *call)
         .access_log = mishap_string(call, "access_log"),
         .log_bytes = served.log_bytes,
         .log_json = served.log_json,
-        .rate = (int)mishap_integer(call, "rate"),
-        .caller_share = (int)mishap_integer(call, "caller_share"),
     };
     read_limits(call, &settings);
     failure = mishap_api_counted(served.app, &call->arena, &settings.counted);
@@ -469,7 +485,9 @@ static mishap *run_serve(mishap_call *call)
     if (!mishap_incident_log_is_off(call->app->name) &&
         mishap_incident_log_path(call->app->name, log, sizeof log))
         settings.log = log;
-    failure = check_keys(call, &settings);
+    failure = mishap_serve_read_issuers(call, &settings);
+    if (!failure)
+        failure = check_keys(call, &settings);
     if (failure)
         return failure;
     settings.console = make_operator_key(call, &served);

@@ -39,6 +39,10 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
 mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
                              mishap_http_endpoint **out);
 
+/* Read --oauth-issuer and what belongs to it; settings->issuers is NULL without it. ARG_ERROR,
+ * NOT_CONFIGURED, PRECONDITION, INPUT_UNREADABLE: for the person who starts the server. */
+mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *settings);
+
 /* How incidents are indexed; its texts live as long as the server. */
 void mishap_http_index(const mishap_index_plan *plan);
 

@@ -94,6 +94,5 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
     reply->content = spell(dialect, told, &reply->body);
     if (told->retry_after_ms >= 0)
         put_retry_after(reply, told->retry_after_ms);
-    if (reply->status == 401)
-        mishap_http_reply_field(reply, "WWW-Authenticate", (mishap_text)MISHAP_TEXT("Bearer"));
+    mishap_http_challenge(reply, settings, request);
 }

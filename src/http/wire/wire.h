@@ -6,6 +6,7 @@
  *     pack.c       compression of answers
  *     refuse.c     a mishap into a reply, in the dialect that the request asks for or its path has:
  *                  path_dialect.c
+ *     challenge.c  … what a client needs to get an access token, beside 401 and 403
  *     incident.c   the record of it for the operator
  */
 #ifndef MISHAP_HTTP_WIRE_WIRE_H
@@ -76,7 +77,14 @@ const mishap_operation *mishap_api_operation_of(const mishap_http_request *reque
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                        const mishap_http_request *request, mishap *failure);
 
-/* The same, and record it. For settings->refuse. */
+/* Where the documents of RFC 9728 are: the server's own, and with /mcp behind it. */
+#define MISHAP_HTTP_RESOURCE "/.well-known/oauth-protected-resource"
+
+/* Add WWW-Authenticate to a 401, and to a 403 for a scope. */
+void mishap_http_challenge(mishap_http_reply *reply, const mishap_http_settings *settings,
+                           const mishap_http_request *request);
+
+/* mishap_api_refuse(), and record it. For settings->refuse. */
 void mishap_api_refuse_and_record(mishap_http_reply *reply, const mishap_http_settings *settings,
                                   const mishap_http_request *request, mishap *failure);
 

@@ -1,0 +1,64 @@
+/*
+ * WWW-Authenticate (RFC 6750, 3; RFC 9728, 5.1): where a client finds out how to get an access
+ * token, and for which scope. Without an issuer it says Bearer alone.
+ */
+#include "base/scope.h"
+#include "http/wire/wire.h"
+
+/* Set by the server for a request that it has refused for a scope, else that of its endpoint. */
+static unsigned scope_of(const mishap_http_request *request)
+{
+    const mishap_http_endpoint *endpoint = request->endpoint;
+    if (request->lacks)
+        return request->lacks;
+    return endpoint && endpoint->scope ? endpoint->scope : MISHAP_SCOPE_CALL;
+}
+
+static bool is_of_mcp(const mishap_http_request *request)
+{
+    return mishap_text_equal(request->path, (mishap_text)MISHAP_TEXT("/mcp"));
+}
+
+static bool has_credential(const mishap_http_request *request)
+{
+    return request->fields[MISHAP_HTTP_AUTHORIZATION].data != NULL;
+}
+
+/* The public URL is the operator's, without characters that end a quoted string. */
+static void put_challenge(mishap_buffer *b, const mishap_http_settings *settings,
+                          const mishap_http_request *request, const char *error)
+{
+    MISHAP_PUT(b, "Bearer resource_metadata=\"");
+    mishap_buffer_put_text(b, mishap_text_of(settings->public_url));
+    MISHAP_PUT(b, MISHAP_HTTP_RESOURCE);
+    if (is_of_mcp(request))
+        MISHAP_PUT(b, "/mcp");
+    MISHAP_PUT(b, "\", scope=\"");
+    mishap_buffer_put_text(b, mishap_text_of(mishap_scope_name(scope_of(request))));
+    MISHAP_PUT(b, "\"");
+    if (error) {
+        MISHAP_PUT(b, ", error=\"");
+        mishap_buffer_put_text(b, mishap_text_of(error));
+        MISHAP_PUT(b, "\"");
+    }
+}
+
+void mishap_http_challenge(mishap_http_reply *reply, const mishap_http_settings *settings,
+                           const mishap_http_request *request)
+{
+    char room[600];
+    mishap_buffer b;
+    bool forbidden = reply->status == 403 && request->lacks;
+    if (reply->status != 401 && !(forbidden && settings->issuers))
+        return;
+    mishap_buffer_init(&b, room, sizeof room);
+    if (settings->issuers)
+        put_challenge(&b, settings, request,
+                      forbidden                 ? "insufficient_scope"
+                      : has_credential(request) ? "invalid_token"
+                                                : NULL);
+    else
+        MISHAP_PUT(&b, "Bearer");
+    mishap_http_reply_field(reply, "WWW-Authenticate", mishap_buffer_text(&b));
+    mishap_buffer_release(&b);
+}

@@ -1,0 +1,42 @@
+/*
+ * Limits that hold for all loops together, in memory that they share: of the bodies that are in
+ * memory at once, and of the requests that a caller sends in a second.
+ */
+#ifndef MISHAP_SERVER_LIMITS_H
+#define MISHAP_SERVER_LIMITS_H
+
+#include "server/server.h"
+
+/* -- bodies ------------------------------------------------------------------------------------ */
+
+/* How many bytes of requests each loop holds, in memory that all loops share: requests that are
+ * being received, and bodies of deferred requests. */
+typedef struct mishap_http_bodies mishap_http_bodies;
+
+/* For the supervisor: `places` loops may run at once. *out NULL: there is no limit. */
+mishap *mishap_http_bodies_make(size_t limit, size_t places, mishap_http_bodies **out);
+void mishap_http_bodies_free(mishap_http_bodies *bodies);
+
+/* A loop is about to begin at a place; it has ended, for any reason: its bytes are free. */
+void mishap_http_bodies_come(mishap_http_bodies *bodies, size_t place);
+void mishap_http_bodies_gone(mishap_http_bodies *bodies, size_t place);
+
+/* -- rates ------------------------------------------------------------------------------------- */
+
+/* The rate limit of each caller, in memory that all loops share. */
+typedef struct mishap_http_rates mishap_http_rates;
+mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out); /* *out NULL: no limit */
+void mishap_http_rates_free(mishap_http_rates *rates);
+
+/* NULL, or RATE_LIMITED with the time after which to try again. Called in any loop, without a lock.
+ * `now_ns` is the current monotonic time, not the time at which the request began. */
+mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
+                                int64_t now_ns);
+
+/* The same for a request that was let through and turns out to be so many messages: all of them are
+ * allowed, or none. RATE_LIMITED also says if there are more than a second allows, which can never
+ * be let through at once. */
+mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
+                                    size_t count, int64_t now_ns);
+
+#endif

@@ -1,0 +1,348 @@
+"""Access tokens of an issuer: serve --oauth-issuer.
+
+    MISHAP_PROGRAM=… SCOPED_PROGRAM=… python3 tests/http/oauth_test.py [PART-OF-A-NAME]
+
+Speaks TAP. tests/http/scoped.c is the program that is asked, tests/oauth/issuer.py makes the tokens, tests/oauth/oauth_test.py has the
+hostile ones: here each kind is refused in the same words.
+"""
+import json
+import os
+import re
+import sys
+import time
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, "mcp"), os.path.join(TESTS, "oauth")]
+import server  # noqa: E402
+import exchange  # noqa: E402
+import issuer as issuers  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
+
+SCOPED = os.path.abspath(os.environ["SCOPED_PROGRAM"])
+API, LOGIN = "https://api.example.com", "https://login.example.com"
+DOCUMENT = "/.well-known/oauth-protected-resource"
+MARKER = "p3nguin-marker"  # in what only the log may have
+folders = 0
+
+
+def new_folder():
+    global folders
+    folders += 1
+    path = os.path.join(server.FOLDER, "oauth-%d" % folders)
+    os.mkdir(path)
+    return path
+
+
+def new_issuer(alg="EdDSA"):
+    return issuers.Issuer(new_folder(), LOGIN, API, alg)
+
+
+def flags_of(issuer, *more):
+    return ["--oauth-issuer", issuer.url, "--oauth-jwks", issuer.file, "--public-url", API, *more]
+
+
+def serve(issuer, *more, workers="1", **settings):
+    return server.Server("--workers", workers, *flags_of(issuer, *more), program=SCOPED, **settings)
+
+
+def shared():
+    if not shared.server:
+        shared.issuer = new_issuer()
+        shared.server = serve(shared.issuer, "--oauth-audience", "named", workers="2")
+    return shared.server, shared.issuer
+
+
+shared.server = None
+
+
+def bearer(token):
+    return {"Authorization": "Bearer " + token}
+
+
+def challenge_of(answer):
+    scheme, _, rest = (answer["WWW-Authenticate"] or "").partition(" ")
+    equal(scheme, "Bearer", "the scheme")
+    return dict(re.findall(r'(\w+)="([^"]*)"(?:, |$)', rest))
+
+
+# ---- Documents -----------------------------------------------------------------------------------
+
+@tests_of({"the server": ("", API), "mcp": ("/mcp", API + "/mcp")})
+def the_document_says_who_the_issuer_is(path, resource):
+    found, _ = shared()
+    answer = found.ask("GET", DOCUMENT + path)
+    equal((answer.status, answer["Content-Type"], answer["Access-Control-Allow-Origin"]), (200, "application/json", "*"), "the head")
+    equal(answer.json, {"resource": resource, "authorization_servers": [LOGIN], "scopes_supported": ["call"], "bearer_methods_supported": ["header"],
+                        "resource_name": "scoped"}, "the document")
+
+
+@test
+def the_documents_are_for_all():
+    found, issuer = shared()
+    for path in (DOCUMENT, DOCUMENT + "/mcp"):
+        for fields in (bearer("nonsense"), bearer(issuer.token(exp=5)), bearer("mk_" + "x" * 43), {"X-Api-Key": "x"}, {"Origin": "https://evil.example"}):
+            equal(found.ask("GET", path, fields=fields).status, 200, "with %r" % fields)
+        equal(found.ask("HEAD", path).status, 200, "HEAD")
+        equal(found.ask("POST", path, body="{}", fields=bearer(issuer.token())).status, 405, "POST")
+        preflight = {"Origin": "https://app.example", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "mcp-protocol-version"}
+        answer = found.ask("OPTIONS", path, fields=preflight)
+        equal((answer.status, answer["Access-Control-Allow-Origin"]), (204, "*"), "a preflight")
+        expect("mcp-protocol-version" in answer["Access-Control-Allow-Headers"].lower(), answer["Access-Control-Allow-Headers"])
+    equal(found.ask("GET", DOCUMENT + "/other").status, 404, "another document")
+
+
+@test
+def without_an_issuer_all_is_as_before():
+    with server.Server("--workers", "1", program=SCOPED) as found:
+        for path in (DOCUMENT, DOCUMENT + "/mcp"):
+            answer = found.ask("GET", path)
+            equal((answer.status, answer["Access-Control-Allow-Origin"]), (404, None), path)
+        answer = found.ask("GET", "/who", fields=bearer("a.b.c"))
+        equal((answer.status, answer["WWW-Authenticate"], answer.json["message"]), (401, "Bearer", "The API key is not valid."), "a token")
+        equal(found.ask("GET", "/who").json, {"caller": "nobody"}, "no key")
+        equal(found.ask("GET", "/vault/known")["WWW-Authenticate"], "Bearer", "the operator's")
+
+
+# ---- Challenges ----------------------------------------------------------------------------------
+
+@test
+def a_request_without_a_token_is_told_where_to_get_one():
+    found, _ = shared()
+    for path, end in (("/who", ""), ("/mcp", "/mcp")):
+        answer = found.ask("GET", path)
+        equal((answer.status, answer.json["error"]), (401, "auth_required"), path)
+        equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT + end, "scope": "call"}, path)
+    equal(challenge_of(found.ask("GET", "/vault/known"))["scope"], "operator", "the scope")
+    equal(challenge_of(found.ask("GET", "/metrics"))["scope"], "metrics", "the scope")
+
+
+@test
+def a_token_without_the_scope_is_told_which_it_needs():
+    found, issuer = shared()
+    for path, scope, claims in (("/who", "call", {"scope": "metrics"}), ("/vault/known", "operator", {}), ("/metrics", "metrics", {}),
+                                ("/mcp", "call", {"scope": None}), ("/who", "call", {"scope": "calls call:all CALL"})):
+        answer = found.ask("GET", path, fields=bearer(issuer.token(**claims)))
+        equal((answer.status, answer.json["error"], answer.json["message"]),
+              (403, "forbidden", "The access token does not have the scope `%s`." % scope), path)
+        equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT + ("/mcp" if path == "/mcp" else ""), "scope": scope,
+                                     "error": "insufficient_scope"}, path)
+
+
+@test
+def pages_may_read_the_challenge():
+    with serve(new_issuer(), "--cors", "https://app.example") as found:
+        answer = found.ask("GET", "/who", fields={"Origin": "https://app.example"})
+        equal(answer.status, 401, "the status")
+        expect("WWW-Authenticate" in answer["Access-Control-Expose-Headers"].split(", "), answer["Access-Control-Expose-Headers"])
+
+
+# ---- Tokens --------------------------------------------------------------------------------------
+
+@tests_of({"plain": ({}, "oauth:alice"), "a client": ({"client_id": "alice"}, "oauth::alice"), "azp": ({"client_id": None, "azp": "alice"}, "oauth::alice"),
+           "no client": ({"client_id": None}, "oauth:alice"), "Auth0": ({"sub": "auth0|12"}, "oauth:auth0|12"), "colon": ({"sub": ":app"}, "oauth:%3Aapp"),
+           "space": ({"sub": "a b"}, "oauth:a%20b"), "not ASCII": ({"sub": "é"}, "oauth:%C3%A9"), "tilde": ({"sub": "~a"}, "oauth:%7Ea"),
+           "57 letters": ({"sub": "x" * 57}, "oauth:" + "x" * 57),
+           "58 letters": ({"sub": "x" * 58}, r"oauth:~[0-9a-f]{42}")})
+def the_name_of_a_caller_has_issuer_and_subject(claims, name):
+    found, issuer = shared()
+    caller = found.ask("GET", "/who", fields=bearer(issuer.token(**claims))).json["caller"]
+    expect(caller == name or ("[" in name and re.fullmatch(name, caller)), caller)
+
+
+@tests_of({name: (aud,) for name, aud in {"the server": API, "with a slash": API + "/", "mcp": API + "/mcp", "mcp with a slash": API + "/mcp/",
+                                          "one of several": ["x", API], "what the operator names": "named"}.items()})
+def each_audience_holds_on_all_paths(aud):
+    found, issuer = shared()
+    fields = bearer(issuer.token(aud=aud))
+    equal(found.ask("GET", "/who", fields=fields).status, 200, "over HTTP")
+    session = exchange.Session(found, fields=fields)
+    expect("who" in json.dumps(session.post(exchange.message("tools/list")).json), "over MCP")
+    equal(session.post(exchange.call("who", {})).json["result"]["structuredContent"], {"caller": "oauth:alice"}, "the caller")
+
+
+def hostile_tokens(issuer):
+    """Tokens that are not valid, by the check that says so in the log."""
+    stranger = issuers.Key(new_folder(), "EdDSA")
+    good = issuer.token()
+    head, body, mark = good.split(".")
+    return {"expired": issuer.token(exp=5), "issuer": issuer.token(iss="https://" + MARKER), "audience": issuer.token(aud=MARKER),
+            "subject": issuer.token(sub=None), "not yet": issuer.token(nbf=99999999999), "id token": issuer.token(typ="ID"),
+            "typ": issuer.token(header={"typ": MARKER}), "crit": issuer.token(header={"crit": [MARKER]}), "alg": issuer.token(header={"alg": "none"}),
+            "no kid": issuer.token(header={"kid": ""}), "key": issuer.token(header={"kid": MARKER}), "signature": stranger.token(issuer.claims()),
+            "form": "%s.%s" % (head, body), "header": "%s.%s.%s" % (issuers.b64(b"[]"), body, mark), "claims": "%s.%s.%s" % (head, issuers.b64(b"{"), mark),
+            "length": "x" * 9000}
+
+
+@test
+def each_refusal_has_the_same_words_and_the_log_has_the_check():
+    issuer = new_issuer()
+    seen = set()
+    with serve(issuer) as found:
+        for number, (check, token) in enumerate(hostile_tokens(issuer).items(), 2):
+            with found.connect(source="127.0.0.%d" % number) as connection:  # of many failures of one address not all are written in full
+                answer = connection.ask("GET", "/who", fields=bearer(token))
+            equal(answer.status, 401, check)
+            equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT, "scope": "call", "error": "invalid_token"}, check)
+            identifier = answer["X-Request-Id"]
+            seen.add(answer.body.replace(identifier.encode(), b"ID"))
+            entry = found.wait_for_log(identifier)
+            expect(re.search(r"check\W+%s\b" % re.escape(check), entry), check, "is not in", entry)
+            for name, value in {"issuer": ("iss", "https://" + MARKER), "audience": ("aud", MARKER), "signature": ("iss", LOGIN)}.items():
+                if check == name:
+                    expect(re.search(r"%s\W+%s" % (value[0], re.escape(value[1])), entry), value, "is not in", entry)
+            expect(MARKER not in answer.head.decode() + answer.body.decode(), "a caller reads it:", answer)
+        equal(len(seen), 1, "different answers: %r" % seen)
+
+
+@test
+def the_token_itself_is_nowhere():
+    issuer = new_issuer()
+    good, bad = issuer.token(), issuer.token(exp=5)
+    with serve(issuer, "--access-log", "-") as found:
+        for token in (good, bad):
+            found.ask("GET", "/who", fields=bearer(token))
+        found.wait_for_log(found.ask("GET", "/who", fields=bearer(bad))["X-Request-Id"])
+        text = server.Server.read(found.log) + server.Server.read(found.stderr) + server.Server.read(found.stdout)
+        for token in (good, bad):
+            for part in token.split("."):
+                expect(part.encode() not in text, "a part of a token is in the output")
+
+
+@test
+def keys_count_beside_tokens_but_not_together_with_one():
+    issuer, data = new_issuer(), new_folder()
+    key = parsed(run_program(SCOPED, "keys", "add", "--name", "alice", "--data", data, "--output", "json").out)["data"]["key"]
+    server.secrets.add(key)
+    with serve(issuer, data=data) as found:
+        for fields in ({"X-Api-Key": key}, bearer(key)):
+            equal(found.ask("GET", "/who", fields=fields).json, {"caller": "alice"}, "a key")
+        both = found.ask("GET", "/who", fields=dict(bearer(issuer.token()), **{"X-Api-Key": key}))
+        equal((both.status, both.json["message"]), (401, "The request has an access token and an API key."), "both")
+
+
+@test
+def several_issuers_do_not_speak_for_each_other():
+    one, two = new_issuer(), new_issuer()
+    two.url = "https://two.example.com"
+    flags = ["--oauth-issuer", "one=" + one.url, "--oauth-jwks", one.file, "--oauth-issuer", "two=" + two.url, "--oauth-jwks", two.file,
+             "--public-url", API]
+    with server.Server("--workers", "1", *flags, program=SCOPED) as found:
+        equal([found.ask("GET", "/who", fields=bearer(issuer.token())).json["caller"] for issuer in (one, two)], ["one:alice", "two:alice"], "callers")
+        for issuer, other in ((one, two), (two, one)):
+            equal(found.ask("GET", "/who", fields=bearer(issuer.token(iss=other.url))).status, 401, "another's")
+        equal(found.ask("GET", DOCUMENT).json["authorization_servers"], [one.url, two.url], "the document")
+
+
+# ---- Time ----------------------------------------------------------------------------------------
+
+@test
+def a_token_that_is_known_is_refused_when_it_ends():
+    found, issuer = shared()
+    fields = bearer(issuer.token(exp=int(time.time()) - 55))
+    equal(found.ask("GET", "/who", fields=fields).status, 200, "at first")
+    expect(server.wait_for(lambda: found.ask("GET", "/who", fields=fields).status == 401), "it has no end")
+
+
+@test
+def streams_end_with_the_token():
+    found, issuer = shared()
+    lasting = exchange.Session(found, fields=bearer(issuer.token(sub="lasting")))
+    ending = exchange.Session(found, fields=bearer(issuer.token(sub="ending", exp=int(time.time()) - 52)))
+    with lasting.exchange("GET") as kept, ending.exchange("GET") as cut:
+        equal((kept.status, cut.status), (200, 200), "the streams")
+        try:
+            cut.events()
+        except (server.Closed, OSError):
+            pass  # it is cut, not ended
+        equal(ending.post(exchange.message("ping")).status, 401, "the session with the token")
+        ending.more = bearer(issuer.token(sub="ending"))
+        equal(ending.post(exchange.message("ping")).status, 200, "the session with the next token of the same user")
+        lasting.more = bearer(issuer.token(sub="another"))
+        equal(lasting.post(exchange.message("ping")).status, 404, "the session with the token of another user")
+        lasting.more = bearer(issuer.token(sub="lasting", client_id="another"))
+        equal(lasting.post(exchange.message("ping")).status, 404, "… of another client")
+
+
+@test
+def a_key_set_is_read_again_when_it_changes():
+    issuer = new_issuer()
+    old, new = issuer.key, issuers.Key(new_folder(), "ES256", "next")
+    first, second = issuer.token(), issuer.token(key=new)
+    with serve(issuer) as found:
+        def statuses():
+            return [found.ask("GET", "/who", fields=bearer(token)).status for token in (first, second)]
+        equal(statuses(), [200, 401], "with the old set")
+        issuer.publish([old, new])
+        expect(server.wait_for(lambda: statuses() == [200, 200]), "with both keys:", statuses())
+        for broken in ("", "<html>", '{"keys":[]}'):
+            issuer.write(broken)
+            expect(server.wait_for(lambda: b"last good one" in server.Server.read(found.log)), "nothing in the log")
+            equal(statuses(), [200, 200], "with a broken set")
+        os.remove(issuer.file)
+        equal(statuses(), [200, 200], "without a file")
+        issuer.publish([new])
+        expect(server.wait_for(lambda: statuses() == [401, 200]), "with the new key:", statuses())
+
+
+@test
+def an_address_with_many_forged_tokens_is_not_checked_any_more():
+    issuer = new_issuer("ES384")
+    good = issuer.token()
+    fresh = [issuer.token(sub="fresh-%d" % i) for i in range(2)]
+    head, body, mark = good.split(".")
+    forged = ["%s.%s.%s" % (head, issuers.b64(json.dumps(issuer.claims(sub="root-%d" % i)).encode()), mark) for i in range(400)]
+    with serve(issuer) as found:
+        equal(found.ask("GET", "/who", fields=bearer(good)).status, 200, "the good one")
+        with found.connect(source="127.0.0.2") as connection:
+            started = time.monotonic()
+            answers = [connection.ask("GET", "/who", fields=bearer(token)) for token in forged]
+            seconds = time.monotonic() - started
+        checked = sum(answer.status == 401 for answer in answers)
+        equal({answer.status for answer in answers}, {401, 429}, "the statuses")
+        equal({answer.status for answer in answers[:20]}, {401}, "the first ones")
+        expect(checked <= 20 + 4 * (seconds + 1), checked, "were checked in", seconds)
+        refused = next(answer for answer in answers if answer.status == 429)
+        expect(refused["Retry-After"] and refused.json["error"] == "rate_limited", refused)
+        with found.connect(source="127.0.0.2") as connection:
+            equal(connection.ask("GET", "/who", fields=bearer(good)).status, 200, "a known one from there")
+        equal(found.ask("GET", "/who", fields=bearer(fresh[0])).status, 200, "a new one from another address")
+
+
+# ---- Starting ------------------------------------------------------------------------------------
+
+def refused(*flags):
+    done = run_program(SCOPED, "serve", "--listen", "127.0.0.1:0", "--data", new_folder(), "--output", "json", *flags)
+    expect(done.status != 0, "it was started")
+    return parsed(done.out)["error"]
+
+
+@test
+def what_is_missing_or_wrong_is_said_at_the_start():
+    issuer = new_issuer()
+    url, file = ["--oauth-issuer", LOGIN], ["--oauth-jwks", issuer.file]
+    public = ["--public-url", API]
+    bad = os.path.join(new_folder(), "bad.json")
+    with open(bad, "w", encoding="ascii") as out:
+        out.write('{"keys":[{"kty":"oct","kid":"a","k":"%s"}]}' % MARKER)
+    for flags, code, words in [
+            ([*url, *file], "NOT_CONFIGURED", "public URL"), ([*url, *public], "NOT_CONFIGURED", "needs a key set"), ([*file, *public], "NOT_CONFIGURED", "need an issuer"),
+            ([*url, *file, "--oauth-issuer", "https://b.example", *file, *public], "NOT_CONFIGURED", "need names"),
+            (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "a=https://b.example", *file, *public], "NOT_CONFIGURED", "same name"),
+            (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "b=" + LOGIN, *file, *public], "NOT_CONFIGURED", "same URL"),
+            (["--oauth-issuer", "http://login.example.com", *file, *public], "NOT_CONFIGURED", "https://"),
+            (["--oauth-issuer", "http://localhost.evil.example", *file, *public], "NOT_CONFIGURED", "https://"),
+            ([*url, "--oauth-jwks", "/does/not/exist", *public], "INPUT_UNREADABLE", "key set"),
+            ([*url, "--oauth-jwks", "/tmp", *public], "INPUT_UNREADABLE", "key set"), ([*url, "--oauth-jwks", bad, *public], "NOT_CONFIGURED", "no key that can be used")]:
+        error = refused(*flags)
+        equal(error["code"], code, " ".join(flags))
+        expect(words in error["message"] and MARKER not in json.dumps(error), error)
+    expect(refused("--oauth-issuer", "login.example.com", *file, *public)["code"] in ("VALIDATION_ERROR", "ARG_ERROR"), "a URL without a scheme")
+
+
+@test
+def the_shared_server_ends_in_order():
+    found, _ = shared()
+    equal(found.stop().status, 0, "exit")
+
+
+main()
