@@ -1,0 +1,91 @@
+"""The official TypeScript clients, 1.x and 2.x, with a server that accepts tokens of an issuer: oauth.mjs has what they do.
+
+    MISHAP_PROGRAM=… SCOPED_PROGRAM=… python3 tests/mcp/oauth_test.py [PART-OF-A-NAME]
+
+The issuer is here: it registers each client, logs in anybody as alice, and gives tokens that tests/oauth/issuer.py signs.
+"""
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, "http"), os.path.join(TESTS, "oauth")]
+import server  # noqa: E402
+import issuer as issuers  # noqa: E402
+from node import NODE_MODULES, node_22  # noqa: E402
+from blackbox import PATIENCE, Skipped, equal, expect, main, tests_of  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCOPED = os.path.abspath(os.environ["SCOPED_PROGRAM"])
+STEPS = ["the issuer is found", "log in", "call", "go on with the next token"]
+PACKAGES = {"one": "@modelcontextprotocol/sdk", "two": "@modelcontextprotocol/client"}
+
+
+class Login(http.server.BaseHTTPRequestHandler):
+    """One request to the issuer, `self.server.issuer`. What clients send to it is in `self.server.seen`."""
+
+    def reply(self, status, value, **fields):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        for name, field in {"Content-Type": "application/json", "Content-Length": str(len(body)), **fields}.items():
+            self.send_header(name, field)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        at, url = urllib.parse.urlsplit(self.path), self.server.issuer.url
+        asked = dict(urllib.parse.parse_qsl(at.query))
+        if at.path.startswith("/.well-known/oauth-authorization-server"):
+            self.reply(200, {"issuer": url, "authorization_endpoint": url + "/authorize", "token_endpoint": url + "/token",
+                             "registration_endpoint": url + "/register", "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
+                             "grant_types_supported": ["authorization_code", "refresh_token"], "token_endpoint_auth_methods_supported": ["none"]})
+        elif at.path == "/authorize":
+            back = {"code": "code", "iss": url, **({"state": asked["state"]} if "state" in asked else {})}
+            self.reply(302, {}, Location=asked["redirect_uri"] + "?" + urllib.parse.urlencode(back))
+        else:
+            self.reply(404, {})
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        if self.path == "/register":
+            self.reply(201, {"client_id": "app", "token_endpoint_auth_method": "none", **json.loads(body)})
+            return
+        asked = dict(urllib.parse.parse_qsl(body))
+        self.server.seen.append(asked)
+        # The first token ends within seconds, since clocks may differ by a minute.
+        exp = int(time.time()) + (600 if asked["grant_type"] == "refresh_token" else -50)
+        self.reply(200, {"access_token": self.server.issuer.token(aud=asked.get("resource"), exp=exp), "token_type": "Bearer", "refresh_token": "again"})
+
+    def log_message(self, *_):
+        """Nothing: what is wrong is in the steps."""
+
+
+@tests_of({"1.x": "one", "2.x": "two"})
+def the_official_client_logs_in(which):
+    if not os.path.isdir(os.path.join(NODE_MODULES, PACKAGES[which])):
+        raise Skipped("the client is not there")
+    folder = os.path.join(server.FOLDER, "oauth-" + which)
+    os.mkdir(folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Login) as login:
+        url = "http://127.0.0.1:%d" % login.server_address[1]
+        port = server.free_port()
+        own = "http://127.0.0.1:%d" % port
+        login.issuer, login.seen = issuers.Issuer(folder, url, own, "ES256"), []
+        threading.Thread(target=login.serve_forever, daemon=True).start()
+        with server.Server("--workers", "1", "--oauth-issuer", url, "--oauth-jwks", login.issuer.file, "--public-url", own,
+                           listen="127.0.0.1:%d" % port, program=SCOPED) as found:
+            done = subprocess.run([node_22(), os.path.join(HERE, "oauth.mjs"), NODE_MODULES, which, found.url + "/mcp"],
+                                  capture_output=True, text=True, timeout=PATIENCE, check=False)
+        login.shutdown()
+    equal(([text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")], done.stderr[-1500:]), (STEPS, ""), "steps")
+    expect(done.returncode == 0, "exit status", done.returncode)
+    equal([asked["grant_type"] for asked in login.seen][:2], ["authorization_code", "refresh_token"], "what the issuer was asked")
+    equal({asked.get("resource") for asked in login.seen}, {own + "/mcp"}, "the resource of each token")
+
+
+main()
