@@ -351,6 +351,18 @@ def a_line_that_is_no_message_costs_itself_only(raw, times):
             server.process.stdin.close()
 
 
+@tests_of({
+    "a result and an error": {"result": {"content": []}, "error": {"code": 1, "message": "hunter2"}}, "neither": {"said": "hunter2"},
+    "an error that is a text": {"error": "hunter2"},
+})
+def an_answer_that_cannot_be_read_fails_its_call_at_once(answer):
+    with Gateway() as server:
+        server.will_answer(answer)
+        told = server.failure("fail")
+        expect("hunter2" not in json.dumps(told), told)
+        equal(server.text("echo", text="x"), "x")
+
+
 @test
 def a_line_of_the_client_that_is_too_long_is_refused():
     with Gateway() as server:

@@ -477,6 +477,29 @@ static void a_cancelled_call_has_no_answer(void **state)
 
 /* -- hostile messages -------------------------------------------------------------------------- */
 
+static void what_is_no_answer_fails_its_call_at_once(void **state)
+{
+    static const char *const lines[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}",
+        "{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":{}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1}",
+        "{\"id\":1}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        begin_ready();
+        client(CALL("1", "echo", "{\"text\":\"a\"}"));
+        forget();
+        server(lines[i]);
+        assert_true(says(&g.to_client, "BAD_GATEWAY"));
+        assert_int_equal(g.calls.count, 0);
+        forget();
+        server(DONE("1"));
+        assert_int_equal(g.to_client.length, 0);
+        mishap_mcp_gateway_close(&g);
+    }
+}
+
 static void a_broken_line_costs_itself_only(void **state)
 {
     static const char *const lines[] = {
@@ -490,12 +513,10 @@ static void a_broken_line_costs_itself_only(void **state)
         "{\"jsonrpc\":\"2.0\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"result\":{}}",
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"Parse\"}}",
         "{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}",
         "{\"jsonrpc\":\"2.0\",\"id\":1.5,\"result\":{}}",
         "\xff\xfe",
-        "{\"jsonrpc\":\"1.0\",\"id\":1,\"result\":{}}",
     };
     (void)state;
     begin_ready();
@@ -884,6 +905,7 @@ int main(void)
         TEST(time_is_over),
         TEST(a_server_that_does_not_greet_is_stuck),
         TEST(a_cancelled_call_has_no_answer),
+        TEST(what_is_no_answer_fails_its_call_at_once),
         TEST(a_broken_line_costs_itself_only),
         TEST(an_id_is_used_once_at_a_time),
         TEST(too_many_requests_are_refused),

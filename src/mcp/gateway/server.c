@@ -355,6 +355,30 @@ static void take_batch(gateway *g, yyjson_val *batch)
     }
 }
 
+/* What is no message, but has the id of a call, was to be its answer: the client need not wait for
+ * the end of its time. */
+static void fail_unreadable(gateway *g, mishap_text id, yyjson_val *root, mishap_text line)
+{
+    gateway_call *call = id.length && !yyjson_obj_get(root, "method")
+                             ? mishap_mcp_gateway_call_find(g, id)
+                             : NULL;
+    if (call && !mishap_mcp_gateway_is_own(call) && !call->held && !call->answered &&
+        !call->cancelled)
+        mishap_mcp_gateway_fail(g, call, mishap_note(unreadable(), "answer", line));
+}
+
+/* A line that is no message. `clear`: none of its members stands there twice. */
+static void take_nonsense(gateway *g, mishap_text line, yyjson_val *root, bool clear,
+                          mishap_mcp_flaw *flaw)
+{
+    char room[MISHAP_MCP_ID_LIMIT];
+    mishap_text id;
+    mishap_mcp_gateway_note(g, "has sent a line that is no message", line);
+    mishap_free(flaw->failure);
+    if (clear && mishap_mcp_id_read(yyjson_obj_get(root, "id"), room, &id))
+        fail_unreadable(g, id, root, line);
+}
+
 void mishap_mcp_gateway_from_server(gateway *g, mishap_text line)
 {
     char storage[MISHAP_JSON_STORAGE];
@@ -370,8 +394,7 @@ void mishap_mcp_gateway_from_server(gateway *g, mishap_text line)
             mishap_mcp_gateway_note(g, "has sent a batch that cannot be read", line);
     } else if (!read || !is_clear(reader.root) ||
                !mishap_mcp_message_read(reader.root, &message, &flaw)) {
-        mishap_mcp_gateway_note(g, "has sent a line that is no message", line);
-        mishap_free(flaw.failure);
+        take_nonsense(g, line, reader.root, read && is_clear(reader.root), &flaw);
     } else if (message.kind == MISHAP_MCP_RESPONSE) {
         take_answer(g, &message, line, &reader);
     } else if (message.kind == MISHAP_MCP_REQUEST) {
