@@ -262,6 +262,16 @@ static bool value_of_element(mishap_leak_place *place, const char *at, struct va
     return value->to > value->from;
 }
 
+/* Behind the name of the value in `"name":"DB_PASSWORD","value":"x"`, as lists of variables are
+ * written; NULL if that is not here. */
+static const char *value_of_pair(mishap_leak_place *place, const char *at)
+{
+    if (leak_char(place, at) != ',')
+        return NULL;
+    at = leak_skip(place, at + 1, is_space, 24);
+    return leak_is(place, at, "\"value\"") ? at + 7 : NULL;
+}
+
 /* The value behind a name: `=x`, `: x`, `": "x"`, ` => 'x'`. */
 static bool value_behind(mishap_leak_place *place, const char *name_end, struct value *value)
 {
@@ -275,6 +285,8 @@ static bool value_behind(mishap_leak_place *place, const char *name_end, struct 
         return value_of_element(place, at, value);
     if (leak_is(place, at, " value")) /* name="api_key" value="x" */
         at += 6;
+    const char *pair = at > name_end ? value_of_pair(place, at) : NULL;
+    at = pair ? pair : at;
     const char *sign = leak_skip(place, at, leak_blank, 4);
     char c = leak_char(place, sign);
     bool argument = c == ',' && at > name_end &&

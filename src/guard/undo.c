@@ -3,8 +3,9 @@
 #include <string.h>
 
 enum {
-    LONGEST_TAG = 256,
-    LONGEST_ENTITY = 10,
+    LONGEST_TAG = 512,
+    LONGEST_ENTITY = 24,
+    MOST_DIGITS = 16, /* of a character, zeros before it included */
 };
 
 static int hex_value(char c)
@@ -30,9 +31,17 @@ static long hex_number(const char *at, const char *to, int count)
     return number;
 }
 
-/* As UTF-8; what is no character becomes U+FFFD. */
+/* A reader does not see these characters: soft hyphens, joiners and spaces without a width. */
+static bool is_invisible(unsigned long c)
+{
+    return c == 0xAD || (c >= 0x200B && c <= 0x200D) || c == 0x2060 || c == 0xFEFF;
+}
+
+/* As UTF-8; what is no character becomes U+FFFD, and what a reader does not see is left out. */
 static size_t put_character(char *out, unsigned long c)
 {
+    if (is_invisible(c))
+        return 0;
     if (c >= 0x110000 || (c >= 0xD800 && c < 0xE000))
         c = 0xFFFD;
     if (c < 0x80) {
@@ -126,7 +135,8 @@ static const char *json_escaped(const char *at, const char *to)
             break;
         if (json_letter(at[1]))
             return at;
-        if (at[1] == 'u' && hex_number(at + 2, to, 4) >= 0 && hex_number(at + 2, to, 4) < 0x80)
+        long c = at[1] == 'u' ? hex_number(at + 2, to, 4) : -1;
+        if (c >= 0 && (c < 0x80 || is_invisible((unsigned long)c)))
             return at;
         if (at[1] == 'x' && hex_number(at + 2, to, 2) >= 0)
             return at;
@@ -139,16 +149,23 @@ static const char *json_escaped(const char *at, const char *to)
 
 static const struct entity {
     const char *name;
-    char c;
+    char c; /* 0: a reader does not see it */
 } entities[] = {
     { "amp;", '&' },    { "lt;", '<' },       { "gt;", '>' },     { "quot;", '"' },
     { "apos;", '\'' },  { "nbsp;", ' ' },     { "sol;", '/' },    { "colon;", ':' },
     { "lpar;", '(' },   { "rpar;", ')' },     { "period;", '.' }, { "commat;", '@' },
     { "equals;", '=' }, { "NewLine;", '\n' }, { "Tab;", '\t' },   { "grave;", '`' },
+    { "lowbar;", '_' }, { "lsqb;", '[' },     { "rsqb;", ']' },   { "lbrack;", '[' },
+    { "rbrack;", ']' }, { "lcub;", '{' },     { "rcub;", '}' },   { "semi;", ';' },
+    { "comma;", ',' },  { "plus;", '+' },     { "bsol;", '\\' },  { "dollar;", '$' },
+    { "num;", '#' },    { "ast;", '*' },      { "excl;", '!' },   { "percnt;", '%' },
+    { "quest;", '?' },  { "vert;", '|' },     { "shy;", 0 },      { "ZeroWidthSpace;", 0 },
+    { "zwj;", 0 },      { "zwnj;", 0 },
 };
 
-/* &#39; and &#x27;, digits at most six: more is no character. */
-static size_t undo_entity_number(const char *at, const char *to, char *out, size_t *used)
+/* &#39; and &#x27;, also without the semicolon, as browsers read them. False: it is no number. */
+static bool undo_entity_number(const char *at, const char *to, char *out, size_t *used,
+                               size_t *length)
 {
     const char *digit = at + 2;
     unsigned long c = 0;
@@ -158,31 +175,34 @@ static size_t undo_entity_number(const char *at, const char *to, char *out, size
         digit++;
     }
     const char *first = digit;
-    for (; digit < to && digit - first < 7; digit++) {
+    for (; digit < to && digit - first < MOST_DIGITS && c < 0x110000; digit++) {
         int value = hex_value(*digit);
         if (value < 0 || (unsigned)value >= base)
             break;
         c = c * base + (unsigned)value;
     }
-    if (digit == first || digit == to || *digit != ';')
-        return 0;
-    *used = (size_t)(digit - at) + 1;
-    return put_character(out, c == 0xA0 ? ' ' : c);
+    if (digit == first)
+        return false;
+    *used = (size_t)(digit - at) + (digit < to && *digit == ';');
+    *length = put_character(out, c == 0xA0 ? ' ' : c);
+    return true;
 }
 
 static size_t undo_entity(const char *at, const char *to, char *out, size_t *used)
 {
     if (to - at > 3 && at[1] == '#') {
-        size_t length = undo_entity_number(at, to, out, used);
-        if (length)
+        size_t length;
+        if (undo_entity_number(at, to, out, used, &length))
             return length;
-    } else {
+    } else if (to - at > 3 && (at[1] | 32) >= 'a' && (at[1] | 32) <= 'z') {
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
+            if (entities[i].name[0] != at[1])
+                continue;
             size_t length = strlen(entities[i].name);
             if ((size_t)(to - at) > length && memcmp(at + 1, entities[i].name, length) == 0) {
                 *used = length + 1;
                 out[0] = entities[i].c;
-                return 1;
+                return entities[i].c != 0;
             }
         }
     }
@@ -214,9 +234,18 @@ static bool begins_tag(const char *at, const char *to)
            (((at[1] | 32) >= 'a' && (at[1] | 32) <= 'z') || at[1] == '/' || at[1] == '!');
 }
 
-/* Where the tag ends; NULL if it does not, or if another begins before. */
+/* Where the tag or the comment ends; NULL if it does not, or if another one begins before. */
 static const char *tag_end(const char *at, size_t most)
 {
+    bool comment = most > 4 && memcmp(at, "<!--", 4) == 0;
+    for (size_t i = 4; comment && i + 3 <= most; i++) {
+        if (memcmp(at + i, "-->", 3) == 0)
+            return at + i + 2;
+        if (at[i] == '<' && at[i + 1] == '!')
+            return NULL;
+    }
+    if (comment)
+        return NULL;
     for (size_t i = 1; i < most && at[i] != '<'; i++)
         if (at[i] == '>')
             return at + i;
@@ -267,6 +296,8 @@ static bool is_html_escape(const char *at, const char *to)
 {
     if (*at == '<')
         return begins_tag(at, to);
+    if (to - at > 3 && at[1] == '#')
+        return true;
     size_t most = (size_t)(to - at) < LONGEST_ENTITY ? (size_t)(to - at) : LONGEST_ENTITY;
     return memchr(at, ';', most);
 }

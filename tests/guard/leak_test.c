@@ -65,6 +65,45 @@ static void a_frame_is_found_in_every_view(void **state)
            "trace python-frame 13+35 1:14 json-html high [File \"/srv/a.py\", line 12]\n");
 }
 
+/* A reader sees the same key or password, a search does not. */
+static void disguised_keys_and_passwords_are_found(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "&#0000000065;K"
+        "IAQRSTUVWX23456ABC",
+        "&#x00000041;KIAQRSTUVWX23456ABC",
+        "A&#75IAQRSTUVWX23456ABC",
+        "AK<!-- > -->IAQRSTUVWX23456ABC",
+        "AK<!-- <b> -->IAQRSTUVWX23456ABC",
+        "AK<b "
+        "title=\"................................................................................"
+        "................................................................................"
+        "................................................................................"
+        "........................................\">IA</b>QRSTUVWX23456ABC",
+        "AK&shy;IAQRSTUVWX23456ABC",
+        "AK&ZeroWidthSpace;IAQRSTUVWX23456ABC",
+        "AK&#8203;IAQRSTUVWX23456ABC",
+        "AK&#xFEFF;IAQRSTUVWX23456ABC",
+        "\"AK\\u00adIAQRSTUVWX23456ABC\"",
+        "\"AK\\u200dIAQRSTUVWX23456ABC\"",
+        "\"AK\\u2060IAQRSTUVWX23456ABC\"",
+        "ghp&lowbar;Zq7AbCdEfGhIjKlMnOpQrStUvWxYz0123456",
+        "{\"name\":\"DB_PASSWORD\",\"value\":\"Zq7hunter2x\"}",
+        "{\n  \"name\": \"DB_PASSWORD\",\n  \"value\": \"Zq7hunter2x\"\n}",
+        "[{\"name\":\"API_KEY\",\"value\":\"Zq7hunter2xZq7hunter2x\"}]",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct findings findings = scan_text(mishap_text_of(texts[i]), NULL);
+        if (!findings.high || findings.first.kind != MISHAP_LEAK_CREDENTIAL)
+            fail_msg("%s", texts[i]);
+        mishap_buffer_release(&findings.text);
+    }
+    expect("{\"name\":\"password\",\"value\":\"too short\"}", "");
+    expect("{\"name\":\"DB_PASSWORD\",\"other\":\"Zq7hunter2x\"}", "");
+    expect("&#; &#x; AK &# IA &#g;", "");
+}
+
 static void what_the_caller_sent_is_no_leak(void **state)
 {
     (void)state;
@@ -571,6 +610,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_frame_is_found_in_every_view),
+        TEST(disguised_keys_and_passwords_are_found),
         TEST(what_the_caller_sent_is_no_leak),
         TEST(words_that_were_sent_do_not_excuse_what_follows),
         TEST(what_the_caller_sent_may_come_back_escaped),
