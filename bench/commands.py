@@ -34,8 +34,9 @@ def start(program):
     others = {"/bin/true": (["/bin/true"], 0, 1.7)}
     if shutil.which("jq"):
         others["jq with a bad flag"] = (["jq", FLAG], 2, 1)
-    times = {name: [] for name in ["ours", *others]}
+    times = {name: [] for name in ["ours", "version", *others]}
     for _ in range(STARTS):
+        times["version"].append(load.run([program, "--version"], os.environ, 0)["wall"])
         times["ours"].append(load.run(ours, os.environ, 2)["wall"])
         for name, (command, status, _) in others.items():
             times[name].append(load.run(command, os.environ, status)["wall"])
@@ -44,6 +45,10 @@ def start(program):
     figures.row("    time", mine / 1e3, "ms")
     for name, (_, _, target) in others.items():
         figures.row(f"    against {name}", mine / figures.median(name, times[name]), "×", at_most=target)
+    print("mishap --version, from start to exit")
+    version = figures.median("mishap --version", times["version"])
+    figures.row("    time", version / 1e3, "ms")
+    figures.row("    against /bin/true", version / figures.median("/bin/true", times["/bin/true"]), "×")
 
 
 def main():
