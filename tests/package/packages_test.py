@@ -331,7 +331,7 @@ for path in ("absent", ""):
 END
 kill -QUIT $!
 wait $!
-echo "INCIDENT $(cat /var/log/nginx/incidents.log)"
+sed 's/^/INCIDENT /' /var/log/nginx/incidents.log
 rm /etc/nginx/conf.d/mishap.conf /var/log/nginx/incidents.log
 """
 
