@@ -35,12 +35,16 @@
  *     MISHAP_MONEY, _TIMESTAMP, _DATE, _DURATION, _UUID
  *                                      mishap_money and so on
  *     MISHAP_BYTES                     mishap_text, decoded
+ *     MISHAP_FILE                      mishap_text: its bytes; none if it is streamed
  *     MISHAP_OBJECT_OF(tag)            struct tag, defined by MISHAP_STRUCT
  *     MISHAP_OBJECTS_OF(tag)           an array of them: `.data` and `.count`
- *     MISHAP_ARRAY_OF(TYPE, …)         an array of a type without OF: `.data` and `.count`; the
- * rest are members of the mishap_param of its items MISHAP_MAP_OF(TYPE, …)           a map:
- * `.data[i].key`, `.data[i].value` and `.count` MISHAP_ARRAY, _OBJECT, _MAP      const mishap_call
- * *: a part of the call with any values, for its getters
+ *     MISHAP_ARRAY_OF(TYPE, …)         an array of a type without OF: `.data` and `.count`
+ *     MISHAP_MAP_OF(TYPE, …)           a map: `.data[i].key`, `.data[i].value` and `.count`
+ *     MISHAP_ARRAY, _OBJECT, _MAP      const mishap_call *: any values, for its getters
+ *
+ * What follows TYPE are members of the mishap_param of the items. The name and the type of a file,
+ * and the bytes of one that is streamed, are read with mishap_file_name(), mishap_file_type() and
+ * mishap_file_read().
  *
  * The member `is` has a member of the same name for each parameter, which says where its value
  * comes from: MISHAP_ABSENT, MISHAP_IS_NULL, MISHAP_GIVEN or MISHAP_DEFAULT. The value of one that
@@ -168,6 +172,7 @@ mishap *mishap_run_typed(mishap_call *call);
 #define MISHAP_C_MISHAP_DURATION               mishap_duration
 #define MISHAP_C_MISHAP_UUID                   mishap_uuid
 #define MISHAP_C_MISHAP_BYTES                  mishap_text
+#define MISHAP_C_MISHAP_FILE                   mishap_text
 #define MISHAP_C_MISHAP_ARRAY                  const mishap_call *
 #define MISHAP_C_MISHAP_OBJECT                 const mishap_call *
 #define MISHAP_C_MISHAP_MAP                    const mishap_call *
@@ -191,6 +196,7 @@ mishap *mishap_run_typed(mishap_call *call);
 #define MISHAP_P_MISHAP_DURATION               .type = MISHAP_DURATION
 #define MISHAP_P_MISHAP_UUID                   .type = MISHAP_UUID
 #define MISHAP_P_MISHAP_BYTES                  .type = MISHAP_BYTES
+#define MISHAP_P_MISHAP_FILE                   .type = MISHAP_FILE
 #define MISHAP_P_MISHAP_ARRAY                  .type = MISHAP_ARRAY
 #define MISHAP_P_MISHAP_OBJECT                 .type = MISHAP_OBJECT
 #define MISHAP_P_MISHAP_MAP                    .type = MISHAP_MAP
@@ -216,6 +222,7 @@ mishap *mishap_run_typed(mishap_call *call);
 #define MISHAP_I_MISHAP_DURATION               0, NULL
 #define MISHAP_I_MISHAP_UUID                   0, NULL
 #define MISHAP_I_MISHAP_BYTES                  0, NULL
+#define MISHAP_I_MISHAP_FILE                   0, NULL
 #define MISHAP_I_MISHAP_ARRAY                  0, NULL
 #define MISHAP_I_MISHAP_OBJECT                 0, NULL
 #define MISHAP_I_MISHAP_MAP                    0, NULL

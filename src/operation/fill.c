@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "mishap/typed.h"
 #include "operation/call.h"
+#include "operation/file.h"
 #include "operation/type.h"
 
 static void fill_object(mishap_call *call, const mishap_struct *of, yyjson_val *object, char *to);
@@ -29,6 +30,15 @@ static int64_t integer_of(yyjson_val *value)
 static double number_of(yyjson_val *value)
 {
     return yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL) : yyjson_get_num(value);
+}
+
+/* The handler reads a streamed file itself. */
+static mishap_text bytes_of_file(mishap_call *call, const mishap_param *param, mishap_text text)
+{
+    mishap_file_parts file;
+    if (param->streamed || !mishap_file_split(text, &file))
+        return (mishap_text){ NULL, 0 };
+    return mishap_call_decode(call, file.base64);
 }
 
 /* A value at a place of its C type, unless it is a struct. */
@@ -74,6 +84,9 @@ static void fill_scalar(mishap_call *call, const mishap_param *param, yyjson_val
         break;
     case MISHAP_BYTES:
         *(mishap_text *)to = mishap_call_decode(call, text);
+        break;
+    case MISHAP_FILE:
+        *(mishap_text *)to = bytes_of_file(call, param, text);
         break;
     case MISHAP_ARRAY:
     case MISHAP_OBJECT:

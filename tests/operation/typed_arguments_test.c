@@ -178,6 +178,53 @@ static void items_with_any_values_are_parts_of_the_call(void **state)
     mishap_call_end(call);
 }
 
+/* -- files ------------------------------------------------------------------------------------- */
+
+#define FILES(member)                                                                              \
+    member(MISHAP_FILE, photo, .length = { 0, 100 }) member(MISHAP_FILE, empty)                    \
+        member(MISHAP_ARRAY_OF(MISHAP_FILE, .length = { 0, 100 }), more)                           \
+            member(MISHAP_FILE, large, .streamed = true, .length = { 0, 100 })                     \
+                member(MISHAP_FILE, none)
+MISHAP_STRUCT(files, FILES);
+
+static mishap *take_files(mishap_call *call, const struct files *in)
+{
+    assert_int_equal(in->photo.length, 5);
+    assert_memory_equal(in->photo.data, "hello", 5);
+    assert_string_equal(mishap_file_name(call, "photo"), "a b.png");
+    assert_int_equal(in->is.empty, MISHAP_GIVEN);
+    assert_int_equal(in->empty.length, 0);
+    assert_int_equal(in->more.count, 2);
+    assert_memory_equal(in->more.data[0].data, "\0\xff", 2);
+    assert_int_equal(in->more.data[0].length, 2);
+    assert_memory_equal(in->more.data[1].data, "hello", 5);
+    assert_int_equal(in->is.large, MISHAP_GIVEN);
+    assert_null(in->large.data);
+    assert_int_equal(in->is.none, MISHAP_ABSENT);
+    assert_null(in->none.data);
+    return NULL;
+}
+
+static void files_are_bytes(void **state)
+{
+    static const mishap_operation taking[] = {
+        { "files", "Take files", MISHAP_TYPED(files, take_files) },
+        { 0 },
+    };
+    static const mishap_app taker = { .name = "sample", .operations = taking };
+    mishap_call *call;
+    (void)state;
+    assert_null(mishap_declaration_check(&taker));
+    assert_null(mishap_call_begin(
+        &taker, &taking[0],
+        mishap_text_of(
+            "{\"photo\":\"data:image/png;name=a%20b.png;base64,aGVsbG8=\",\"empty\":\"\","
+            "\"more\":[\"AP8=\",\"aGVsbG8=\"],\"large\":\"aGVsbG8=\"}"),
+        &call));
+    assert_null(mishap_call_run(call));
+    mishap_call_end(call);
+}
+
 /* -- wrong getters ----------------------------------------------------------------------------- */
 
 static const mishap_param title_params[] = {
@@ -274,6 +321,7 @@ int main(void)
         cmocka_unit_test(a_struct_is_filled_with_all_types),
         cmocka_unit_test(absent_null_and_default_are_told_apart),
         cmocka_unit_test(items_with_any_values_are_parts_of_the_call),
+        cmocka_unit_test(files_are_bytes),
         cmocka_unit_test(the_stack_of_a_wrong_getter_has_the_handler),
         cmocka_unit_test(the_test_client_finds_wrong_getters),
     };
