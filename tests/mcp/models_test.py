@@ -7,6 +7,7 @@ without the documentation: the text has the words to change, which stand beside 
 """
 import functools
 import json
+import os
 import subprocess
 
 from node import NODE_MODULES, node
@@ -119,6 +120,8 @@ def the_list_is_short():
     command = node()
     if not command:
         raise Skipped("there is no Node")
+    if not os.path.isdir(NODE_MODULES):
+        raise Skipped("there is no gpt-tokenizer")
     counts = {}
     for schemas in (None, "full"):
         text = json.dumps(tools_of(schemas), ensure_ascii=False, separators=(",", ":"))
