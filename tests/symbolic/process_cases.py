@@ -158,6 +158,9 @@ RESTS = [
     ('class C(Exception):\n    pass\n\n\n', "try:\n    raise KeyError(C)\nexcept KeyError as e:\n    return 'main' not in str(e)", 'name of the module'),
     ('class C:\n    @classmethod\n    def own(cls):\n        return str(cls)\n\n\n', "return 'main' not in C.own()", 'name of the module'),
     ("from typing import NewType\nC = NewType('C', int)\n", "return 'main' not in str(C)", 'name of the module'),
+    ('from collections import namedtuple\n', "return 'main' not in str(namedtuple('C', 'a'))", 'name of the module'),
+    ("from collections import namedtuple\nC = namedtuple('C', 'a')\n", "return 'main' not in str(C)", 'name of the module'),
+    ("from typing import NamedTuple\nC = NamedTuple('C', [('a', int)])\n", "return 'main' not in f'{C}'", 'name of the module'),
     ('def make(kind):\n    return "main" not in str(kind)\n\n\nclass C:\n    pass\n\n\n', "return make(C)", 'name of the module'),
 ]
 
@@ -197,6 +200,7 @@ WRITES = [
 
 # … and what looks like it.
 DETERMINED = [
+    ("from collections import namedtuple\nC = namedtuple('C', 'a')\n", "return str(C(x.as_integer_ratio()[1])) == 'C(a=1)' and isinstance(C(1), C)"),
     ('', "return sorted({'b': 1, 'a': 2}.keys()) == ['a', 'b'] and 3 - x.as_integer_ratio()[0] > 0"),
     ('', "n = 5\nfor k, v in {'b': 1}.items():\n    n = n - v\nreturn n | x.as_integer_ratio()[1] == 5"),
     ('', "return x is True or x is False and x.as_integer_ratio() is not None"),

@@ -226,6 +226,12 @@ static void note_fields(flow *f, const node *n)
     }
 }
 
+bool makes_named_tuple(const node *n)
+{
+    static const char *const names[] = { "namedtuple", "NamedTuple", NULL };
+    return n->kind == N_CALL && address_in(last_name(n->a), names);
+}
+
 static void note_function(flow *f, const node *n)
 {
     static const char *const harmless[] = { "__init__",  "__post_init__", "__repr__", "__str__",
@@ -262,6 +268,8 @@ static void note_names(flow *f, const node *n, unsigned is)
         note_name(f, n->name, n->kind == N_ARG ? IS_VARIABLE : is);
         break;
     case N_ASSIGN:
+        if (makes_named_tuple(n->a))
+            is |= IS_NAMED_TUPLE;
         for (size_t i = 0; i < n->x.count; i++)
             note_target(f, n->x.at[i], is);
         break;

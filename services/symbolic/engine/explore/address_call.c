@@ -283,7 +283,7 @@ static place library_arguments(flow *f, const node *call, bool keeps)
 /* Types are arguments of these, and nothing is called. */
 static bool takes_types(const char *name)
 {
-    static const char *const names[] = { "NewType", "TypeVar", "namedtuple", NULL };
+    static const char *const names[] = { "NewType", "TypeVar", "namedtuple", "NamedTuple", NULL };
     return address_in(name, names);
 }
 
@@ -328,8 +328,8 @@ static place library_call(flow *f, const node *call, const char *name, bool item
     };
     bool keeps = !address_in(name, calling);
     bool formats = strcmp(name, "mod") == 0 || strcmp(name, "imod") == 0; /* of operator */
-    if (takes_types(name)) /* a NewType shows the name of the module */
-        return strcmp(name, "NewType") == 0 ? flow_dirty(f, call) : 0;
+    if (takes_types(name)) /* all but a TypeVar show the name of the module */
+        return strcmp(name, "TypeVar") != 0 ? flow_dirty(f, call) : 0;
     if (strcmp(name, "cast") == 0)
         return call->x.count == 2 ? flow_of(f, call->x.at[1], items) : 0;
     place all = library_arguments(f, call, keeps);

@@ -280,6 +280,8 @@ static place expression_of(flow *f, const node *n, bool items)
     case N_CONSTANT:
         return 0;
     case N_NAME:
+        if (flow_known(f, n->name) & IS_NAMED_TUPLE)
+            return flow_join(f, flow_variable(f, n->name), flow_dirty(f, n));
         return flow_known(f, n->name) & IS_VARIABLE
                    ? flow_join(f, flow_variable(f, n->name),
                                flow_known(f, n->name) & (IS_FUNCTION | IS_IMPORTED)
@@ -450,6 +452,8 @@ static void follow_assignment(flow *f, const node *n)
                    (n->x.at[0]->kind == N_TUPLE || n->x.at[0]->kind == N_LIST);
     const node *given = n->kind == N_ASSIGN ? n->a : n->kind == N_ANNASSIGN ? n->c : n->b;
     place v = given ? flow_of(f, given, unpacks) : 0;
+    if (n->kind == N_ASSIGN && makes_named_tuple(n->a)) /* its objects do not show the module */
+        v = 0;
     for (size_t i = 0; n->kind == N_ASSIGN && i < n->x.count; i++)
         flow_bind(f, n->x.at[i], v);
     if (n->kind != N_ASSIGN)

@@ -33,7 +33,8 @@ typedef enum name_fact {
     IS_MODULE = 32,    /* `import math` */
     IS_OF_MODULE = 64, /* a variable of the module */
     IS_PROPERTY = 128,
-    IS_FIELD = 256 /* of a namedtuple */
+    IS_FIELD = 256,      /* of a namedtuple */
+    IS_NAMED_TUPLE = 512 /* a class that namedtuple() makes */
 } name_fact;
 
 typedef struct spot {
@@ -120,6 +121,7 @@ bool class_shows_module(const flow *f, const char *name);
 /* True if decorators leave the function what it is. */
 bool is_decorated(const node *function);
 bool is_static(const node *function);
+bool makes_named_tuple(const node *n);  /* namedtuple('P', 'x y') */
 bool is_of_class(const node *function); /* a classmethod */
 /* True if a decorator may make something else of the class. */
 bool is_remade(const node *class);
