@@ -59,7 +59,7 @@ cli/screen         base operation cli/words
 cli/manual         base operation cli/words
 cli/run            base guard mishap dialect incident operation worker/wire cli/words cli/screen cli/manual
 http/keys          base mishap operation server
-http/tokens        base mishap oauth server http/keys
+http/tokens        base mishap client oauth incident server http/keys
 http/wire          base mishap dialect incident operation worker/serving server
 http/documents     base mishap dialect operation worker/serving server http/wire
 http/calls         base guard mishap dialect incident operation worker/loop worker/serving server http/wire

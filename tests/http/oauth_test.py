@@ -308,6 +308,89 @@ def an_address_with_many_forged_tokens_is_not_checked_any_more():
         equal(found.ask("GET", "/who", fields=bearer(fresh[0])).status, 200, "a new one from another address")
 
 
+# ---- Key sets that the server fetches ------------------------------------------------------------
+
+def fetching(site, data=None, workers="2"):
+    return server.Server("--workers", workers, "--oauth-issuer", site.url, "--public-url", API, program=SCOPED, data=data)
+
+
+def status_of(found, token):
+    return found.ask("GET", "/who", fields=bearer(token)).status
+
+
+@tests_of({"RFC 8414": ("/.well-known/oauth-authorization-server",), "OpenID Connect": ("/.well-known/openid-configuration",)})
+def key_sets_are_fetched_and_the_last_good_one_is_kept(where):
+    issuer, data = new_issuer(), new_folder()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer, where)
+        token = issuer.token()
+        with fetching(site, data) as found:
+            expect(server.wait_for(lambda: status_of(found, token) == 200), "the set was not fetched:", site.asked, server.Server.read(found.stderr))
+            equal(site.asked.count("/jwks"), 1, "how often it was fetched")
+            process, = server.named_below(found.process.pid, "mishap-issuers")
+            os.kill(process, 9)
+            expect(server.wait_for(lambda: server.named_below(found.process.pid, "mishap-issuers") not in ([], [process])), "no other process")
+            equal(status_of(found, token), 200, "the status after that")
+    with fetching(site, data) as found:  # the issuer is gone
+        equal(status_of(found, issuer.token(sub="bob")), 200, "after a restart")
+        expect(server.wait_for(lambda: b"could not be fetched" in server.Server.read(found.stderr)), "nothing on stderr")
+        equal(found.stop().status, 0, "exit")
+
+
+@test
+def an_unknown_key_is_fetched_once_in_30_seconds():
+    issuer = new_issuer()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer, **{"Cache-Control": "public, max-age=86400"})
+        new = issuers.Key(new_folder(), "ES256", "next")
+        token, forged = issuer.token(key=new), [issuer.token(header={"kid": "invented-%d" % i}) for i in range(5)]
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: status_of(found, issuer.token()) == 200), "the set was not fetched")
+            begun = time.monotonic()
+            equal([status_of(found, other) for other in forged], [401] * 5, "invented keys")
+            issuer.publish([issuer.key, new])
+            site.offer(issuer)
+            expect(server.wait_for(lambda: (time.sleep(0.5), status_of(found, token))[1] == 200), "the new key is not known")
+            expect(site.asked.count("/jwks") == 2 and time.monotonic() - begun > 20, site.asked, time.monotonic() - begun)
+
+
+def pages_of(site, **metadata):
+    return (200, {}, json.dumps({"issuer": site.url, "jwks_uri": site.url + "/jwks", **metadata}).encode())
+
+
+WELL_KNOWN = "/.well-known/oauth-authorization-server"
+WRONG = {
+    "no metadata": lambda site: site.pages.pop(WELL_KNOWN),
+    "another issuer": lambda site: site.pages.update({WELL_KNOWN: pages_of(site, issuer="https://evil.example")}),
+    "not https": lambda site: site.pages.update({WELL_KNOWN: pages_of(site, jwks_uri="http://keys.example/jwks")}),
+    "a file": lambda site: site.pages.update({WELL_KNOWN: pages_of(site, jwks_uri="file:///etc/passwd")}),
+    "no address": lambda site: site.pages.update({WELL_KNOWN: pages_of(site, jwks_uri=7)}),
+    "HTML": lambda site: site.pages.update({WELL_KNOWN: (200, {}, b"<html>" + MARKER.encode())}),
+    "a redirect": lambda site: site.pages.update({"/other": site.pages["/jwks"], "/jwks": (302, {"Location": "/other"}, b"")}),
+    "an error": lambda site: site.pages.update({"/jwks": (500, {}, site.pages["/jwks"][2])}),
+    "a large set": lambda site: site.pages.update({"/jwks": (200, {}, site.pages["/jwks"][2].rstrip(b"}") + b"," + b" " * (256 * 1024) + b'"a":1}')}),
+    "no usable key": lambda site: site.pages.update({"/jwks": (200, {}, b'{"keys":[]}')}),
+    "less than it says": lambda site: site.pages.update({"/jwks": (200, {"Content-Length": "9999"}, b'{"keys":')}),
+}
+
+
+@tests_of({name: (change,) for name, change in WRONG.items()})
+def what_is_no_key_set_is_not_used(change):
+    issuer = new_issuer()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        change(site)
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: b"could not be fetched" in server.Server.read(found.stderr)), "nothing on stderr")
+            answer = found.ask("GET", "/who", fields=bearer(issuer.token()))
+            equal((answer.status, answer["Retry-After"]), (503, "1"), "the status")
+            expect(MARKER.encode() not in answer.body + server.Server.read(found.stderr), "what the issuer sent is shown")
+            equal([name for name in os.listdir(found.data) if name.startswith("jwks")], [], "a file was written")
+
+
 # ---- Starting ------------------------------------------------------------------------------------
 
 def refused(*flags):
@@ -325,7 +408,8 @@ def what_is_missing_or_wrong_is_said_at_the_start():
     with open(bad, "w", encoding="ascii") as out:
         out.write('{"keys":[{"kty":"oct","kid":"a","k":"%s"}]}' % MARKER)
     for flags, code, words in [
-            ([*url, *file], "NOT_CONFIGURED", "public URL"), ([*url, *public], "NOT_CONFIGURED", "needs a key set"), ([*file, *public], "NOT_CONFIGURED", "need an issuer"),
+            ([*url, *file], "NOT_CONFIGURED", "public URL"), (["--oauth-issuer", "a=" + LOGIN, "--oauth-issuer", "b=https://b.example", *file, *public], "NOT_CONFIGURED", "Either each issuer"),
+            ([*file, *public], "NOT_CONFIGURED", "need an issuer"),
             ([*url, *file, "--oauth-issuer", "https://b.example", *file, *public], "NOT_CONFIGURED", "need names"),
             (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "a=https://b.example", *file, *public], "NOT_CONFIGURED", "same name"),
             (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "b=" + LOGIN, *file, *public], "NOT_CONFIGURED", "same URL"),

@@ -1,8 +1,10 @@
 """An issuer of access tokens, for tests: keys that openssl makes, their key set, and tokens."""
 import base64
+import http.server
 import json
 import os
 import subprocess
+import threading
 import time
 
 from blackbox import PATIENCE, expect
@@ -89,3 +91,43 @@ class Issuer:
 
     def token(self, key=None, header=None, **claims):
         return (key or self.key).token(self.claims(**claims), **(header or {}))
+
+
+class Site:
+    """An issuer over HTTP on the loopback address: what it answers by path, (status, header fields, body), and the paths that were asked for."""
+
+    def __init__(self):
+        site, self.pages, self.asked = self, {}, []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                site.asked.append(self.path)
+                status, fields, body = site.pages.get(self.path, (404, {}, b"{}"))
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **fields}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                """Nothing."""
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def offer(self, issuer, where="/.well-known/oauth-authorization-server", **fields):
+        """Metadata at one of the two places, and the key set of an issuer."""
+        self.pages[where] = (200, {}, json.dumps({"issuer": self.url, "jwks_uri": self.url + "/jwks"}).encode())
+        with open(issuer.file, "rb") as file:
+            self.pages["/jwks"] = (200, fields, file.read())
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,4 +1,5 @@
 /* `serve --oauth-issuer` and the flags beside it: whose access tokens are accepted. */
+#include "base/hash.h"
 #include "http/serve/serve.h"
 #include "http/tokens/tokens.h"
 #include "operation/call.h"
@@ -44,16 +45,36 @@ static mishap *check_different(const mishap_http_issuers *issuers)
 /* An attacker between a client and its issuer could become any caller. */
 static mishap *check_secure(mishap_text url)
 {
-    static const char *const fine[] = { "https://", "http://127.0.0.1", "http://[::1]",
-                                        "http://localhost" };
-    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
-        size_t length = strlen(fine[i]);
-        if (url.length >= length && memcmp(url.data, fine[i], length) == 0 &&
-            (i == 0 || url.length == length || url.data[length] == ':' || url.data[length] == '/'))
-            return NULL;
+    return mishap_http_issuer_is_safe(url)
+               ? NULL
+               : not_configured("The URL of an issuer must begin with https://.",
+                                "Only an issuer on this machine may have http://.");
+}
+
+/* Without --oauth-jwks this server fetches the sets, into its data folder. The name of a file is
+ * made of the URL: keys of one issuer must never count for the next one of the same alias. */
+static const char *fetched_path(mishap_call *call, mishap_text url)
+{
+    static const uint64_t known[2] = { 3, 4 };
+    return mishap_call_print(call, "%s/jwks-%016llx.json", mishap_call_data_folder(call),
+                             (unsigned long long)mishap_hash(known, url));
+}
+
+static mishap *place_keys(mishap_call *call, mishap_http_issuers *issuers)
+{
+    size_t i = 0, given = mishap_count(call, "oauth_jwks");
+    if (given && given != issuers->count)
+        return not_configured("Either each issuer has a key set, or none has.",
+                              "Give one --oauth-jwks FILE for each --oauth-issuer, in the same "
+                              "order.");
+    for (const mishap_call *item = mishap_first(call, "oauth_jwks"); item; item = mishap_next(item))
+        issuers->list[i++].keys = mishap_string(item, "");
+    for (; i < issuers->count; i++) {
+        struct mishap_http_issuer *issuer = &issuers->list[i];
+        issuer->fetched = true;
+        issuer->keys = fetched_path(call, issuer->url);
     }
-    return not_configured("The URL of an issuer must begin with https://.",
-                          "Only an issuer on this machine may have http://.");
+    return NULL;
 }
 
 static mishap *read_list(mishap_call *call, mishap_http_issuers *issuers)
@@ -70,14 +91,8 @@ static mishap *read_list(mishap_call *call, mishap_http_issuers *issuers)
     issuers->count = count;
     if (failure)
         return failure;
-    if (mishap_count(call, "oauth_jwks") != count)
-        return not_configured("Each issuer needs a key set.",
-                              "Give one --oauth-jwks FILE for each --oauth-issuer, in the same "
-                              "order.");
-    i = 0;
-    for (const mishap_call *item = mishap_first(call, "oauth_jwks"); item; item = mishap_next(item))
-        issuers->list[i++].keys = mishap_string(item, "");
-    return check_different(issuers);
+    failure = check_different(issuers);
+    return failure ? failure : place_keys(call, issuers);
 }
 
 /* Clients send the address of the server, or that of /mcp, and some add a slash. */

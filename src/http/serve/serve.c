@@ -56,7 +56,7 @@ static const mishap_param params[] = {
     { "oauth_jwks", MISHAP_ARRAY, .length = { 1, MISHAP_HTTP_MOST_ISSUERS },
       .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, 4000 }), .placeholder = "FILE",
       .help = "Key set of the issuer, a JSON file that is read again when it changes; one for each "
-              "--oauth-issuer, in the same order" },
+              "--oauth-issuer, in the same order; by default the server fetches them" },
     { "oauth_audience", MISHAP_ARRAY, .length = { 1, 8 },
       .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, 300 }), .placeholder = "NAME",
       .help = "Also accept tokens that are for this audience; always those for the public URL" },

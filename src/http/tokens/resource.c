@@ -6,7 +6,7 @@
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "base/scope.h"
-#include "http/tokens/tokens.h"
+#include "http/tokens/fetch.h"
 
 static void put_document(mishap_buffer *b, const mishap_http_settings *settings, const char *path)
 {
@@ -97,4 +97,11 @@ static mishap *list_resources(const mishap_http_settings *settings, mishap_http_
     return NULL;
 }
 
-const mishap_http_extension mishap_http_resource = { .name = "oauth", .list = list_resources };
+const mishap_http_extension mishap_http_resource = {
+    .name = "oauth",
+    .list = list_resources,
+    .prepare = mishap_http_fetcher_prepare,
+    .look = mishap_http_fetcher_look,
+    .child_ended = mishap_http_fetcher_ended,
+    .dismiss = mishap_http_fetcher_dismiss,
+};

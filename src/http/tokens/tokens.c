@@ -5,7 +5,7 @@
  * one with an API key. The key sets are in files, which other processes replace: a loop looks once
  * per second whether they have changed, and never waits for an issuer.
  */
-#include "http/tokens/tokens.h"
+#include "http/tokens/fetch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,12 +62,27 @@ mishap *mishap_http_issuers_check(const mishap_http_issuers *issuers)
     mishap *failure = mishap_oauth_load();
     for (size_t i = 0; i < issuers->count && !failure; i++) {
         mishap_jwks *keys = NULL;
+        if (issuers->list[i].fetched)
+            continue;
         failure = read_set(issuers->list[i].keys, &keys);
         mishap_jwks_free(keys);
         if (failure)
             failure = mishap_tell(failure, "file", issuers->list[i].keys);
     }
     return failure;
+}
+
+bool mishap_http_issuer_is_safe(mishap_text url)
+{
+    static const char *const fine[] = { "https://", "http://127.0.0.1", "http://[::1]",
+                                        "http://localhost" };
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        size_t length = strlen(fine[i]);
+        if (url.length >= length && memcmp(url.data, fine[i], length) == 0 &&
+            (i == 0 || url.length == length || url.data[length] == ':' || url.data[length] == '/'))
+            return true;
+    }
+    return false;
 }
 
 static bool is_changed(const mishap_http_tokens *tokens, size_t i, const mishap_key_stamp *now)
@@ -83,8 +98,8 @@ static mishap *refresh_set(mishap_http_tokens *tokens, size_t i)
     const char *path = tokens->issuers->list[i].keys;
     mishap_key_stamp now = mishap_key_file_stamp(path);
     mishap_jwks *keys = NULL;
-    if (!is_changed(tokens, i, &now))
-        return NULL;
+    if (!is_changed(tokens, i, &now) || (!now.inode && tokens->issuers->list[i].fetched))
+        return NULL; /* a set that was not fetched yet is no mistake of the operator */
     tokens->stamps[i] = now;
     tokens->tried[i] = true;
     mishap *failure = read_set(path, &keys);
@@ -174,6 +189,8 @@ static mishap *refuse_token(mishap_http_tokens *tokens, const mishap_http_reques
 {
     if (flaw == MISHAP_TOKEN_NO_MEMORY)
         return mishap_out_of_memory();
+    if (flaw == MISHAP_TOKEN_UNKNOWN_KEY)
+        mishap_http_want_keys(token->issuer);
     if (flaw == MISHAP_TOKEN_UNKNOWN_KEY && !tokens->keys[token->issuer])
         return mishap_retry_after(
             mishap_raise(UNAVAILABLE, "The server cannot check access tokens at the moment."),

@@ -2,9 +2,10 @@
  * Access tokens of issuers (OAuth 2.0): who sends which, beside API keys. This server is a resource
  * server: it checks tokens (oauth/oauth.h), and says where a client gets one (RFC 9728).
  *
- *     tokens.c    the caller of a request with a token; key sets, which are read again if they
- * change budget.c    how many checks may fail, by address resource.c  the documents that say who
- * the issuers are
+ *     tokens.c    the caller of a request with a token; key sets, read again when they change
+ *     fetch.c     key sets that this server fetches, in a process of its own: fetch.h
+ *     budget.c    how many checks may fail, by address
+ *     resource.c  the documents that say who the issuers are
  */
 #ifndef MISHAP_HTTP_TOKENS_TOKENS_H
 #define MISHAP_HTTP_TOKENS_TOKENS_H
@@ -19,11 +20,16 @@ typedef struct mishap_http_issuers {
     size_t count;
     struct mishap_http_issuer {
         mishap_text url, alias;
-        const char *keys; /* the path of its key set */
+        const char *keys; /* the path of its key set … */
+        bool fetched; /* … which this server fetches (fetch.h); else another program writes it */
     } list[MISHAP_HTTP_MOST_ISSUERS];
     size_t audience_count;
     mishap_text audiences[MISHAP_HTTP_MOST_AUDIENCES]; /* of which a token must name one */
 } mishap_http_issuers;
+
+/* True if no third party can change what is sent to this address or received from it: it has https,
+ * or is one of this machine. */
+bool mishap_http_issuer_is_safe(mishap_text url);
 
 /* For the process that starts the others: load libcrypto, and read each key set once. PRECONDITION,
  * INPUT_UNREADABLE or NOT_CONFIGURED, for the person who starts the server. */
