@@ -247,6 +247,29 @@ static void base64_has_one_spelling(void **state)
     }
 }
 
+static void base64url_has_no_padding_and_one_spelling(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        { "", "" },           { "f", "Zg" },          { "fo", "Zm8" },       { "foo", "Zm9v" },
+        { "foob", "Zm9vYg" }, { "fooba", "Zm9vYmE" }, { "\xff\xfe", "__4" }, { "\xfb\xef", "--8" },
+    };
+    static const char *const wrong[] = { "Z",   "Zh",    "Zm9", "Zg==",  "Zm8=",    "//4",
+                                         "++8", "Zm\n8", "Z g", "Zm9vY", "\xc3\xa9" };
+    unsigned char out[8];
+    size_t length;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        mishap_text bytes = mishap_text_of(pairs[i][0]), text = mishap_text_of(pairs[i][1]);
+        assert_true(mishap_base64url_read(text, out, bytes.length, &length)); /* just enough */
+        assert_int_equal(length, bytes.length);
+        assert_memory_equal(out, bytes.data, length);
+        if (bytes.length)
+            assert_false(mishap_base64url_read(text, out, bytes.length - 1, &length));
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(mishap_base64url_read(mishap_text_of(wrong[i]), out, sizeof out, &length));
+}
+
 /* -- sorting ----------------------------------------------------------------------------------- */
 
 struct sorted {
@@ -335,6 +358,7 @@ int main(void)
         TEST(clocks_go_on),
         TEST(base64_is_that_of_the_rfc),
         TEST(base64_has_one_spelling),
+        TEST(base64url_has_no_padding_and_one_spelling),
         TEST(a_mac_is_that_of_the_rfc),
     };
     return RUN(tests);

@@ -101,6 +101,9 @@ def without_an_issuer_all_is_as_before():
         equal((answer.status, answer["WWW-Authenticate"], answer.json["message"]), (401, "Bearer", "The API key is not valid."), "a token")
         equal(found.ask("GET", "/who").json, {"caller": "nobody"}, "no key")
         equal(found.ask("GET", "/vault/known")["WWW-Authenticate"], "Bearer", "the operator's")
+        for process in (found.process.pid, *found.workers()):
+            with open("/proc/%d/maps" % process, encoding="utf-8", errors="replace") as file:
+                expect("libcrypto" not in file.read(), "libcrypto is loaded")
 
 
 # ---- Challenges ----------------------------------------------------------------------------------
