@@ -20,10 +20,11 @@
 static atomic_ulong addresses, failures;
 
 /* Under the names that the C library has for calls whose room the compiler knows. */
-EXPORTED int observed_sprintf(char *to, int flag, size_t room, const char *format,
-                              ...) __asm__("__sprintf_chk");
-EXPORTED int observed_vsnprintf(char *to, size_t most, int flag, size_t room, const char *format,
-                                va_list values) __asm__("__vsnprintf_chk");
+EXPORTED __attribute__((format(printf, 4, 5))) int
+observed_sprintf(char *to, int flag, size_t room, const char *format, ...) __asm__("__sprintf_chk");
+EXPORTED __attribute__((format(printf, 5, 0))) int
+observed_vsnprintf(char *to, size_t most, int flag, size_t room, const char *format,
+                   va_list values) __asm__("__vsnprintf_chk");
 
 static void count_address(const char *format)
 {
