@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -38,6 +39,27 @@ def wait_for(holds, *why):
         time.sleep(0.01)
 
 
+def descendants(pid):
+    """The processes below a process, without those that have ended."""
+    found = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task), encoding="utf-8") as file:
+                for child in map(int, file.read().split()):
+                    found += ([child] if is_running(child) else []) + descendants(child)
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return found
+
+
+def words_of(pid):
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            return file.read().split(b"\0")[:-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
 class Listening:
     """The gateway behind HTTP, in front of gateway_server.py or other words."""
 
@@ -56,6 +78,18 @@ class Listening:
     def pids(self):
         with open(os.path.join(self.folder.name, "pids"), encoding="utf-8") as file:
             return [int(line) for line in file]
+
+    def gateways(self):
+        """The processes of its sessions."""
+        return [pid for pid in descendants(self.process.pid) if b"mcp-gateway" in words_of(pid) and b"--listen" not in words_of(pid)]
+
+    def lines(self):
+        """What its servers have got."""
+        try:
+            with open(os.path.join(self.folder.name, "lines"), encoding="utf-8") as file:
+                return [json.loads(line) for line in file.read().split("\n")[:-1]]
+        except FileNotFoundError:
+            return []
 
     def records(self):
         with open(self.log, "rb") as file:
@@ -290,6 +324,167 @@ def too_many_sessions_are_refused_and_those_there_go_on():
             except TimeoutError:
                 return True
         wait_for(has_room, "the sessions of those who left stay")
+
+
+@test
+def processes_of_sessions_that_have_ended_count_until_they_end():
+    with Listening(words=[sys.executable, "-c", "import time; time.sleep(1000)"]) as server:
+        def fill():
+            links = []
+            while len(links) < 200:
+                link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+                link.request("POST", "/mcp", json.dumps(hello("2025-06-18")), {"Content-Type": "application/json", "Accept": BOTH})
+                links.append(link)
+                equal(send(server.port, b"{}").read() != b"", True)  # it is answered behind the one before
+                if select.select([link.sock], [], [], 0)[0]:
+                    equal(link.getresponse().status, 503)
+                    break
+            return links
+        stopped = set()
+        try:
+            links = fill()
+            for pid in server.gateways():
+                os.kill(pid, signal.SIGSTOP)  # the sessions end, their processes do not
+                stopped.add(pid)
+            equal(len(stopped), 128)
+            for link in links:
+                link.close()
+            deadline = time.monotonic() + PATIENCE
+            more = []
+            while len(server.gateways()) < 152:
+                expect(time.monotonic() < deadline, "there is no room", len(server.gateways()))
+                more += fill()
+            equal(len(fill()), 1)
+            equal(len(server.gateways()), 152)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+        for link in more:
+            link.close()
+
+
+@test
+def a_session_that_is_deleted_ends_the_calls_of_its_server():
+    with Listening("--timeout", "3000") as server:
+        session = begin(server)
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        link.request("POST", "/mcp", json.dumps(call("hang")), {"Content-Type": "application/json", "Accept": BOTH, "Mcp-Session-Id": session})
+        wait_for(lambda: any(line.get("method") == "tools/call" for line in server.lines()), "the call does not come")
+        equal(send(server.port, None, session, "DELETE").status, 204)
+        equal(link.getresponse().status, 404)
+        wait_for(lambda: not server.gateways(), "the gateway waits for the call")
+
+
+@test
+def a_greeting_that_is_refused_leaves_no_process():
+    with Listening() as server:
+        equal(send(server.port, hello("2025-06-18"), Accept="text/html").status, 406)
+        wait_for(lambda: not server.gateways(), "a gateway is left")
+
+
+@test
+def a_batch_may_cancel_its_own_request():
+    with Listening() as server:
+        session = begin(server, "2025-03-26")
+        cancel = notification("notifications/cancelled", {"requestId": 5})
+        for _ in range(3):
+            equal(send(server.port, [call("hang", 5), cancel], session).status, 202)
+            found = answers(send(server.port, [call("hang", 5), call("echo", 6, text="x"), cancel], session))[0]
+            equal([message["id"] for message in found], [6])
+        equal(text(answers(send(server.port, call("echo", 7, text="Ada"), session))[0]), "Ada")
+        equal(len(server.pids()), 1, "servers")
+
+
+@test
+def answers_of_a_batch_have_a_limit_together():
+    with Listening() as server:
+        session = begin(server, "2025-03-26")
+        with open(os.path.join(server.folder.name, "answer"), "w", encoding="utf-8") as file:
+            json.dump({"result": {"content": [{"type": "text", "text": "x" * (15 << 20)}]}}, file)
+        found = answers(send(server.port, [call("fail", number) for number in range(6)], session))[0]
+        equal(sorted(message["id"] for message in found), list(range(6)))
+        equal(sum("result" in message for message in found), 4)
+        equal({message["error"]["code"] for message in found if "error" in message}, {-32603})
+
+
+@test
+def a_greeting_in_the_stateless_revision_disturbs_no_other_client():
+    with Listening() as server:
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        params = {"name": "progress", "arguments": {"times": 20, "pause": 0.05}, "_meta": {**META, "progressToken": "a"}}
+        link.request("POST", "/mcp", json.dumps(request(1, "tools/call", params)), {"Content-Type": "application/json", "Accept": BOTH})
+        greeting = hello("2025-06-18")
+        greeting["params"]["_meta"] = META
+        equal(send(server.port, greeting).status, 400)
+        body = json.dumps(greeting).encode()
+        with socket.create_connection(("127.0.0.1", server.port)) as early:
+            early.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                          % (BOTH.encode(), len(body), body))
+        found = answers(link.getresponse())
+        equal((len(found), text(found[-1])), (21, "done"))
+        equal(len(server.pids()), 1, "servers")
+
+
+@test
+def progress_of_a_stateless_client_reaches_no_other_one_with_the_same_token():
+    with Listening() as server:
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        link.request("POST", "/mcp", json.dumps(modern("hang", 1, {"progressToken": "t"})), {"Content-Type": "application/json", "Accept": BOTH})
+        wait_for(lambda: any(line.get("method") == "tools/call" for line in server.lines()), "the call does not come")
+        params = {"name": "progress", "arguments": {"times": 3, "pause": 0}, "_meta": {**META, "progressToken": "t"}}
+        found = answers(send(server.port, request(9, "tools/call", params)))
+        equal([message.get("method") or message["id"] for message in found], ["notifications/progress"] * 3 + [9])
+        equal({message["params"]["progressToken"] for message in found[:3]}, {"t"})
+        tokens = [line["params"]["_meta"]["progressToken"] for line in server.lines() if line.get("method") == "tools/call"]
+        equal((len(set(tokens)), "t" in tokens), (2, False))
+        expect(not select.select([link.sock], [], [], 0)[0], "the other client is told")
+        link.close()
+
+
+@tests_of({"no sessions": (None, BOTH), "no stream": ("2025-06-18", "application/json")})
+def a_question_that_cannot_be_delivered_is_answered_with_an_error(revision, accept):
+    with Listening() as server:
+        session = begin(server, revision) if revision else None
+        found = answers(send(server.port, call("ask") if session else modern("ask"), session, Accept=accept))[0]
+        expect(json.loads(text(found))["code"] in (-32601, -32603), found)
+
+
+@test
+def a_question_waits_for_the_stream_of_its_session():
+    with Listening() as server:
+        session = begin(server)
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        link.request("POST", "/mcp", json.dumps(call("ask")), {"Content-Type": "application/json", "Accept": "application/json", "Mcp-Session-Id": session})
+        stream = send(server.port, None, session, "GET", Accept="text/event-stream")
+        question = next(events(stream))
+        equal(question["method"], "elicitation/create")
+        equal(send(server.port, {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept"}}, session).status, 202)
+        equal(json.loads(text(answers(link.getresponse())[0])), {"action": "accept"})
+        stream.close()
+
+
+@test
+def a_question_to_a_client_that_has_left_is_answered_with_an_error():
+    with Listening() as server:
+        session = begin(server)
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+        link.request("POST", "/mcp", json.dumps(call("ask")), {"Content-Type": "application/json", "Accept": BOTH, "Mcp-Session-Id": session})
+        response = link.getresponse()
+        equal(next(events(response))["method"], "elicitation/create")
+        response.close()
+        link.close()
+        wait_for(lambda: any("error" in line for line in server.lines()), "the server still waits")
+
+
+@test
+def a_carriage_return_in_a_message_does_not_end_its_event():
+    with Listening() as server:
+        session = begin(server)
+        changed = json.dumps(notification("notifications/tools/list_changed")).replace(" ", "\r") + "\n"
+        stream = send(server.port, None, session, "GET", Accept="text/event-stream")
+        equal(text(answers(send(server.port, call("write", 1, raw=changed), session, Accept="application/json"))[0]), "written")
+        line = next(line for line in stream if line.startswith(b"data: "))
+        equal((b"\r" in line, json.loads(line[6:])["method"]), (False, "notifications/tools/list_changed"))
 
 
 CLIENTS = {"SDK 1.x": "one", "SDK 2.x": "two", "SDK 2.x, older revision": "two-older"}

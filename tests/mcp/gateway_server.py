@@ -104,7 +104,7 @@ for line in sys.stdin:
     message = json.loads(line)
     method, number = message.get("method"), message.get("id")
     if not method:
-        say(waiting.pop(), json.dumps(message["result"]))
+        say(waiting.pop(), json.dumps(message.get("result") or message["error"]))
     elif method == "initialize":
         put({"id": number, "result": {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
                                       "serverInfo": {"name": "other", "version": "1"}}})

@@ -1,6 +1,6 @@
 /*
- * One request over HTTP: the messages of a POST on their way to the gateway, and what comes back.
- * The answer is JSON, unless something else has to be said first, or a batch has several answers:
+ * One request over HTTP: the messages of a POST on their way to the gateway, and the response.
+ * It is JSON, unless something else has to be said first, or a batch has several answers:
  * then it is a stream of events.
  */
 #include <stdio.h>
@@ -10,7 +10,6 @@
 
 static const mishap_text heartbeat = MISHAP_TEXT(": still here\n\n");
 static const int64_t heartbeat_ns = INT64_C(15000000000);
-#define SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
 /* -- the end of an exchange -------------------------------------------------------------------- */
 
@@ -28,7 +27,7 @@ static void free_exchange(http_exchange *x)
     mishap_release(x);
 }
 
-static void forget_awaited(http_session *session, http_awaited *awaited)
+void mishap_mcp_http_forget_awaited(http_session *session, http_awaited *awaited)
 {
     mishap_mcp_gateway_table_remove(&session->awaited, &awaited->entry);
     mishap_release(awaited);
@@ -46,7 +45,7 @@ static void forget_all(http_exchange *x, void (*each)(http_session *, const http
                 continue;
             if (each)
                 each(session, awaited);
-            forget_awaited(session, awaited);
+            mishap_mcp_http_forget_awaited(session, awaited);
             x->waits--;
         }
 }
@@ -69,6 +68,7 @@ static void on_closed(mishap_http_later *later)
 {
     http_exchange *x = later->owner;
     x->later = NULL;
+    mishap_mcp_http_questions_left(x, true);
     if (x->greets) { /* the client does not know the id of the session */
         mishap_mcp_http_session_kill(x->session);
         return;
@@ -79,10 +79,12 @@ static void on_closed(mishap_http_later *later)
         free_exchange(x);
 }
 
-static void finish(http_exchange *x, int status, mishap_text body)
+void mishap_mcp_http_exchange_finish(http_exchange *x, int status, mishap_text body)
 {
     mishap_http_later *later = x->later;
     x->later = NULL;
+    x->session->used_ns = mishap_clock_monotonic_ns();
+    mishap_mcp_http_questions_left(x, false);
     if (later && x->streams) {
         mishap_http_later_end(later);
     } else if (later) {
@@ -101,10 +103,14 @@ static void finish(http_exchange *x, int status, mishap_text body)
 
 /* -- streams ----------------------------------------------------------------------------------- */
 
-static void put_event(mishap_buffer *out, mishap_text data)
+void mishap_mcp_http_put_event(mishap_buffer *out, mishap_text data)
 {
     MISHAP_PUT(out, "event: message\ndata: ");
+    size_t start = out->length;
     mishap_buffer_put_text(out, data);
+    for (size_t i = start; i < out->length; i++)
+        if (out->data[i] == '\r') /* it would end the line; in JSON it is white space */
+            out->data[i] = ' ';
     MISHAP_PUT(out, "\n\n");
 }
 
@@ -123,11 +129,11 @@ static void begin_stream(http_exchange *x)
 }
 
 /* A peer that does not read is told nothing any more: closed() follows. */
-static void send_event(http_exchange *x, mishap_text data)
+void mishap_mcp_http_exchange_send(http_exchange *x, mishap_text data)
 {
     mishap_buffer event = { 0 };
     begin_stream(x);
-    put_event(&event, data);
+    mishap_mcp_http_put_event(&event, data);
     if (x->later && !event.failed)
         mishap_http_later_send(x->later, mishap_buffer_text(&event));
     x->quiet_ns = mishap_clock_monotonic_ns();
@@ -144,6 +150,7 @@ static void beat(http_exchange *x, int64_t now_ns)
 
 void mishap_mcp_http_exchanges_tick(http_session *session, int64_t now_ns)
 {
+    mishap_mcp_http_questions_tick(session, now_ns);
     beat(session->stream, now_ns);
     for (http_exchange *x = session->exchanges; x; x = x->next)
         beat(x, now_ns);
@@ -155,12 +162,13 @@ void mishap_mcp_http_exchanges_end(http_session *session)
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
         "\"message\":\"The session has ended.\"}}");
     mishap_mcp_gateway_entry *entry;
+    mishap_mcp_http_questions_release(session);
     while ((entry = mishap_mcp_gateway_table_any(&session->awaited)))
-        forget_awaited(session, (http_awaited *)(void *)entry);
+        mishap_mcp_http_forget_awaited(session, (http_awaited *)(void *)entry);
     while (session->exchanges)
-        finish(session->exchanges, 404, words);
+        mishap_mcp_http_exchange_finish(session->exchanges, 404, words);
     if (session->stream)
-        finish(session->stream, 404, (mishap_text){ NULL, 0 });
+        mishap_mcp_http_exchange_finish(session->stream, 404, (mishap_text){ NULL, 0 });
 }
 
 /* -- what the client sends --------------------------------------------------------------------- */
@@ -233,9 +241,11 @@ static http_awaited *await(http_exchange *x, const mishap_mcp_message *message)
     return awaited;
 }
 
-/* An answer need not come any more. */
-static void take_cancelling(http_session *session, const mishap_mcp_message *message)
+/* An answer need not come any more. `filled` is the exchange that the message came with: its POST
+ * is still being read, and ends by itself. */
+static void take_cancelling(http_exchange *filled, const mishap_mcp_message *message)
 {
+    http_session *session = filled->session;
     char room[MISHAP_MCP_ID_LIMIT];
     mishap_text id;
     if (!mishap_text_equal(message->method, (mishap_text)MISHAP_TEXT("notifications/cancelled")) ||
@@ -246,24 +256,9 @@ static void take_cancelling(http_session *session, const mishap_mcp_message *mes
     http_exchange *x = awaited ? awaited->exchange : NULL;
     if (!x)
         return;
-    forget_awaited(session, awaited);
-    if (!--x->waits)
-        finish(x, 202, (mishap_text){ NULL, 0 });
-}
-
-static void put_with_id(mishap_buffer *out, yyjson_val *root, mishap_text id)
-{
-    size_t index, count;
-    yyjson_val *key, *value;
-    mishap_json_open(out, '{');
-    MISHAP_JSON_MEMBERS (root, index, count, key, value) {
-        mishap_json_key(out, mishap_json_text(key));
-        if (MISHAP_JSON_IS(key, "id"))
-            mishap_buffer_put_text(out, id);
-        else
-            mishap_json_copy(out, value);
-    }
-    mishap_json_close(out, '}');
+    mishap_mcp_http_forget_awaited(session, awaited);
+    if (!--x->waits && x != filled)
+        mishap_mcp_http_exchange_finish(x, 202, (mishap_text){ NULL, 0 });
 }
 
 /* Send one message. NULL, or why it was not sent. */
@@ -282,18 +277,24 @@ static mishap *send_message(http_exchange *x, yyjson_val *root)
     if (message.kind == MISHAP_MCP_REQUEST && !(awaited = await(x, &message)))
         return mishap_raise(BAD_REQUEST, "Too many requests are not answered yet, or one with "
                                          "this id.");
-    x->greets = x->greets || (awaited && mishap_text_equal(message.method,
-                                                           (mishap_text)MISHAP_TEXT("initialize")));
+    x->greets = x->greets ||
+                (awaited && !stateless &&
+                 mishap_text_equal(message.method, (mishap_text)MISHAP_TEXT("initialize")));
     if (!awaited && stateless)
         return NULL; /* a notification without a connection concerns nothing */
     if (awaited && stateless)
-        put_with_id(&line, root, awaited->entry.key);
+        mishap_mcp_http_put_changed(
+            &line, root,
+            &(http_change){ .id = awaited->entry.key,
+                            .token = awaited->token.data ? awaited->entry.key : awaited->token });
     else
         mishap_json_copy(&line, root);
     bool sent = !line.failed && mishap_mcp_http_session_send(session, mishap_buffer_text(&line));
     mishap_buffer_release(&line);
-    if (sent && !awaited)
-        take_cancelling(session, &message);
+    if (sent && message.kind == MISHAP_MCP_RESPONSE)
+        mishap_mcp_http_question_forget(session, message.id);
+    else if (sent && !awaited)
+        take_cancelling(x, &message);
     return sent ? NULL : mishap_raise(UNAVAILABLE, "The server does not read its messages.");
 }
 
@@ -337,6 +338,8 @@ void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_requ
         return;
     forget_all(x, NULL);
     free_exchange(x);
+    if (session->id[0] && !session->greeted && !session->exchanges)
+        mishap_mcp_http_session_end(session); /* no client knows its id */
 }
 
 void mishap_mcp_http_exchange_get(http_session *session, const mishap_http_request *request,
@@ -361,143 +364,5 @@ void mishap_mcp_http_exchange_get(http_session *session, const mishap_http_reque
     if (session->parked.length && x->later)
         mishap_http_later_send(x->later, mishap_buffer_text(&session->parked));
     mishap_buffer_reset(&session->parked);
-}
-
-/* -- what the gateway sends -------------------------------------------------------------------- */
-
-static void take_answer(http_session *session, const mishap_mcp_message *message, yyjson_val *root,
-                        mishap_text line)
-{
-    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(&session->awaited,
-                                                                                  message->id);
-    mishap_buffer own = { 0 };
-    if (!awaited)
-        return;
-    http_exchange *x = awaited->exchange;
-    if (!session->id[0]) {
-        put_with_id(&own, root, awaited->id);
-        line = mishap_buffer_text(&own);
-    }
-    if (x->greets && yyjson_obj_get(root, "result"))
-        session->greeted = true;
-    bool refused = x->greets && !session->greeted;
-    forget_awaited(session, awaited);
-    x->waits--;
-    if (x->streams)
-        send_event(x, line);
-    else if (x->batch) {
-        MISHAP_PUT(&x->answers, ",");
-        mishap_buffer_put_text(&x->answers, line);
-    } else
-        mishap_buffer_put_text(&x->answers, line);
-    if (!x->waits && x->batch && x->answers.length) {
-        x->answers.data[0] = '[';
-        MISHAP_PUT(&x->answers, "]");
-    }
-    if (!x->waits && !x->accepts_json && x->later && !x->streams)
-        send_event(x, mishap_buffer_text(&x->answers));
-    if (!x->waits)
-        finish(x, x->answers.failed ? 500 : 200, mishap_buffer_text(&x->answers));
-    mishap_buffer_release(&own);
-    if (refused)
-        mishap_mcp_http_session_end(session); /* there is no session */
-}
-
-static http_awaited *awaited_with(http_session *session, mishap_text token)
-{
-    http_awaited *found = NULL;
-    for (size_t i = 0; i < MISHAP_GATEWAY_PLACES; i++)
-        for (mishap_mcp_gateway_entry *at = session->awaited.places[i]; at; at = at->next) {
-            http_awaited *awaited = (http_awaited *)(void *)at;
-            if (!awaited->token.data || !mishap_text_equal(awaited->token, token))
-                continue;
-            if (found)
-                return NULL; /* two clients have the same: neither is told */
-            found = awaited;
-        }
-    return found;
-}
-
-/* A notification about a subscription, with the id that the client knows. */
-static void put_with_subscription(mishap_buffer *out, yyjson_val *value, mishap_text id)
-{
-    size_t index, count;
-    yyjson_val *key, *member;
-    mishap_json_open(out, '{');
-    MISHAP_JSON_MEMBERS (value, index, count, key, member) {
-        mishap_json_key(out, mishap_json_text(key));
-        if (MISHAP_JSON_IS(key, SUBSCRIPTION))
-            mishap_buffer_put_text(out, id);
-        else if (yyjson_is_obj(member) &&
-                 (MISHAP_JSON_IS(key, "params") || MISHAP_JSON_IS(key, "_meta")))
-            put_with_subscription(out, member, id);
-        else
-            mishap_json_copy(out, member);
-    }
-    mishap_json_close(out, '}');
-}
-
-static void send_subscribed(http_session *session, const mishap_mcp_message *message,
-                            yyjson_val *root)
-{
-    char room[MISHAP_MCP_ID_LIMIT];
-    mishap_text id;
-    mishap_buffer line = { 0 };
-    if (!mishap_mcp_id_read(yyjson_obj_get(message->meta, SUBSCRIPTION), room, &id))
-        return;
-    http_awaited *awaited = (http_awaited *)(void *)mishap_mcp_gateway_table_find(&session->awaited,
-                                                                                  id);
-    if (!awaited || !awaited->exchange->accepts_stream)
-        return;
-    put_with_subscription(&line, root, awaited->id);
-    if (!line.failed)
-        send_event(awaited->exchange, mishap_buffer_text(&line));
-    mishap_buffer_release(&line);
-}
-
-/* The newest request whose peer takes a stream; else the stream of the session; else the next. */
-static void send_somewhere(http_session *session, mishap_text line)
-{
-    http_exchange *x = session->exchanges;
-    while (x && (!x->later || !x->accepts_stream || x->greets))
-        x = x->next;
-    x = x ? x : session->stream;
-    if (x)
-        send_event(x, line);
-    else if (session->parked.length + line.length < HTTP_MOST_PARKED)
-        put_event(&session->parked, line);
-}
-
-static void take_other(http_session *session, const mishap_mcp_message *message, yyjson_val *root,
-                       mishap_text line)
-{
-    char room[MISHAP_MCP_ID_LIMIT];
-    mishap_text token;
-    bool progress = mishap_text_equal(message->method,
-                                      (mishap_text)MISHAP_TEXT("notifications/progress"));
-    if (!progress && session->id[0])
-        send_somewhere(session, line);
-    else if (!progress)
-        send_subscribed(session, message, root);
-    else if (mishap_mcp_id_read(yyjson_obj_get(message->params, "progressToken"), room, &token)) {
-        const http_awaited *awaited = awaited_with(session, token);
-        if (awaited && awaited->exchange->later && awaited->exchange->accepts_stream)
-            send_event(awaited->exchange, line);
-    }
-}
-
-void mishap_mcp_http_exchange_take(http_session *session, mishap_text line)
-{
-    char storage[MISHAP_JSON_STORAGE];
-    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
-    mishap_mcp_message message;
-    mishap_mcp_flaw flaw = { 0 };
-    if (mishap_json_read(&reader, line) && mishap_mcp_message_read(reader.root, &message, &flaw)) {
-        if (message.kind == MISHAP_MCP_RESPONSE)
-            take_answer(session, &message, reader.root, line);
-        else
-            take_other(session, &message, reader.root, line);
-    }
-    mishap_free(flaw.failure);
-    mishap_json_reader_release(&reader);
+    mishap_mcp_http_questions_send(x);
 }

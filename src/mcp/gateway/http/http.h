@@ -4,7 +4,8 @@
  *
  *     listen.c    the extension and its endpoints: the session of a request
  *     session.c   one session: a gateway of its own, which is a process, and its lines
- *     exchange.c  one request over HTTP: its answers, or a stream of events
+ *     exchange.c  one request over HTTP: its messages, and its response
+ *     deliver.c   what the gateway sends: answers, progress, questions
  *
  * Each session has its own gateway and so its own server. Requests of the stateless revision share
  * one gateway; their ids are replaced, because clients do not know of each other.

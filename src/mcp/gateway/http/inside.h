@@ -14,6 +14,8 @@
 
 enum {
     HTTP_MOST_SESSIONS = 128,
+    HTTP_MOST_PROCESSES = 160,    /* with those of sessions that have ended … */
+    HTTP_RESERVED_PROCESSES = 8,  /* … and these for the stateless revision alone */
     HTTP_MOST_AWAITED = 1024,     /* requests of a session that are not answered yet */
     HTTP_MOST_UNSENT = 64 << 20,  /* bytes that a gateway has not read yet */
     HTTP_MOST_LINE = 32 << 20,    /* bytes of a line of a gateway */
@@ -39,6 +41,16 @@ typedef struct http_awaited {
     char key[24];      /* the id of a stateless one */
 } http_awaited;
 
+/* A request of the server to the client, that is not answered yet. */
+typedef struct http_question {
+    struct http_question *next;
+    http_exchange
+        *exchange;      /* whose stream it was sent on; NULL: that has ended, or there was none */
+    mishap_text id;     /* as JSON */
+    mishap_buffer line; /* it waits for a stream: the message … */
+    int64_t until_ns;   /* … and for how long */
+} http_question;
+
 struct http_session {
     http_session *next;
     http_front *front;
@@ -54,6 +66,7 @@ struct http_session {
     http_exchange *exchanges;
     http_exchange *stream; /* GET; it is not among the others */
     mishap_buffer parked;  /* events for the next stream */
+    http_question *questions;
     uint64_t last_number;
     int64_t used_ns;
 };
@@ -64,10 +77,14 @@ mishap *mishap_mcp_http_session_start(http_front *front, bool stateless, http_se
 /* NULL: there is none. */
 http_session *mishap_mcp_http_session_find(http_front *front, mishap_text id);
 
+/* True if a client waits for one of its responses. */
+bool mishap_mcp_http_session_is_used(const http_session *session);
+
 /* Send a line, which is copied, line ends made white space. False: it cannot be taken now. */
 bool mishap_mcp_http_session_send(http_session *session, mishap_text line);
 
-/* It takes no more requests; its gateway gets the end of its input. */
+/* It takes no more requests; its gateway gets the end of its input, and SIGTERM if it works on
+ * requests. */
 void mishap_mcp_http_session_end(http_session *session);
 
 /* … and is told to end at once. */
@@ -95,14 +112,45 @@ void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_requ
 void mishap_mcp_http_exchange_get(http_session *session, const mishap_http_request *request,
                                   mishap_http_reply *reply);
 
-/* A line of the gateway. */
-void mishap_mcp_http_exchange_take(http_session *session, mishap_text line);
-
 /* The session has ended: all are answered. */
 void mishap_mcp_http_exchanges_end(http_session *session);
 
-/* Called several times a second: heartbeats of streams. */
+/* Called several times a second: heartbeats of streams, questions that cannot be sent. */
 void mishap_mcp_http_exchanges_tick(http_session *session, int64_t now_ns);
+
+/* Send a message as an event; before the first one the stream is begun. */
+void mishap_mcp_http_exchange_send(http_exchange *x, mishap_text data);
+void mishap_mcp_http_put_event(mishap_buffer *out, mishap_text data);
+
+/* Answer it with this body, or end its stream. It is freed. */
+void mishap_mcp_http_exchange_finish(http_exchange *x, int status, mishap_text body);
+
+/* Without the exchange, which still counts it. */
+void mishap_mcp_http_forget_awaited(http_session *session, http_awaited *awaited);
+
+/* -- deliver.c --------------------------------------------------------------------------------- */
+
+/* A line of the gateway. */
+void mishap_mcp_http_deliver(http_session *session, mishap_text line);
+
+/* What is written in place of the members of a message, as JSON; no data: the member stays. */
+typedef struct http_change {
+    mishap_text id, token, subscription;
+} http_change;
+
+/* Write a message anew. */
+void mishap_mcp_http_put_changed(mishap_buffer *out, yyjson_val *root, const http_change *change);
+
+/* The client has answered it, or need not. */
+void mishap_mcp_http_question_forget(http_session *session, mishap_text id);
+
+/* Send those that wait for a stream on this one. */
+void mishap_mcp_http_questions_send(http_exchange *x);
+
+/* The exchange ends. `closed`: by its peer, which will not answer. */
+void mishap_mcp_http_questions_left(http_exchange *x, bool closed);
+void mishap_mcp_http_questions_tick(http_session *session, int64_t now_ns);
+void mishap_mcp_http_questions_release(http_session *session);
 
 /* -- listen.c ---------------------------------------------------------------------------------- */
 

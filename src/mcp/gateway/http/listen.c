@@ -97,6 +97,11 @@ static http_session *session_for(const mishap_mcp_message *message,
     bool hello = mishap_text_equal(message->method, (mishap_text)MISHAP_TEXT("initialize"));
     if (message->batch)
         return session_of(request, (mishap_text){ NULL, 0 }, reply);
+    if (message->claims && hello) {
+        refuse(reply, message->id, 400,
+               mishap_raise(BAD_REQUEST, "The stateless revision has no initialize."));
+        return NULL;
+    }
     if (message->claims)
         return front.stateless ? front.stateless : started(true, message->id, reply);
     if (hello && message->kind == MISHAP_MCP_REQUEST && !request->fields[front.session_field].data)
@@ -185,7 +190,7 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
 
 static bool is_idle(const http_session *session, int64_t now_ns)
 {
-    return !session->exchanges && !session->stream &&
+    return !mishap_mcp_http_session_is_used(session) &&
            now_ns - session->used_ns > SESSION_IDLE_MS * INT64_C(1000000);
 }
 

@@ -13,6 +13,7 @@ static void on_closed(uv_handle_t *handle)
         return;
     mishap_buffer_release(&session->lines);
     mishap_buffer_release(&session->parked);
+    mishap_mcp_http_questions_release(session);
     mishap_release(session);
 }
 
@@ -41,17 +42,23 @@ static void leave(http_session *session)
     front->count--;
 }
 
-void mishap_mcp_http_session_end(http_session *session)
+void mishap_mcp_http_session_kill(http_session *session)
 {
     leave(session);
     close_handle((uv_handle_t *)&session->in);
-}
-
-void mishap_mcp_http_session_kill(http_session *session)
-{
-    mishap_mcp_http_session_end(session);
     if (uv_is_active((uv_handle_t *)&session->process))
         uv_process_kill(&session->process, SIGTERM);
+}
+
+/* A gateway ends when its requests are answered: without a client nothing waits for that. */
+void mishap_mcp_http_session_end(http_session *session)
+{
+    if (session->awaited.count) {
+        mishap_mcp_http_session_kill(session);
+        return;
+    }
+    leave(session);
+    close_handle((uv_handle_t *)&session->in);
 }
 
 static void on_end(uv_process_t *process, int64_t status, int signal)
@@ -90,8 +97,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *room)
     for (size_t i = session->seen; i < lines->length; i++)
         if (lines->data[i] == '\n') {
             if (!session->ended && i > start)
-                mishap_mcp_http_exchange_take(session,
-                                              (mishap_text){ lines->data + start, i - start });
+                mishap_mcp_http_deliver(session, (mishap_text){ lines->data + start, i - start });
             start = i + 1;
         }
     memmove(lines->data, lines->data + start, lines->length - start);
@@ -158,12 +164,20 @@ static bool name_session(http_session *session)
     return true;
 }
 
+bool mishap_mcp_http_session_is_used(const http_session *session)
+{
+    const http_exchange *x = session->exchanges;
+    while (x && !x->later)
+        x = x->next;
+    return x || session->stream;
+}
+
 /* Many clients leave without a DELETE: the session that was idle for longest makes room. */
 static void make_place(http_front *front)
 {
     http_session *oldest = NULL;
     for (http_session *at = front->sessions; at; at = at->next)
-        if (!at->exchanges && !at->stream && (!oldest || at->used_ns < oldest->used_ns))
+        if (!mishap_mcp_http_session_is_used(at) && (!oldest || at->used_ns < oldest->used_ns))
             oldest = at;
     if (oldest && mishap_clock_monotonic_ns() - oldest->used_ns > HTTP_IDLE_NS)
         mishap_mcp_http_session_end(oldest);
@@ -177,9 +191,11 @@ static mishap *too_many(void)
 mishap *mishap_mcp_http_session_start(http_front *front, bool stateless, http_session **out)
 {
     uv_loop_t *loop = mishap_http_uv(front->http);
-    if (front->count >= HTTP_MOST_SESSIONS)
+    if (!stateless && front->count >= HTTP_MOST_SESSIONS)
         make_place(front);
-    if (front->count >= HTTP_MOST_SESSIONS)
+    if (!stateless && front->count >= HTTP_MOST_SESSIONS)
+        return too_many();
+    if (front->running >= HTTP_MOST_PROCESSES - (stateless ? 0 : HTTP_RESERVED_PROCESSES))
         return too_many();
     http_session *session = mishap_allocate(sizeof *session);
     if (!session)
