@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "mcp/gateway/gateway.h"
 #include "mcp/gateway/http/http.h"
+#include "mcp/gateway/remote.h"
 #include "mishap/version.h"
 #include "operation/call.h"
 #include "tool.h"
@@ -16,6 +17,7 @@
 static const mishap_param tool_name = { "tool", MISHAP_STRING, .length = { 1, 256 } };
 
 #define HEADER_VARIABLE "MISHAP_MCP_HEADER"
+#define URL_VARIABLE    "MISHAP_MCP_URL"
 
 static const mishap_param header_item = { "header", MISHAP_STRING, .secret = true,
                                           .length = { 3, 8000 } };
@@ -33,7 +35,7 @@ static const mishap_param params[] = {
       .looks = "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
       .help = "Serve clients over HTTP at /mcp, in place of standard input and output; port 0 "
               "selects a free port" },
-    { "to", MISHAP_STRING, .length = { 8, 8000 }, .placeholder = "URL",
+    { "to", MISHAP_STRING, .length = { 8, 8000 }, .environment = URL_VARIABLE, .placeholder = "URL",
       .help = "The server, in place of a command: its endpoint for Streamable HTTP" },
     { "header", MISHAP_ARRAY, .items = &header_item, .length = { 0, 20 },
       .environment = HEADER_VARIABLE, .placeholder = "@FILE",
@@ -78,8 +80,7 @@ static void add_word(struct words *words, const char *word)
 }
 
 /* The command of a gateway for one session, with the same settings. */
-static const char *const *gateway_command(mishap_call *call, const char *url,
-                                          const char *const *command)
+static const char *const *gateway_command(mishap_call *call, const char *const *command)
 {
     struct words words = { 0 };
     size_t size = 12 + 2 * mishap_count(call, "allow") + mishap_count(call, "command");
@@ -96,17 +97,17 @@ static const char *const *gateway_command(mishap_call *call, const char *url,
         add_word(&words, "--allow");
         add_word(&words, mishap_call_print(call, "%s", mishap_string(t, "")));
     }
-    add_word(&words, url ? "--to" : "--");
-    if (url)
-        add_word(&words, url);
+    if (command)
+        add_word(&words, "--");
     for (size_t i = 0; command && command[i]; i++)
         add_word(&words, command[i]);
     add_word(&words, NULL);
     return words.list;
 }
 
-/* The header fields reach the gateways in a variable: arguments can be read by other users. */
-static mishap *pass_headers(const audit_headers *headers)
+/* The address and the header fields reach the gateways in variables: arguments can be read by other
+ * users. */
+static mishap *pass_target(const char *url, const audit_headers *headers)
 {
     mishap_buffer json = { 0 };
     mishap_json_open(&json, '[');
@@ -121,7 +122,8 @@ static mishap *pass_headers(const audit_headers *headers)
     }
     mishap_json_close(&json, ']');
     mishap_buffer_put_char(&json, '\0');
-    bool set = !json.failed && setenv(HEADER_VARIABLE, json.data, 1) == 0;
+    bool set = !json.failed && setenv(URL_VARIABLE, url, 1) == 0 &&
+               (!headers->count || setenv(HEADER_VARIABLE, json.data, 1) == 0);
     mishap_buffer_release(&json);
     return set ? NULL : mishap_out_of_memory();
 }
@@ -136,13 +138,19 @@ static mishap *serve(mishap_call *call, const char *url, const char *const *comm
         return mishap_field_range(mishap_raise(VALIDATION_ERROR, NULL), "listen",
                                   mishap_value_of_int(0), mishap_value_of_int(65535),
                                   mishap_value_of_int(port));
-    mishap *failure = url && headers->count ? pass_headers(headers) : NULL;
+    mishap *failure = url ? mishap_mcp_gateway_remote_check(
+                                &(mishap_mcp_gateway_settings){ .url = url,
+                                                                .headers = headers->list,
+                                                                .header_count = headers->count })
+                          : NULL;
+    if (!failure && url)
+        failure = pass_target(url, headers);
     const mishap_mcp_gateway_listen settings = {
         .program = call->app->name,
         .host = mishap_call_print(call, "%.*s", (int)(colon - listen) - 2 * brackets,
                                   listen + brackets),
         .port = (int)port,
-        .argv = gateway_command(call, url, command),
+        .argv = gateway_command(call, command),
     };
     if (!failure)
         failure = mishap_mcp_gateway_serve(&settings);
@@ -162,6 +170,7 @@ static mishap *relay(mishap_call *call, const char *url, const char *const *comm
         .url = url,
         .headers = headers->list,
         .header_count = headers->count,
+        .secrets = &headers->secrets,
         .start_ms = (int64_t)(mishap_number(call, "start_timeout") * 1000),
         .call_ms = (int64_t)(mishap_number(call, "timeout") * 1000),
         .pipe_ignored = tool_origin.pipe_ignored,

@@ -201,6 +201,8 @@ static size_t on_head(char *data, size_t size, size_t count, void *state)
         client->head_ended = false;
     } else if (length && (data[0] == '\r' || data[0] == '\n')) {
         client->head_ended = true;
+        if (client->piece) /* a body may never come */
+            note_status(client);
     } else {
         mishap_buffer_put(head, data, length);
     }

@@ -580,6 +580,12 @@ class Hostile(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def handle(self):
+        try:
+            super().handle()
+        except ConnectionError:  # the gateway has closed its connection
+            pass
+
     def say(self, status, body, kind="application/json", length=None, session=None):
         body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.send_response(status)
@@ -591,10 +597,24 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self):
-        self.say(405, b"", "text/plain")
+        self.server.gets.append(time.monotonic())
+        self.say(*self.server.get)
 
     def do_DELETE(self):
+        self.server.deleted.append(self.headers["Mcp-Session-Id"])
         self.say(200, b"", "text/plain")
+
+    def leave_open(self, body, session=None):
+        """A stream that does not end before its client closes it."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        if session:
+            self.send_header("Mcp-Session-Id", session)
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        self.connection.recv(1)
+        self.close_connection = True
 
     def do_POST(self):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -602,7 +622,13 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         expect(self.headers["Authorization"] == "Bearer " + MARKER, "the header field is missing")
         right = lambda result: {"jsonrpc": "2.0", "id": number, "result": result}
         if method == "initialize":
-            self.say(200, right({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}), session="s")
+            greeting = right({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}})
+            if self.server.stays_open:
+                self.leave_open(event(greeting), "s")
+            else:
+                self.say(200, greeting, session="s")
+        elif number is None and self.server.stays_open:
+            self.leave_open(b"")
         elif number is None:
             self.say(202, b"", "text/plain")
         elif method == "tools/list":
@@ -630,6 +656,26 @@ def endless(handler, number, right):
     handler.close_connection = True
 
 
+class Serving:
+    """A hostile server, for the time of a test."""
+
+    def __init__(self, act=None, get=(405, b"", "text/plain"), stays_open=False):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
+        self.server.daemon_threads = True
+        self.server.act, self.server.get, self.server.stays_open, self.server.gets, self.server.deleted = act, get, stays_open, [], []
+        self.url = "http://127.0.0.1:%d/mcp" % self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+BEARER = {"MISHAP_MCP_HEADER": "Authorization: Bearer " + MARKER}
+
 ACTS = {
     # what it does: what is answered, as a piece of the result
     "an error of HTTP": (lambda h, n, r: h.say(503, ("<html>%s at /srv/app/x.py</html>" % MARKER).encode(), "text/html"), "HTTP status 503"),
@@ -646,6 +692,7 @@ ACTS = {
     "events": (lambda h, n, r: h.say(200, b": x\n\nid: 1\nevent: message\n" + event(r), "text/event-stream"), "right"),
     "events with CR": (lambda h, n, r: h.say(200, event(r, "\r"), "text/event-stream"), "right"),
     "events with CR LF": (lambda h, n, r: h.say(200, event(r, "\r\n"), "text/event-stream; charset=utf-8"), "right"),
+    "events behind a mark of the byte order": (lambda h, n, r: h.say(200, b"\xef\xbb\xbf" + event(r), "text/event-stream"), "right"),
     "an event in two lines": (lambda h, n, r: h.say(200, json.dumps(r).replace(', "result"', ',\n"result"').join(["data: ", "\n\n"]).replace(
         "\n\"", "\ndata: \"").encode(), "text/event-stream"), "right"),
     "events of another kind": (lambda h, n, r: h.say(200, b"event: other\n" + event({"x": 1}) + event(r), "text/event-stream"), "right"),
@@ -660,29 +707,93 @@ ACTS = {
 
 @tests_of(ACTS)
 def a_hostile_server_behind_http_costs_its_answer_only(act, told):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
-    server.daemon_threads = True
-    server.act = act
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        with Behind("http://127.0.0.1:%d/mcp" % server.server_port, MISHAP_MCP_HEADER="Authorization: Bearer " + MARKER) as client:
-            number = client.count + 1
-            client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
-            before, answer = client.receive_all(number)
-            said = json.dumps(before + [answer])
-            expect(told in said, said)
-            expect(MARKER not in said and "10.1.2.3" not in said, said)
+    with Serving(act) as serving, Behind(serving.url, **BEARER) as client:
+        number = client.count + 1
+        client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
+        before, answer = client.receive_all(number)
+        said = json.dumps(before + [answer])
+        expect(told in said, said)
+        expect(MARKER not in said and "10.1.2.3" not in said, said)
+        equal(client.call("good")["content"][0]["text"], "good")
+
+
+def with_error(words, **more):
+    return lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32602, "message": words, **more}})
+
+
+@tests_of({
+    "an error of JSON-RPC": with_error("The token %s is not known." % MARKER),
+    "… that the client needs": lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32042, "message": "Open it.", "data": {
+        "elicitations": [{"mode": "url", "elicitationId": "1", "url": "https://example.com/" + MARKER, "message": "x"}]}}}),
+    "a result": lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "result": {"isError": True, "content": [
+        {"type": "text", "text": "%s is not known." % MARKER}, {"type": "text", "text": MARKER.lower()}]}}),
+    "a task": lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "result": {"task": {
+        "taskId": "1", "status": "failed", "statusMessage": "No %s." % MARKER, "createdAt": "2025-01-01T00:00:00Z", "ttl": 1}}}),
+    "a line that is no message": lambda h, n, r: h.say(200, event({"token": MARKER}) + event(r), "text/event-stream"),
+})
+def a_header_field_that_a_server_repeats_is_hidden(act):
+    with Serving(act) as serving, Behind(serving.url, **BEARER) as client:
+        number = client.count + 1
+        client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
+        said = json.dumps(client.receive_all(number))
+        expect(MARKER.lower() not in said.lower(), said)
+        if os.path.exists(client.log):
+            with open(client.log, encoding="utf-8") as file:
+                log = file.read()
+            expect(MARKER.lower() not in log.lower(), log)
+
+
+@test
+def a_stream_that_is_refused_at_length_is_not_asked_for_again():
+    with Serving(get=(404, b"x" * (200 << 10), "text/plain")) as serving, Behind(serving.url, **BEARER) as client:
+        wait_for(lambda: serving.server.gets, "there is no GET")
+        for _ in range(50):
             equal(client.call("good")["content"][0]["text"], "good")
-    finally:
-        server.shutdown()
-        server.server_close()
+        equal(len(serving.server.gets), 1)
 
 
-@tests_of({"no scheme": "127.0.0.1:1/mcp", "another scheme": "ftp://127.0.0.1/mcp", "a password": "http://a:b@127.0.0.1/mcp"})
+@test
+def a_greeting_whose_responses_stay_open_is_answered():
+    with Serving(stays_open=True) as serving, Behind(serving.url, **BEARER) as client:
+        equal(client.call("good")["content"][0]["text"], "good")
+        wait_for(lambda: serving.server.gets, "there is no GET")
+
+
+@test
+def responses_that_stay_open_do_not_use_up_the_places_of_calls():
+    with Serving(lambda h, n, r: h.leave_open(event(r))) as serving, Behind(serving.url, **BEARER) as client:
+        for _ in range(600):
+            equal(client.call("fail")["content"][0]["text"], "right")
+
+
+@tests_of({"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT, "the end of its input": None})
+def the_session_of_a_server_behind_http_is_ended(number):
+    with Serving() as serving, Behind(serving.url, **BEARER) as client:
+        equal(client.call("good")["content"][0]["text"], "good")
+        if number:
+            client.process.send_signal(number)
+        else:
+            client.process.stdin.close()
+        client.process.wait(PATIENCE)
+        equal(serving.server.deleted, ["s"])
+
+
+@test
+def the_address_of_a_server_is_in_no_argument_of_a_session():
+    with Listening() as server, Listening("--to", server.url + "?key=" + MARKER, words=["none"]) as front:
+        session = begin(front)
+        equal(text(answers(send(front.port, call("echo", text="Ada"), session))[0]), "Ada")
+        expect(front.gateways(), "there is no gateway")
+        words = [word for pid in descendants(front.process.pid) for word in words_of(pid) if b"--listen" not in words_of(pid)]
+        expect(words and MARKER.encode() not in b" ".join(words), words)
+
+
+@tests_of({"no scheme": "127.0.0.1:1/mcp", "another scheme": "ftp://127.0.0.1/mcp", "a password": "http://a:b@127.0.0.1/mcp", "no address": "nonsense://x y"})
 def an_address_that_cannot_be_used_is_refused(url):
-    done = subprocess.run([MISHAP, "mcp-gateway", "--to", url], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
-    equal(done.returncode, 2, done.stderr)
-    expect(re.search(rb"address|scheme|URL", done.stderr), done.stderr)
+    for flags in ([], ["--listen", "127.0.0.1:0"]):
+        done = subprocess.run([MISHAP, "mcp-gateway", *flags, "--to", url], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+        equal(done.returncode, 2, done.stderr)
+        expect(re.search(rb"address|scheme|URL", done.stdout + done.stderr), done)
 
 
 @test

@@ -12,9 +12,17 @@ static mishap_text value_of(mishap_text line, mishap_text name)
     return (mishap_text){ line.data + skip, line.length - skip };
 }
 
+/* A stream may begin with a mark of the byte order, which is no part of its first line. */
+static mishap_text after_mark(mishap_text line, bool begun)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t skip = !begun && line.length >= 3 && memcmp(line.data, mark, 3) == 0 ? 3 : 0;
+    return (mishap_text){ line.data + skip, line.length - skip };
+}
+
 static void take_line(gateway_events *e, size_t most)
 {
-    mishap_text line = mishap_buffer_text(&e->line);
+    mishap_text line = after_mark(mishap_buffer_text(&e->line), e->begun);
     mishap_text data = value_of(line, (mishap_text)MISHAP_TEXT("data"));
     mishap_text kind = value_of(line, (mishap_text)MISHAP_TEXT("event"));
     if (kind.data)
@@ -41,7 +49,7 @@ void mishap_mcp_gateway_events_reset(gateway_events *events)
 {
     begin_event(events);
     mishap_buffer_reset(&events->line);
-    events->line_lost = events->after_cr = false;
+    events->line_lost = events->after_cr = events->begun = false;
 }
 
 void mishap_mcp_gateway_events_release(gateway_events *events)
@@ -96,6 +104,7 @@ size_t mishap_mcp_gateway_events_feed(gateway_events *e, mishap_text piece, size
             lost += end_event(e, take, state);
         else if (!e->line_lost)
             take_line(e, most);
+        e->begun = true;
         mishap_buffer_reset(&e->line);
         e->line_lost = false;
     }

@@ -11,6 +11,7 @@ typedef struct gateway_events {
     bool other;     /* … of another kind than `message` */
     bool lost;      /* … that is longer than the limit */
     bool line_lost; /* the line is */
+    bool begun;     /* the first line was read: it may have a mark of the byte order */
     bool after_cr;  /* a line feed belongs to the line end before it */
 } gateway_events;
 

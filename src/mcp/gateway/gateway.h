@@ -28,16 +28,19 @@
 #define MISHAP_MCP_GATEWAY_H
 
 #include "client/client.h"
+#include "guard/guard.h"
 #include "mishap/mishap.h"
 
 /* All texts belong to the caller. */
 typedef struct mishap_mcp_gateway_settings {
-    const char *program;      /* whose log has the incidents */
-    const char *version;      /* … of this program */
-    const char *const *argv;  /* the command of the server, then NULL; or, if that is NULL, … */
-    const char *url;          /* … its address, and header fields for each request */
+    const char *program;     /* whose log has the incidents */
+    const char *version;     /* … of this program */
+    const char *const *argv; /* the command of the server, then NULL; or, if that is NULL, … */
+    const char *url;         /* … its address, and header fields for each request */
     const mishap_client_header *headers;
     size_t header_count;
+    const mishap_secrets
+        *secrets;             /* values of these fields: no failure, log or answer shows them */
     const mishap_text *allow; /* the tools that are offered; NULL: all */
     size_t allow_count;
     int64_t start_ms;  /* for the answer to `initialize`, and for lists of tools */

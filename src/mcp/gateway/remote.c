@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/json_read.h"
@@ -11,7 +12,8 @@
 #include "mcp/transport/lines.h"
 
 enum {
-    MOST_POSTS = 512,       /* that run at a time */
+    MOST_POSTS = 512,       /* that run at a time … */
+    MOST_DONE = 16,         /* … and of these, whose response goes on behind the answer */
     STREAM_PAUSE_MS = 1000, /* until the stream for messages of the server is opened again */
     BYE_MS = 1000,          /* for the answer to DELETE */
 };
@@ -29,6 +31,7 @@ struct gateway_remote {
     bool streams;
     int64_t stream_ns; /* when the stream is opened */
     bool over;
+    int signals;     /* SIGTERM, SIGINT, SIGHUP: the session is ended, and then this process */
     const char *why; /* the server is lost; NULL: it is not */
 };
 
@@ -137,10 +140,10 @@ static bool forgets_session(const gateway_remote *r, const gateway_post *post)
                                                memmem(body.data, body.length, "Session", 7)));
 }
 
-static void end_stream(gateway_remote *r, const gateway_post *post, bool failed)
+static void end_stream(gateway_remote *r, const gateway_post *post)
 {
     int status = post->flight.response.status;
-    if (!failed && (status < 200 || status >= 300))
+    if (status && (status < 200 || status >= 300))
         r->wants_stream = false; /* 405: it has none */
     r->stream_ns = mishap_clock_monotonic_ns() + STREAM_PAUSE_MS * INT64_C(1000000);
 }
@@ -149,10 +152,10 @@ static void end_post(gateway_remote *r, gateway_post *post, mishap *failure)
 {
     char words[80];
     int status = post->flight.response.status;
-    if (post->too_large && !post->answered) {
+    if (post->kind == GATEWAY_POST_STREAM) {
+        end_stream(r, post);
+    } else if (post->too_large && !post->answered) {
         mishap_mcp_gateway_post_fail(post, "The response of the server is too large.");
-    } else if (post->kind == GATEWAY_POST_STREAM) {
-        end_stream(r, post, failure);
     } else if (failure && post->id.length && !post->answered) {
         r->why = status ? "has ended a response before its end" : "cannot be reached";
     } else if (!failure && forgets_session(r, post)) {
@@ -173,6 +176,35 @@ static void end_posts(gateway_remote *r)
     mishap_client_flight *flight;
     while (!r->why && (flight = mishap_client_many_next(r->many, &failure)))
         end_post(r, (gateway_post *)(void *)flight, failure);
+}
+
+/* A server may leave a response open behind the answer, or send nothing but its head. */
+static bool is_done(const gateway_post *post)
+{
+    int status = post->flight.response.status;
+    if (post->kind == GATEWAY_POST_STREAM || post->kind == GATEWAY_POST_BYE)
+        return false;
+    return post->id.length ? post->answered : status >= 200 && status < 300;
+}
+
+/* Nothing waits for responses that say nothing any more, and the oldest of them are given up. */
+static void look_at_done(gateway_remote *r)
+{
+    size_t done = 0;
+    for (gateway_post *post = r->posts, *next; post; post = next) {
+        next = post->next;
+        if (!is_done(post))
+            continue;
+        if (post->kind == GATEWAY_POST_READY && r->known.version[0])
+            r->wants_stream = true;
+        if (post->kind != GATEWAY_POST_MESSAGE)
+            r->first = false;
+        post->kind = GATEWAY_POST_MESSAGE;
+        if (++done > MOST_DONE) {
+            mishap_client_many_drop(r->many, &post->flight);
+            remove_post(r, post);
+        }
+    }
 }
 
 /* -- lines of the gateway ---------------------------------------------------------------------- */
@@ -225,8 +257,10 @@ static void take_line(gateway_remote *r, mishap_text line)
     if (mishap_json_read(&reader, line) && mishap_mcp_message_read(reader.root, &message, &flaw)) {
         gateway_post_kind kind = kind_of(&message);
         r->first = kind != GATEWAY_POST_MESSAGE;
-        if (!begin_post(r, kind, line, &message))
+        if (!begin_post(r, kind, line, &message)) {
+            r->first = false;
             refuse_line(r, &message);
+        }
         if (mishap_text_equal(message.method, (mishap_text)MISHAP_TEXT("notifications/cancelled")))
             cancel_post(r, &message);
     }
@@ -256,15 +290,17 @@ static void open_stream(gateway_remote *r)
 static void serve(gateway_remote *r)
 {
     while (!r->over && !r->why) {
-        struct pollfd in = { .fd = r->first ? -1 : STDIN_FILENO, .events = POLLIN };
+        struct pollfd files[] = { { .fd = r->signals, .events = POLLIN },
+                                  { .fd = r->first ? -1 : STDIN_FILENO, .events = POLLIN } };
         open_stream(r);
         bool waits = r->wants_stream && !r->streams;
-        mishap_client_many_wait(r->many, &in, 1, waits ? STREAM_PAUSE_MS : 60000);
-        if (!r->first && in.revents)
+        mishap_client_many_wait(r->many, files, 2, waits ? STREAM_PAUSE_MS : 60000);
+        if (!r->first && files[1].revents)
             mishap_mcp_lines_read(&r->lines);
         end_posts(r);
+        look_at_done(r);
         take_lines(r);
-        r->over = r->over || (r->lines.ended && !r->first);
+        r->over = r->over || files[0].revents || (r->lines.ended && !r->first);
     }
 }
 
@@ -276,7 +312,8 @@ static void say_goodbye(gateway_remote *r)
         !begin_post(r, GATEWAY_POST_BYE, (mishap_text){ NULL, 0 }, NULL))
         return;
     const gateway_post *bye = r->posts;
-    while (bye->flight.runs && mishap_clock_monotonic_ns() < until) {
+    while (bye && bye->kind == GATEWAY_POST_BYE && bye->flight.runs &&
+           mishap_clock_monotonic_ns() < until) {
         mishap *failure = NULL;
         mishap_client_many_wait(r->many, NULL, 0, 100);
         while (mishap_client_many_next(r->many, &failure))
@@ -298,10 +335,23 @@ static void release(gateway_remote *r)
     mishap_mcp_lines_release(&r->lines);
 }
 
+static int watch_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
 int mishap_mcp_gateway_remote_run(const mishap_mcp_gateway_settings *settings)
 {
     static gateway_remote remote;
-    remote = (gateway_remote){ .settings = settings, .lines = { .in = STDIN_FILENO, .out = -1 } };
+    remote = (gateway_remote){ .settings = settings,
+                               .signals = watch_signals(),
+                               .lines = { .in = STDIN_FILENO, .out = -1 } };
     mishap *failure = mishap_client_many_open(&remote.many);
     if (!failure && mishap_mcp_lines_open(&remote.lines)) {
         serve(&remote);

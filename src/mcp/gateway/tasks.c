@@ -149,10 +149,12 @@ bool mishap_mcp_gateway_tell_tasks(gateway *g, const gateway_call *call, mishap_
             mishap_json_copy(&t.out, value);
     }
     mishap_json_close(&t.out, '}');
+    mishap_hide_json_secrets(&t.out, g->settings->secrets);
     t.told.response = mishap_buffer_text(&t.out);
     bool put = !t.out.failed && mishap_mcp_gateway_to_client(g, mishap_buffer_text(&t.out));
     if (put && t.failure) {
         t.failure = mishap_mcp_gateway_note_original(t.failure, line);
+        mishap_hide_failure(t.failure, NULL, g->settings->secrets);
         mishap_incident(t.failure, t.id);
         mishap_mcp_gateway_record(&t.told, t.failure, NULL, t.id);
     }

@@ -16,7 +16,7 @@
 #include "mcp/calls/result.h"
 #include "mcp/gateway/tell.h"
 #include "mishap/bind.h"
-#include "operation/hide.h"
+#include "operation/secret.h"
 #include "upstream/upstream.h"
 
 enum {
@@ -104,6 +104,7 @@ void mishap_mcp_gateway_record(const gateway_told *told, const mishap *failure,
         .started_ns = told->call ? told->call->started_ns : 0,
         .status = *tool ? 200 : mishap_told(failure)->code->rpc_code,
         .boundary = MISHAP_INCIDENT_MCP,
+        .secrets = settings->secrets,
         .more = put_more,
         .context = told,
     });
@@ -129,6 +130,7 @@ mishap *mishap_mcp_gateway_put_result(mishap_buffer *out, const gateway_told *to
     mishap *removed = text.failed
                           ? NULL
                           : mishap_guard_json(&text, false, told->sent->known, told->sent->count);
+    mishap_hide_json_secrets(&text, g->settings->secrets);
     mishap_text words = text.failed ? mishap_tool_result.last_words : mishap_buffer_text(&text);
     MISHAP_PUT(out, "{\"content\":[{\"type\":\"text\",\"text\":");
     mishap_json_string(out, words);
@@ -155,7 +157,7 @@ static mishap *put_error(mishap_buffer *out, const gateway_told *told, const mis
     const mishap_sent sent = { .json = told->sent->params };
     mishap_buffer_init(&error, room, sizeof room);
     mishap *removed = mishap_mcp_put_error_object(&error, code, mishap_told(failure), told->members,
-                                                  NULL, &sent);
+                                                  told->g->settings->secrets, &sent);
     mishap_buffer_put_text(out, error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
     mishap_buffer_release(&error);
     return removed;
@@ -169,6 +171,7 @@ static bool answer(gateway *g, gateway_told *told, mishap_text id, mishap *failu
     mishap_buffer out;
     bool result = told->call && !code;
     mishap_record_choose_id(failure, incident);
+    mishap_hide_failure(failure, NULL, g->settings->secrets);
     if (mishap_incident_is_one(failure) || !result)
         mishap_incident(failure, incident);
     mishap_buffer_init(&out, room, sizeof room);
@@ -449,7 +452,7 @@ void mishap_mcp_gateway_note(gateway *g, const char *words, mishap_text line)
 {
     char storage[4 * SHOWN];
     mishap_arena arena;
-    mishap_buffer said = { 0 };
+    mishap_buffer said = { 0 }, shown = { 0 };
     if (!g->settings->program || g->notes++ >= GATEWAY_MOST_NOTES)
         return;
     mishap_arena_init(&arena, storage, sizeof storage);
@@ -458,9 +461,11 @@ void mishap_mcp_gateway_note(gateway *g, const char *words, mishap_text line)
     mishap_buffer_put_text(&said, mishap_text_of(words));
     MISHAP_PUT(&said, ": ");
     mishap_buffer_put_text(&said, mishap_utf8_clean(&arena, line));
-    if (!said.failed)
-        mishap_incident_line(g->settings->program, "mcp-gateway", NULL, mishap_buffer_text(&said),
+    mishap_secrets_put_hidden(&shown, g->settings->secrets, mishap_buffer_text(&said));
+    if (!said.failed && !shown.failed)
+        mishap_incident_line(g->settings->program, "mcp-gateway", NULL, mishap_buffer_text(&shown),
                              false);
     mishap_buffer_release(&said);
+    mishap_buffer_release(&shown);
     mishap_arena_release(&arena);
 }
