@@ -334,10 +334,10 @@ void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_requ
                                mishap_told(failure)->code->http_status, failure);
     else
         reply->status = 202;
-    if (!x)
-        return;
-    forget_all(x, NULL);
-    free_exchange(x);
+    if (x) {
+        forget_all(x, NULL);
+        free_exchange(x);
+    }
     if (session->id[0] && !session->greeted && !session->exchanges)
         mishap_mcp_http_session_end(session); /* no client knows its id */
 }
