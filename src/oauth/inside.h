@@ -11,6 +11,7 @@ struct mishap_jwk {
     evp_pkey *key;
     evp_pkey_ctx *context; /* ready to verify; NULL for Ed25519, which takes the bytes themselves */
     mishap_text id;        /* in memory of its own */
+    unsigned char digest[MISHAP_OAUTH_DIGEST]; /* the SHA-256 of its numbers */
 };
 
 /* Numbers of a key, big-endian as JWK has them: RSA n and e; EC x and y; OKP x alone. */

@@ -101,6 +101,21 @@ static bool read_number(yyjson_val *object, const char *name, char *room, mishap
     return length > 0;
 }
 
+/* The first number with its length, then the second: no two keys have the same text. */
+static bool digest_numbers(mishap_jwk *key, mishap_jwk_numbers numbers)
+{
+    char room[2 * MISHAP_JWK_LARGEST_NUMBER + 16];
+    mishap_buffer text;
+    mishap_buffer_init(&text, room, sizeof room);
+    mishap_buffer_put_text(
+        &text, (mishap_text){ (const char *)&numbers.first.length, sizeof numbers.first.length });
+    mishap_buffer_put_text(&text, numbers.first);
+    mishap_buffer_put_text(&text, numbers.second);
+    bool made = !text.failed && mishap_oauth_digest(mishap_buffer_text(&text), key->digest);
+    mishap_buffer_release(&text);
+    return made;
+}
+
 static mishap_jwk_fault make_numbers(mishap_jwk *key, const struct kind *kind, yyjson_val *object)
 {
     char room[2][MISHAP_JWK_LARGEST_NUMBER + 1];
@@ -108,7 +123,7 @@ static mishap_jwk_fault make_numbers(mishap_jwk *key, const struct kind *kind, y
     if (!read_number(object, kind->first, room[0], &numbers.first) ||
         !read_number(object, kind->second, room[1], &numbers.second))
         return MISHAP_JWK_BAD_NUMBER;
-    return mishap_jwk_make(key, numbers);
+    return digest_numbers(key, numbers) ? mishap_jwk_make(key, numbers) : MISHAP_JWK_BAD_NUMBER;
 }
 
 static bool has_same_id(const mishap_jwks *set, mishap_jwa algorithm, mishap_text id)
@@ -178,7 +193,7 @@ static mishap *read_keys(mishap_json_reader *reader, mishap_text json, mishap_jw
         return no_set("has more than 32 keys");
     MISHAP_JSON_ITEMS (keys, i, count, item)
         set->counts[add_key(set, item)]++;
-    return set->count ? NULL : no_set("has no key that can be used");
+    return set->count || !yyjson_arr_size(keys) ? NULL : no_set("has no key that can be used");
 }
 
 mishap *mishap_jwks_read(mishap_text json, mishap_jwks **out)
@@ -220,6 +235,24 @@ const mishap_jwk *mishap_jwks_find(const mishap_jwks *set, mishap_text id, misha
             (!found || mishap_jwa_is(set->keys[i].algorithm, algorithm)))
             found = &set->keys[i];
     return found;
+}
+
+static bool has_key(const mishap_jwks *set, const mishap_jwk *key)
+{
+    for (size_t i = 0; set && i < set->count; i++)
+        if (set->keys[i].algorithm == key->algorithm &&
+            mishap_text_equal(set->keys[i].id, key->id) &&
+            memcmp(set->keys[i].digest, key->digest, sizeof key->digest) == 0)
+            return true;
+    return false;
+}
+
+bool mishap_jwks_lacks(const mishap_jwks *set, const mishap_jwks *old)
+{
+    for (size_t i = 0; old && i < old->count; i++)
+        if (!has_key(set, &old->keys[i]))
+            return true;
+    return false;
 }
 
 mishap_jwa mishap_jwk_algorithm(const mishap_jwk *key)

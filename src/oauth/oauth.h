@@ -72,14 +72,18 @@ extern const char *const mishap_jwk_fault_names[MISHAP_JWK_FAULTS];
 typedef struct mishap_jwk mishap_jwk;
 typedef struct mishap_jwks mishap_jwks;
 
-/* Read a key set. Keys that cannot be used are ignored, and counted. NOT_CONFIGURED: it is no key
- * set, it is too large, or none of its keys can be used. The failure says so to the operator; what
- * stands in the set is not repeated. */
+/* Read a key set. Keys that cannot be used are ignored, and counted. A set without keys says that
+ * none is valid any more. NOT_CONFIGURED: it is no key set, it is too large, or none of its keys
+ * can be used. The failure says so to the operator; what stands in the set is not repeated. */
 mishap *mishap_jwks_read(mishap_text json, mishap_jwks **out);
 void mishap_jwks_free(mishap_jwks *set);
 
 /* How many keys have this fault; MISHAP_JWK_USED: how many can be used. */
 size_t mishap_jwks_count(const mishap_jwks *set, mishap_jwk_fault fault);
+
+/* True if the old set has a key (id, algorithm and numbers) that the set has not. Either may be
+ * NULL: a set without keys. */
+bool mishap_jwks_lacks(const mishap_jwks *set, const mishap_jwks *old);
 
 /* The key of an id; NULL: there is none. If several algorithms have it, the one of the name. */
 const mishap_jwk *mishap_jwks_find(const mishap_jwks *set, mishap_text id, mishap_text algorithm);
@@ -111,6 +115,7 @@ typedef enum mishap_token_flaw {
     MISHAP_TOKEN_CLAIMS,      /* no JSON object, a member twice, or of the wrong type */
     MISHAP_TOKEN_ISSUER,
     MISHAP_TOKEN_ID_TOKEN, /* it tells a client who its user is, and gives no access */
+    MISHAP_TOKEN_BOUND,    /* it has `cnf`: only the owner of a key may use it (DPoP, mTLS) */
     MISHAP_TOKEN_AUDIENCE,
     MISHAP_TOKEN_EXPIRED,     /* … or it has no `exp` */
     MISHAP_TOKEN_NOT_YET,     /* `nbf` or `iat` lie ahead */
@@ -140,7 +145,7 @@ typedef struct mishap_token {
     mishap_text issuer_is; /* … its `iss`, a string; no data: none was read */
     yyjson_val *audience;  /* … its `aud`; NULL: none was read */
     mishap_text subject;
-    mishap_text client; /* `client_id`, else `azp`; no data: none */
+    mishap_text client; /* `client_id`, else `azp`, `cid` or `appid`; no data: none */
     yyjson_val *scope;  /* `scope`, else `scp`: a string, or an array of strings; NULL: none */
     int64_t expires_s;  /* since 1970 */
 } mishap_token;
@@ -193,7 +198,7 @@ const mishap_identity *mishap_token_cache_add(mishap_token_cache *cache,
                                               const unsigned char digest[MISHAP_OAUTH_DIGEST],
                                               const mishap_identity *identity, int64_t now_s);
 
-/* Forget all, since keys have changed. */
+/* Forget all, since a key was removed. */
 void mishap_token_cache_clear(mishap_token_cache *cache);
 
 #endif

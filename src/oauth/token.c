@@ -12,8 +12,9 @@
 #include "oauth/oauth.h"
 
 const char *const mishap_token_flaw_names[MISHAP_TOKEN_FLAWS] = {
-    "sound",  "memory", "length",   "form",     "header",  "typ",     "crit",    "alg", "no kid",
-    "claims", "issuer", "id token", "audience", "expired", "not yet", "subject", "key", "signature",
+    "sound",   "memory",  "length",  "form",   "header",    "typ", "crit",
+    "alg",     "no kid",  "claims",  "issuer", "id token",  "cnf", "audience",
+    "expired", "not yet", "subject", "key",    "signature",
 };
 
 void mishap_token_reader_release(mishap_token_reader *reader)
@@ -210,12 +211,20 @@ static bool is_printable(mishap_text text)
     return true;
 }
 
+/* Issuers have different names for the client: RFC 9068, OpenID Connect, Okta, Entra. */
+static mishap_text client_of(yyjson_val *claims)
+{
+    static const char *const names[] = { "client_id", "azp", "cid", "appid" };
+    mishap_text client = { NULL, 0 };
+    for (size_t i = 0; i < sizeof names / sizeof *names && !client.data; i++)
+        client = string_of(claims, names[i]);
+    return client;
+}
+
 static mishap_token_flaw check_subject(yyjson_val *claims, mishap_token *out)
 {
     out->subject = string_of(claims, "sub");
-    out->client = string_of(claims, "client_id");
-    if (!out->client.data)
-        out->client = string_of(claims, "azp");
+    out->client = client_of(claims);
     if (!out->subject.length || out->subject.length > MISHAP_TOKEN_LONGEST_SUBJECT ||
         out->client.length > MISHAP_TOKEN_LONGEST_SUBJECT || !is_printable(out->subject) ||
         !is_printable(out->client))
@@ -257,6 +266,8 @@ static mishap_token_flaw check_claims(const mishap_token_rules *rules, yyjson_va
     mishap_token_flaw flaw = find_issuer(rules, out);
     if (!flaw && is_id_token(header, claims))
         flaw = MISHAP_TOKEN_ID_TOKEN;
+    if (!flaw && yyjson_obj_get(claims, "cnf")) /* the server checks no proof of that key */
+        flaw = MISHAP_TOKEN_BOUND;
     if (!flaw)
         flaw = check_audience(rules, out->audience);
     if (!flaw)

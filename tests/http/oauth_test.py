@@ -22,6 +22,7 @@ SCOPED = os.path.abspath(os.environ["SCOPED_PROGRAM"])
 API, LOGIN = "https://api.example.com", "https://login.example.com"
 DOCUMENT = "/.well-known/oauth-protected-resource"
 MARKER = "p3nguin-marker"  # in what only the log may have
+NO_USABLE_KEY = '{"keys":[{"kty":"oct","kid":"a","k":"AA"}]}'
 folders = 0
 
 
@@ -57,6 +58,10 @@ shared.server = None
 
 def bearer(token):
     return {"Authorization": "Bearer " + token}
+
+
+def status_of(found, token):
+    return found.ask("GET", "/who", fields=bearer(token)).status
 
 
 def challenge_of(answer):
@@ -142,7 +147,8 @@ def pages_may_read_the_challenge():
 # ---- Tokens --------------------------------------------------------------------------------------
 
 @tests_of({"plain": ({}, "oauth:alice"), "a client": ({"client_id": "alice"}, "oauth::alice"), "azp": ({"client_id": None, "azp": "alice"}, "oauth::alice"),
-           "no client": ({"client_id": None}, "oauth:alice"), "Auth0": ({"sub": "auth0|12"}, "oauth:auth0|12"), "colon": ({"sub": ":app"}, "oauth:%3Aapp"),
+           "Okta": ({"client_id": None, "cid": "alice"}, "oauth::alice"),
+           "Entra": ({"client_id": None, "appid": "alice"}, "oauth::alice"), "no client": ({"client_id": None}, "oauth:alice"), "Auth0": ({"sub": "auth0|12"}, "oauth:auth0|12"), "colon": ({"sub": ":app"}, "oauth:%3Aapp"),
            "space": ({"sub": "a b"}, "oauth:a%20b"), "not ASCII": ({"sub": "é"}, "oauth:%C3%A9"), "tilde": ({"sub": "~a"}, "oauth:%7Ea"),
            "57 letters": ({"sub": "x" * 57}, "oauth:" + "x" * 57),
            "58 letters": ({"sub": "x" * 58}, r"oauth:~[0-9a-f]{42}")})
@@ -169,7 +175,7 @@ def hostile_tokens(issuer):
     good = issuer.token()
     head, body, mark = good.split(".")
     return {"expired": issuer.token(exp=5), "issuer": issuer.token(iss="https://" + MARKER), "audience": issuer.token(aud=MARKER),
-            "subject": issuer.token(sub=None), "not yet": issuer.token(nbf=99999999999), "id token": issuer.token(typ="ID"),
+            "subject": issuer.token(sub=None), "not yet": issuer.token(nbf=99999999999), "id token": issuer.token(typ="ID"), "cnf": issuer.token(cnf={"jkt": MARKER}),
             "typ": issuer.token(header={"typ": MARKER}), "crit": issuer.token(header={"crit": [MARKER]}), "alg": issuer.token(header={"alg": "none"}),
             "no kid": issuer.token(header={"kid": ""}), "key": issuer.token(header={"kid": MARKER}), "signature": stranger.token(issuer.claims()),
             "form": "%s.%s" % (head, body), "header": "%s.%s.%s" % (issuers.b64(b"[]"), body, mark), "claims": "%s.%s.%s" % (head, issuers.b64(b"{"), mark),
@@ -236,6 +242,22 @@ def several_issuers_do_not_speak_for_each_other():
         equal(found.ask("GET", DOCUMENT).json["authorization_servers"], [one.url, two.url], "the document")
 
 
+@test
+def only_an_issuer_that_the_operator_names_makes_operators():
+    one, two = new_issuer(), new_issuer()
+    two.url = "https://two.example.com"
+    flags = ["--oauth-issuer", "one=" + one.url, "--oauth-jwks", one.file, "--oauth-issuer", "two=" + two.url, "--oauth-jwks", two.file,
+             "--public-url", API, "--oauth-operator", "two"]
+    with server.Server("--workers", "1", *flags, program=SCOPED) as found:
+        for issuer, status in ((one, 403), (two, 200)):
+            fields = bearer(issuer.token(scope="call metrics operator"))
+            for _ in range(2):  # checked, then known
+                equal([found.ask("GET", path, fields=fields).status for path in ("/who", "/metrics", "/vault/known")], [200, 200, status], issuer.url)
+            equal(found.ask("GET", "/vault/known", fields=bearer(issuer.token())).status, 403, "without the scope")
+    found, issuer = shared()
+    equal(found.ask("GET", "/vault/known", fields=bearer(issuer.token(scope="call operator"))).status, 403, "an issuer that has no alias")
+
+
 # ---- Time ----------------------------------------------------------------------------------------
 
 @test
@@ -255,6 +277,8 @@ def streams_end_with_the_token():
         equal((kept.status, cut.status), (200, 200), "the streams")
         try:
             cut.events()
+        except TimeoutError:
+            raise
         except (server.Closed, OSError):
             pass  # it is cut, not ended
         equal(ending.post(exchange.message("ping")).status, 401, "the session with the token")
@@ -277,7 +301,7 @@ def a_key_set_is_read_again_when_it_changes():
         equal(statuses(), [200, 401], "with the old set")
         issuer.publish([old, new])
         expect(server.wait_for(lambda: statuses() == [200, 200]), "with both keys:", statuses())
-        for broken in ("", "<html>", '{"keys":[]}'):
+        for broken in ("", "<html>", NO_USABLE_KEY):
             issuer.write(broken)
             expect(server.wait_for(lambda: b"last good one" in server.Server.read(found.log)), "nothing in the log")
             equal(statuses(), [200, 200], "with a broken set")
@@ -285,6 +309,78 @@ def a_key_set_is_read_again_when_it_changes():
         equal(statuses(), [200, 200], "without a file")
         issuer.publish([new])
         expect(server.wait_for(lambda: statuses() == [401, 200]), "with the new key:", statuses())
+        issuer.publish([])
+        expect(server.wait_for(lambda: statuses() == [401, 401]), "without any key:", statuses())
+
+
+@test
+def a_set_that_could_not_be_read_is_tried_again_though_its_file_looks_the_same():
+    issuer = new_issuer()
+    token, other = issuer.token(), issuers.Key(new_folder(), "ES256", "next")
+    issuer.publish([other])
+    good = server.Server.read(issuer.file)
+    issuer.publish([issuer.key])
+    with serve(issuer) as found:
+        equal(status_of(found, token), 200, "at first")
+        issuer.write("x" * len(good))
+        state = os.stat(issuer.file)
+        expect(server.wait_for(lambda: b"last good one" in server.Server.read(found.log)), "nothing in the log")
+        time.sleep(2.2)  # it is tried twice more
+        equal(server.Server.read(found.log).count(b"last good one"), 1, "how often the log says so")
+        with open(issuer.file, "r+b") as file:
+            file.write(good)
+        os.utime(issuer.file, ns=(state.st_atime_ns, state.st_mtime_ns))
+        expect(server.wait_for(lambda: status_of(found, token) == 401), "the removed key is valid")
+
+
+@test
+def streams_of_tokens_end_when_a_key_is_removed():
+    issuer = new_issuer()
+    old, new = issuer.key, issuers.Key(new_folder(), "ES256", "next")
+    fresh = issuer.token(sub="fresh", key=new)
+    with serve(issuer) as found:
+        session = exchange.Session(found, fields=bearer(issuer.token()))
+        with session.exchange("GET") as stream:
+            equal(stream.status, 200, "the stream")
+            issuer.publish([old, new])
+            expect(server.wait_for(lambda: status_of(found, fresh) == 200), "the new key is not known")
+            expect(stream.is_silent(0), "another key has cut the stream")
+            issuer.publish([new])
+            try:
+                stream.events()
+            except TimeoutError:
+                raise
+            except (server.Closed, OSError):
+                pass  # it is cut, not ended
+        equal(session.post(exchange.message("ping")).status, 401, "the session with the old token")
+        session.more = bearer(issuer.token(key=new))
+        equal(session.post(exchange.message("ping")).status, 200, "the session with a token of the new key")
+
+
+def forge(issuer, count):
+    head, _, mark = issuer.token().split(".")
+    return ["%s.%s.%s" % (head, issuers.b64(json.dumps(issuer.claims(sub="root-%d" % i)).encode()), mark) for i in range(count)]
+
+
+@test
+def tokens_with_invented_keys_do_not_use_up_an_address():
+    issuer = new_issuer()
+    with serve(issuer) as found:
+        invented = [status_of(found, issuer.token(header={"kid": "invented-%d" % i})) for i in range(40)]
+        equal((set(invented), status_of(found, issuer.token(sub="fresh"))), ({401}, 200), "the statuses")
+
+
+@test
+def known_tokens_stay_known_when_a_key_is_added():
+    issuer = new_issuer()
+    good, new = issuer.token(), issuers.Key(new_folder(), "ES256", "next")
+    fresh, forged = issuer.token(sub="fresh", key=new), forge(issuer, 4000)
+    with serve(issuer) as found:
+        equal(status_of(found, good), 200, "the good one")
+        issuer.publish([issuer.key, new])
+        expect(server.wait_for(lambda: status_of(found, fresh) == 200), "the new key is not known")
+        expect(any(status_of(found, token) == 429 for token in forged), "the address may send any number")
+        equal(status_of(found, good), 200, "the good one, from an address that has used up its checks")
 
 
 @test
@@ -315,10 +411,6 @@ def an_address_with_many_forged_tokens_is_not_checked_any_more():
 
 def fetching(site, data=None, workers="2"):
     return server.Server("--workers", workers, "--oauth-issuer", site.url, "--public-url", API, program=SCOPED, data=data)
-
-
-def status_of(found, token):
-    return found.ask("GET", "/who", fields=bearer(token)).status
 
 
 @tests_of({"RFC 8414": ("/.well-known/oauth-authorization-server",), "OpenID Connect": ("/.well-known/openid-configuration",)})
@@ -359,6 +451,67 @@ def an_unknown_key_is_fetched_once_in_30_seconds():
             expect(site.asked.count("/jwks") == 2 and time.monotonic() - begun > 20, site.asked, time.monotonic() - begun)
 
 
+def set_file(found):
+    return next((os.path.join(found.data, name) for name in os.listdir(found.data) if name.startswith("jwks") and name.endswith(".json")), None)
+
+
+@test
+def a_file_stays_if_the_fetched_set_is_the_same_and_only_its_time_changes():
+    issuer = new_issuer()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: set_file(found)), "no file")
+            path = set_file(found)
+            equal(os.stat(path).st_mode & 0o777, 0o600, "its mode")
+            os.utime(path, (time.time() - 3600, time.time() - 3600))
+            before = os.stat(path)
+            os.kill(server.named_below(found.process.pid, "mishap-issuers")[0], 9)  # the next process fetches at once
+            expect(server.wait_for(lambda: os.stat(path).st_mtime > before.st_mtime + 3000), "it was not fetched again")
+            equal(os.stat(path).st_ino, before.st_ino, "the file")
+
+
+@test
+def a_link_in_the_place_of_the_next_file_is_not_followed():
+    issuer = new_issuer()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: set_file(found)), "no file")
+            path, victim = set_file(found), os.path.join(new_folder(), "victim")
+            for link in (os.symlink, os.link):
+                with open(victim, "w", encoding="ascii") as file:
+                    file.write(MARKER)
+                os.remove(path)
+                link(victim, path + ".new")
+                os.kill(server.named_below(found.process.pid, "mishap-issuers")[0], 9)
+                expect(server.wait_for(lambda: os.path.exists(path)), "no file:", server.Server.read(found.stderr))
+                with open(victim, encoding="ascii") as file:
+                    equal(file.read(), MARKER, "another file")
+
+
+@test
+def a_fetched_set_is_used_for_a_day_at_most():
+    issuer = new_issuer()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        token = issuer.token()
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: status_of(found, token) == 200), "the set was not fetched")
+            path = set_file(found)
+            os.utime(path, (time.time() - 23 * 3600, time.time() - 23 * 3600))
+            time.sleep(1.2)
+            equal(status_of(found, token), 200, "after 23 hours")
+            os.utime(path, (time.time() - 25 * 3600, time.time() - 25 * 3600))
+            expect(server.wait_for(lambda: status_of(found, token) == 503), "after 25 hours")
+            expect(server.wait_for(lambda: b"more than a day ago" in server.Server.read(found.log)), "nothing in the log")
+            os.utime(path)
+            expect(server.wait_for(lambda: status_of(found, token) == 200), "when it is fresh again")
+
+
 def pages_of(site, **metadata):
     return (200, {}, json.dumps({"issuer": site.url, "jwks_uri": site.url + "/jwks", **metadata}).encode())
 
@@ -374,7 +527,7 @@ WRONG = {
     "a redirect": lambda site: site.pages.update({"/other": site.pages["/jwks"], "/jwks": (302, {"Location": "/other"}, b"")}),
     "an error": lambda site: site.pages.update({"/jwks": (500, {}, site.pages["/jwks"][2])}),
     "a large set": lambda site: site.pages.update({"/jwks": (200, {}, site.pages["/jwks"][2].rstrip(b"}") + b"," + b" " * (256 * 1024) + b'"a":1}')}),
-    "no usable key": lambda site: site.pages.update({"/jwks": (200, {}, b'{"keys":[]}')}),
+    "no usable key": lambda site: site.pages.update({"/jwks": (200, {}, NO_USABLE_KEY.encode())}),
     "less than it says": lambda site: site.pages.update({"/jwks": (200, {"Content-Length": "9999"}, b'{"keys":')}),
 }
 
@@ -412,7 +565,8 @@ def what_is_missing_or_wrong_is_said_at_the_start():
         out.write('{"keys":[{"kty":"oct","kid":"a","k":"%s"}]}' % MARKER)
     for flags, code, words in [
             ([*url, *file], "NOT_CONFIGURED", "public URL"), (["--oauth-issuer", "a=" + LOGIN, "--oauth-issuer", "b=https://b.example", *file, *public], "NOT_CONFIGURED", "Either each issuer"),
-            ([*file, *public], "NOT_CONFIGURED", "need an issuer"),
+            ([*file, *public], "NOT_CONFIGURED", "need an issuer"), (["--oauth-operator", "oauth", *public], "NOT_CONFIGURED", "need an issuer"),
+            ([*url, *file, *public, "--oauth-operator", "other"], "NOT_CONFIGURED", "names no issuer"),
             ([*url, *file, "--oauth-issuer", "https://b.example", *file, *public], "NOT_CONFIGURED", "need names"),
             (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "a=https://b.example", *file, *public], "NOT_CONFIGURED", "same name"),
             (["--oauth-issuer", "a=" + LOGIN, *file, "--oauth-issuer", "b=" + LOGIN, *file, *public], "NOT_CONFIGURED", "same URL"),
@@ -424,6 +578,8 @@ def what_is_missing_or_wrong_is_said_at_the_start():
         equal(error["code"], code, " ".join(flags))
         expect(words in error["message"] and MARKER not in json.dumps(error), error)
     expect(refused("--oauth-issuer", "login.example.com", *file, *public)["code"] in ("VALIDATION_ERROR", "ARG_ERROR"), "a URL without a scheme")
+    for bad in ('https://a"b.example', "https://a.example/b\\c", 'https://a.example"', "https://a.example\\"):
+        expect(refused(*url, *file, "--public-url", bad)["code"] in ("VALIDATION_ERROR", "ARG_ERROR"), bad)
 
 
 @test

@@ -163,8 +163,10 @@ static void refresh_keys(mishap_api *api)
     tell_operator(api, mishap_http_keys_refresh(api->keys));
     if (!api->tokens)
         return;
-    tell_operator(api, mishap_http_tokens_refresh(api->tokens));
-    mishap_http_expire(api->server, (int64_t)time(NULL));
+    bool lost = false;
+    tell_operator(api, mishap_http_tokens_refresh(api->tokens, &lost));
+    /* A removed key cuts the streams of all tokens: clients come back, and are checked anew. */
+    mishap_http_expire(api->server, lost ? INT64_MAX : (int64_t)time(NULL));
 }
 
 static void on_removed(void *context, uint64_t key)

@@ -16,6 +16,7 @@ static mishap *not_configured(const char *problem, const char *advice)
 static mishap *read_issuer(const char *text, bool alone, struct mishap_http_issuer *issuer)
 {
     const char *equals = strchr(text, '=');
+    issuer->scopes = MISHAP_SCOPES_USUAL;
     mishap_text alias = { text, equals ? (size_t)(equals - text) : 0 };
     if (equals && mishap_token_is_alias(alias)) {
         issuer->alias = alias;
@@ -77,6 +78,24 @@ static mishap *place_keys(mishap_call *call, mishap_http_issuers *issuers)
     return NULL;
 }
 
+/* An issuer gives its scopes to whom it likes. The private side of failures is not for them, unless
+ * the person who starts the server says so. */
+static mishap *read_operators(mishap_call *call, mishap_http_issuers *issuers)
+{
+    for (const mishap_call *item = mishap_first(call, "oauth_operator"); item;
+         item = mishap_next(item)) {
+        mishap_text alias = mishap_text_of(mishap_string(item, ""));
+        size_t i = 0;
+        while (i < issuers->count && !mishap_text_equal(issuers->list[i].alias, alias))
+            i++;
+        if (i == issuers->count)
+            return not_configured("--oauth-operator names no issuer of this server.",
+                                  "Write the ALIAS of an --oauth-issuer; without one it is oauth.");
+        issuers->list[i].scopes = MISHAP_SCOPES_ALL;
+    }
+    return NULL;
+}
+
 static mishap *read_list(mishap_call *call, mishap_http_issuers *issuers)
 {
     size_t count = mishap_count(call, "oauth_issuer"), i = 0;
@@ -92,6 +111,8 @@ static mishap *read_list(mishap_call *call, mishap_http_issuers *issuers)
     if (failure)
         return failure;
     failure = check_different(issuers);
+    if (!failure)
+        failure = read_operators(call, issuers);
     return failure ? failure : place_keys(call, issuers);
 }
 
@@ -112,8 +133,10 @@ static void read_audiences(mishap_call *call, const char *public_url, mishap_htt
 mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *settings)
 {
     if (!mishap_count(call, "oauth_issuer"))
-        return mishap_count(call, "oauth_jwks") || mishap_count(call, "oauth_audience")
-                   ? not_configured("--oauth-jwks and --oauth-audience need an issuer.",
+        return mishap_count(call, "oauth_jwks") || mishap_count(call, "oauth_audience") ||
+                       mishap_count(call, "oauth_operator")
+                   ? not_configured("--oauth-jwks, --oauth-audience and --oauth-operator need an "
+                                    "issuer.",
                                     "Give --oauth-issuer, too.")
                    : NULL;
     if (!settings->public_url)

@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "http/keys/file.h"
 
 enum { LONGEST_URL = 1000 };
@@ -65,7 +67,8 @@ static bool has_https(mishap_text url)
     return url.length > 8 && memcmp(url.data, "https://", 8) == 0;
 }
 
-/* Metadata of an issuer elsewhere must not name an address of this machine. */
+/* Keys come with https, or from this machine if the issuer is on it. Metadata may name any host:
+ * the operator who names the issuer trusts it with that. */
 static bool is_safe(const struct mishap_http_issuer *issuer, mishap_text url)
 {
     return url.length < LONGEST_URL && !memchr(url.data, 0, url.length) &&
@@ -136,11 +139,12 @@ static mishap *find_keys(mishap_client *client, const struct mishap_http_issuer 
 /* -- the file ---------------------------------------------------------------------------------- */
 
 /* A server that is killed meanwhile has the old set or the new one. */
-static mishap *save(const char *path, mishap_text text)
+static mishap *replace(const char *path, mishap_text text)
 {
     char next[4200];
     snprintf(next, sizeof next, "%s.new", path);
-    int file = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    unlink(next);
+    int file = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int error = file < 0 ? errno : mishap_key_write(file, text);
     if (file >= 0)
         close(file);
@@ -150,6 +154,32 @@ static mishap *save(const char *path, mishap_text text)
                        mishap_raise(OUTPUT_FAILED, "The key set of an issuer cannot be written."),
                        error, path)
                  : NULL;
+}
+
+/* One byte more than the text, so that a longer file is noticed. */
+static bool has_text(const char *path, mishap_text text)
+{
+    char *found = mishap_allocate(text.length + 1);
+    size_t length = 0;
+    ssize_t count = 1;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    while (found && file >= 0 && length <= text.length &&
+           (count = read(file, found + length, text.length + 1 - length)) > 0)
+        length += (size_t)count;
+    bool same = found && file >= 0 && count == 0 && length == text.length &&
+                memcmp(found, text.data, length) == 0;
+    if (file >= 0)
+        close(file);
+    mishap_release(found);
+    return same;
+}
+
+/* The same set again gets a new time alone. */
+static mishap *save(const char *path, mishap_text text)
+{
+    return has_text(path, text) && utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW) == 0
+               ? NULL
+               : replace(path, text);
 }
 
 mishap *mishap_fetch_keys(mishap_client *client, const struct mishap_http_issuer *issuer,

@@ -16,14 +16,16 @@
 enum {
     MISHAP_FETCH_TIMEOUT_MS = 5000,  /* for one request */
     MISHAP_FETCH_LEAST_S = 60,       /* a set is used for at least so long … */
-    MISHAP_FETCH_MOST_S = 24 * 3600, /* … and at most, even if `max-age` is more … */
+    MISHAP_FETCH_MOST_S = 12 * 3600, /* … and at most, even if `max-age` is more … */
     MISHAP_FETCH_USUAL_S = 600,      /* … and for so long if there is none */
     MISHAP_FETCH_UNKNOWN_S = 30,     /* between two fetches for unknown keys, or after a failure */
+    MISHAP_FETCH_OLDEST_S = 24 * 3600, /* a set is used no longer, even if no newer one comes */
 };
 
 /* Fetch the set of an issuer: its metadata (RFC 8414, else OpenID Connect Discovery), then the set
- * that they name. Replace its file if the set can be used. *for_s: how many seconds it may be used.
- * Else the failure; the file stays as it is. */
+ * that they name. Replace its file if the set can be used and is another one; its time of change
+ * says when it was fetched. *for_s: how many seconds it may be used. Else the failure; the file
+ * stays as it is. */
 mishap *mishap_fetch_keys(mishap_client *client, const struct mishap_http_issuer *issuer,
                           int64_t *for_s);
 

@@ -21,7 +21,10 @@ struct mishap_http_tokens {
     mishap_token_issuer sets[MISHAP_HTTP_MOST_ISSUERS];
     mishap_jwks *keys[MISHAP_HTTP_MOST_ISSUERS];       /* those of `sets` */
     mishap_key_stamp stamps[MISHAP_HTTP_MOST_ISSUERS]; /* of the files that were read last … */
-    bool tried[MISHAP_HTTP_MOST_ISSUERS];              /* … if any was */
+    bool tried[MISHAP_HTTP_MOST_ISSUERS];              /* … if any was … */
+    bool unsound[MISHAP_HTTP_MOST_ISSUERS];            /* … but it could not be used */
+    int64_t fetched_s[MISHAP_HTTP_MOST_ISSUERS];       /* when the set of `keys` was fetched */
+    bool lost; /* this refresh has removed a key */
     mishap_token_cache *cache;
     mishap_identity unkept; /* of a caller, where there is no cache entry */
     mishap_http_budget budget;
@@ -92,34 +95,79 @@ static bool is_changed(const mishap_http_tokens *tokens, size_t i, const mishap_
            then->seconds != now->seconds || then->nanoseconds != now->nanoseconds;
 }
 
-/* Tokens that a removed key has signed must not stay in the cache. */
-static mishap *refresh_set(mishap_http_tokens *tokens, size_t i)
+/* Tokens that a removed key has signed must not stay in the cache. The others may: a stranger
+ * who makes the server fetch a set must not make it check all tokens anew. */
+static void replace_set(mishap_http_tokens *tokens, size_t i, mishap_jwks *keys)
+{
+    if (mishap_jwks_lacks(keys, tokens->keys[i])) {
+        mishap_token_cache_clear(tokens->cache);
+        tokens->lost = true;
+    }
+    mishap_jwks_free(tokens->keys[i]);
+    tokens->sets[i].keys = tokens->keys[i] = keys;
+}
+
+static mishap *is_unusable(mishap *failure)
+{
+    return mishap_because(
+        mishap_suggest(mishap_raise(UNAVAILABLE, "The key set of an issuer cannot be used. The "
+                                                 "last good one is used until it can be."),
+                       "Correct the file. The server checks it once a second."),
+        failure);
+}
+
+/* A set that could not be used is tried again even if its file looks unchanged: new permissions, or
+ * free memory, do not show in its stamp. */
+static mishap *read_changed(mishap_http_tokens *tokens, size_t i)
 {
     const char *path = tokens->issuers->list[i].keys;
     mishap_key_stamp now = mishap_key_file_stamp(path);
     mishap_jwks *keys = NULL;
-    if (!is_changed(tokens, i, &now) || (!now.inode && tokens->issuers->list[i].fetched))
+    bool changed = is_changed(tokens, i, &now);
+    if ((!changed && !tokens->unsound[i]) || (!now.inode && tokens->issuers->list[i].fetched))
         return NULL; /* a set that was not fetched yet is no mistake of the operator */
+    mishap *failure = read_set(path, &keys);
     tokens->stamps[i] = now;
     tokens->tried[i] = true;
-    mishap *failure = read_set(path, &keys);
-    if (failure)
-        return mishap_because(
-            mishap_suggest(mishap_raise(UNAVAILABLE, "The key set of an issuer cannot be used. The "
-                                                     "last good one is used until it can be."),
-                           "Correct the file. The server checks it once a second."),
-            failure);
-    mishap_jwks_free(tokens->keys[i]);
-    tokens->sets[i].keys = tokens->keys[i] = keys;
-    mishap_token_cache_clear(tokens->cache);
+    tokens->unsound[i] = failure != NULL;
+    if (!failure) {
+        tokens->fetched_s[i] = now.seconds;
+        replace_set(tokens, i, keys);
+    } else if (changed) {
+        return is_unusable(failure);
+    }
+    mishap_free(failure); /* it was reported for this state of the file */
     return NULL;
 }
 
-mishap *mishap_http_tokens_refresh(mishap_http_tokens *tokens)
+/* An issuer that cannot be reached cannot say that a key is not valid any more. */
+static mishap *drop_old(mishap_http_tokens *tokens, size_t i)
+{
+    const struct mishap_http_issuer *issuer = &tokens->issuers->list[i];
+    int64_t age_s = (int64_t)time(NULL) - tokens->fetched_s[i];
+    if (!issuer->fetched || !tokens->keys[i] || age_s < MISHAP_FETCH_OLDEST_S)
+        return NULL;
+    replace_set(tokens, i, NULL);
+    return mishap_note(
+        mishap_suggest(mishap_raise(UNAVAILABLE, "The key set of an issuer was fetched more than a "
+                                                 "day ago, and is not used any more."),
+                       "See why it cannot be fetched: standard error of the server says so."),
+        "file", issuer->keys);
+}
+
+static mishap *refresh_set(mishap_http_tokens *tokens, size_t i)
+{
+    mishap *failure = read_changed(tokens, i);
+    return failure ? failure : drop_old(tokens, i);
+}
+
+mishap *mishap_http_tokens_refresh(mishap_http_tokens *tokens, bool *lost)
 {
     mishap *failure = NULL;
     for (size_t i = 0; i < tokens->issuers->count && !failure; i++)
         failure = refresh_set(tokens, i); /* the others follow the next time */
+    *lost = tokens->lost;
+    tokens->lost = false;
     return failure;
 }
 
@@ -195,7 +243,7 @@ static mishap *refuse_token(mishap_http_tokens *tokens, const mishap_http_reques
         return mishap_retry_after(
             mishap_raise(UNAVAILABLE, "The server cannot check access tokens at the moment."),
             1000);
-    if (flaw >= MISHAP_TOKEN_UNKNOWN_KEY) /* the earlier checks cost next to nothing */
+    if (flaw == MISHAP_TOKEN_SIGNATURE) /* the earlier checks cost next to nothing */
         mishap_http_budget_use(&tokens->budget, request, mishap_clock_monotonic_ns());
     return not_valid(token, flaw);
 }
@@ -225,6 +273,7 @@ static mishap *check_anew(mishap_http_tokens *tokens, const mishap_http_request 
         return refuse_token(tokens, request, &token, flaw);
     if (!mishap_token_identify(&token, issuers->list[token.issuer].alias, &tokens->unkept))
         return mishap_out_of_memory();
+    tokens->unkept.scopes &= issuers->list[token.issuer].scopes;
     *found = mishap_token_cache_add(tokens->cache, digest, &tokens->unkept, now_s);
     return NULL;
 }

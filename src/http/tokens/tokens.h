@@ -20,6 +20,7 @@ typedef struct mishap_http_issuers {
     size_t count;
     struct mishap_http_issuer {
         mishap_text url, alias;
+        unsigned scopes;  /* that its tokens can have; others are ignored */
         const char *keys; /* the path of its key set … */
         bool fetched; /* … which this server fetches (fetch.h); else another program writes it */
     } list[MISHAP_HTTP_MOST_ISSUERS];
@@ -44,8 +45,10 @@ mishap *mishap_http_tokens_make(const mishap_http_issuers *issuers, mishap_http_
 void mishap_http_tokens_free(mishap_http_tokens *tokens);
 
 /* Read key sets again whose files have changed; called about once per second. If one cannot be
- * read, the last good one is used on, and the failure says why, once for each state of the file. */
-mishap *mishap_http_tokens_refresh(mishap_http_tokens *tokens);
+ * read, the last good one is used on, and the failure says why, once for each state of the file. A
+ * fetched one is used for MISHAP_FETCH_OLDEST_S at most. *lost: a key is not valid any more, so
+ * what goes on for tokens must end. */
+mishap *mishap_http_tokens_refresh(mishap_http_tokens *tokens, bool *lost);
 
 /* True if the request has a Bearer credential that is no API key. */
 bool mishap_http_tokens_concern(const mishap_http_request *request);

@@ -24,7 +24,7 @@ static bool has_credential(const mishap_http_request *request)
     return request->fields[MISHAP_HTTP_AUTHORIZATION].data != NULL;
 }
 
-/* The public URL is the operator's, without characters that end a quoted string. */
+/* The public URL is the operator's. Its pattern (serve.c) excludes what ends a quoted string. */
 static void put_challenge(mishap_buffer *b, const mishap_http_settings *settings,
                           const mishap_http_request *request, const char *error)
 {
