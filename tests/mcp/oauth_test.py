@@ -1,6 +1,6 @@
 """The official TypeScript clients, 1.x and 2.x, with a server that accepts tokens of an issuer: oauth.mjs has what they do.
 
-    MISHAP_PROGRAM=… SCOPED_PROGRAM=… python3 tests/mcp/oauth_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… SCOPED_PROGRAM=… CONFORMANCE_PROGRAM=… python3 tests/mcp/oauth_test.py [PART-OF-A-NAME]
 
 The issuer is here: it registers each client, logs in anybody as alice, and gives tokens that tests/oauth/issuer.py signs.
 """
@@ -16,12 +16,14 @@ import urllib.parse
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TESTS, "http"), os.path.join(TESTS, "oauth")]
 import server  # noqa: E402
+import exchange  # noqa: E402
 import issuer as issuers  # noqa: E402
 from node import NODE_MODULES, node_22  # noqa: E402
-from blackbox import PATIENCE, Skipped, equal, expect, main, tests_of  # noqa: E402
+from blackbox import PATIENCE, Skipped, equal, expect, main, test, tests_of  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCOPED = os.path.abspath(os.environ["SCOPED_PROGRAM"])
+CONFORMANCE = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
 STEPS = ["the issuer is found", "log in", "call", "go on with the next token"]
 PACKAGES = {"one": "@modelcontextprotocol/sdk", "two": "@modelcontextprotocol/client"}
 
@@ -104,6 +106,36 @@ def the_official_client_logs_in_at_oidc_provider(which):
                                   capture_output=True, text=True, timeout=PATIENCE, check=False)
         issuer.stdin.close()
     equal(([text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")], done.stderr[-1500:]), (STEPS[:3], ""), "steps")
+
+
+@test
+def a_stream_is_resumed_only_with_the_scopes_of_its_call():
+    folder, api = os.path.join(server.FOLDER, "scopes"), "https://api.example.com"
+    os.mkdir(folder)
+    issuer = issuers.Issuer(folder, "https://login.example.com", api)
+
+    def fields(scope):
+        return {"Authorization": "Bearer " + issuer.token(scope=scope)}
+    with server.Server("--workers", "1", "--oauth-issuer", issuer.url, "--oauth-jwks", issuer.file, "--oauth-operator", "oauth", "--public-url", api,
+                       program=CONFORMANCE) as found:
+        session = exchange.Session(found, fields=fields("call operator"))
+
+        def steps(number):
+            with session.exchange("POST", exchange.call("steps", {"steps": 3}, id=number, token="t")) as stream:
+                return stream.events()[0].id
+
+        def resumed(last):
+            with session.exchange("GET", Accept="text/event-stream", **{"Last-Event-ID": last}) as stream:
+                return stream.status
+        last = steps(1)
+        equal(resumed(last), 200, "with the same scopes")
+        session.more = fields("call")
+        equal(resumed(last), 400, "without the scope operator")
+        equal(resumed("%d-%s" % (int(last.split("-")[0]) & ~(0xff << 56), last.split("-")[1])), 400, "with another id")
+        less = steps(2)
+        equal(resumed(less), 200, "a call of fewer scopes")
+        session.more = fields("call operator")
+        equal([resumed(last), resumed(less)], [200, 200], "with all scopes again")
 
 
 main()

@@ -12,8 +12,10 @@ static void events_come_in_their_order_and_of_one_stream(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(65536, HOUR_MS);
     uint64_t one = begin_one(s), other = begin_one(s);
-    uint64_t a = mishap_mcp_stream_begin(s), b = mishap_mcp_stream_begin(s);
+    uint64_t a = mishap_mcp_stream_begin(s, 5), b = mishap_mcp_stream_begin(s, 0);
     assert_int_not_equal(a, b);
+    assert_int_equal(mishap_mcp_stream_scopes(a), 5);
+    assert_int_equal(mishap_mcp_stream_scopes(b), 0);
     mishap_mcp_stream_will(s, one, a, T("1"));
     mishap_mcp_stream_will(s, one, b, T("2"));
     assert_true(mishap_mcp_event_add(s, one, a, 1, T(""), false));

@@ -23,7 +23,7 @@ struct event {
     mishap_life
         /* If this is a will, by which the stream is ended if the process dies: the process that
          * runs the call. The place is 0 then, and the data is the id of the request. */
-            will_of;
+        will_of;
     bool last; /* its stream ends with it; of a will: the stream has ended */
 };
 
@@ -381,12 +381,20 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, 
 
 /* -- who sends a stream ------------------------------------------------------------------------ */
 
-uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s)
+/* The count begins with microseconds since 1970, so the highest byte is free. */
+enum { SCOPES_AT = 56 };
+
+uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s, unsigned scopes)
 {
     mishap_mcp_sessions_lock(s);
     uint64_t number = ++s->streams;
     pthread_mutex_unlock(&s->lock);
-    return number;
+    return number | (uint64_t)scopes << SCOPES_AT;
+}
+
+unsigned mishap_mcp_stream_scopes(uint64_t stream)
+{
+    return (unsigned)(stream >> SCOPES_AT);
 }
 
 static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)

@@ -144,8 +144,10 @@ bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, 
 
 /* -- events (events.c) ------------------------------------------------------------------------- */
 
-/* The number of a new stream in a session. */
-uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);
+/* The number of a new stream in a session, which answers a caller with these scopes; and the scopes
+ * of a stream. The same caller may come back with a token that has fewer. */
+uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions, unsigned scopes);
+unsigned mishap_mcp_stream_scopes(uint64_t stream);
 
 /* Store an event of a stream; its place in the stream counts from 1. `last`: the stream ends with
  * it. False: it is too large. */

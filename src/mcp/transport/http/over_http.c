@@ -353,6 +353,7 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
         mishap_mcp_session session = post->session;
         bool known = !last.data ||
                      (read_event_id(last, &stream, &place) &&
+                      !(mishap_mcp_stream_scopes(stream) & ~request->scopes) &&
                       mishap_mcp_event_known(front->sessions, session.number, stream, place));
         mishap *failure = NULL;
         if (known)

@@ -219,7 +219,7 @@ static void write_will(const mishap_mcp_post *post)
 static uint64_t stream_of(mishap_mcp_post *post)
 {
     if (!post->stream)
-        post->stream = mishap_mcp_stream_begin(post->front->sessions);
+        post->stream = mishap_mcp_stream_begin(post->front->sessions, post->peer.scopes);
     return post->stream;
 }
 
