@@ -1,6 +1,7 @@
 /*
  * Any text as a key set: it is refused with a sentence for the operator, or has at least one key
- * that can be used. Reading it again gives the same. No key takes a signature of zeros.
+ * that can be used, or no key at all. Reading it again gives the same keys. No key takes a
+ * signature of zeros.
  */
 #include "fuzz.h"
 #include "oauth/oauth.h"
@@ -18,7 +19,8 @@ static void expect_keys(const mishap_jwks *set)
     size_t all = 0;
     for (int i = 0; i < MISHAP_JWK_FAULTS; i++)
         all += mishap_jwks_count(set, (mishap_jwk_fault)i);
-    EXPECT(mishap_jwks_count(set, MISHAP_JWK_USED) > 0, "no key can be used");
+    EXPECT(!all || mishap_jwks_count(set, MISHAP_JWK_USED) > 0, "no key can be used");
+    EXPECT(mishap_jwks_lacks(NULL, set) == (all > 0), "another number of keys");
     EXPECT(all <= MISHAP_JWKS_MOST, "%zu keys", all);
 }
 
@@ -48,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect_refusal(failure);
     } else {
         expect_keys(set);
+        EXPECT(!mishap_jwks_lacks(set, again) && !mishap_jwks_lacks(again, set), "not the same");
         expect_no_forgery(set);
     }
     mishap_free(failure);

@@ -23,7 +23,7 @@ struct event {
     mishap_life
         /* If this is a will, by which the stream is ended if the process dies: the process that
          * runs the call. The place is 0 then, and the data is the id of the request. */
-        will_of;
+            will_of;
     bool last; /* its stream ends with it; of a will: the stream has ended */
 };
 
