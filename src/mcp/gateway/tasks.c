@@ -6,6 +6,7 @@
 #include "incident/incident.h"
 #include "incident/record.h"
 #include "mcp/gateway/tell.h"
+#include "operation/secret.h"
 
 /* A task is told in its status, in an error of JSON-RPC or in the result of a tool. */
 static bool says_failure(yyjson_val *task)
