@@ -708,7 +708,7 @@ ACTS = {
 @tests_of(ACTS)
 def a_hostile_server_behind_http_costs_its_answer_only(act, told):
     with Serving(act) as serving, Behind(serving.url, **BEARER) as client:
-        number = client.count + 1
+        number = client.count = client.count + 1  # the next call has another id: a second answer may still be on its way
         client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
         before, answer = client.receive_all(number)
         said = json.dumps(before + [answer])

@@ -24,7 +24,7 @@ struct mishap_http_tokens {
     bool tried[MISHAP_HTTP_MOST_ISSUERS];              /* … if any was … */
     bool unsound[MISHAP_HTTP_MOST_ISSUERS];            /* … but it could not be used */
     int64_t fetched_s[MISHAP_HTTP_MOST_ISSUERS];       /* when the set of `keys` was fetched */
-    bool lost; /* this refresh has removed a key */
+    bool lost;                                         /* this refresh has removed a key */
     mishap_token_cache *cache;
     mishap_identity unkept; /* of a caller, where there is no cache entry */
     mishap_http_budget budget;
