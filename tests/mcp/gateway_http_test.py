@@ -113,7 +113,10 @@ def send(port, body, session=None, method="POST", **fields):
     if body is not None:
         fields["Content-Type"] = "application/json"
         body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    link.request(method, "/mcp", body, fields)
+    try:
+        link.request(method, "/mcp", body, fields)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # refused before the body was read; the response is there
     return link.getresponse()
 
 
