@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, loaded  # noqa: E402
+from engine import Engine, loaded, sample  # noqa: E402
 from process_cases import DETERMINED, HIDES, RESTS, SHOWS, WRITES  # noqa: E402
 
 engine = None
@@ -21,6 +21,15 @@ def asked(tool, code, **more):
     if "timeout_seconds" in more:
         return engine.call(tool, code=code, **{**names, **more})
     return engine.patient(tool, 60, code=code, **{**names, **more})
+
+
+def confirmed(tool, code, member, **more):
+    """The answer with a finding. Other processes have to confirm it, for which a busy machine may be too slow: then the question is asked again."""
+    for _ in range(10):
+        answer = asked(tool, code, **more)
+        if answer.get(member):
+            break
+    return answer
 
 
 def raising(condition, head="", pre="", kind="ValueError"):
@@ -94,10 +103,10 @@ def of_bool(head, body):
 
 
 def calls_of_all_inputs_prove_nothing_where_an_address_may_show():
-    for head, body in SHOWS:
+    for head, body in sample(SHOWS):
         answer = asked("check", of_bool(head, body))
         assert answer["status"] == "error" and "prove nothing" in answer["message"], (head, body, answer)
-    for head, body in WRITES:
+    for head, body in sample(WRITES):
         answer = asked("check", of_bool(head, body))
         says = ("prove nothing", "has the address of an object in it")
         assert answer["status"] == "error" and any(words in answer["message"] for words in says), (head, body, answer)
@@ -111,14 +120,14 @@ def calls_of_all_inputs_prove_nothing_where_an_address_may_show():
         assert answer["status"] == "error" and (tool == "branches" or "line 2 makes may have the address of an object" in answer["message"]), answer
     # A finding that other processes confirm is one.
     code = "def f(x: bool):\n    '''post: not _'''\n    return str(lambda: 1)[-1] == '>'\n\ndef g(x: bool):\n    return False\n"
-    assert asked("check", code)["counterexamples"][0]["call"] == "f(False)"
-    assert asked("compare", code)["distinguishing_input"]["result_a"] == "True"
+    assert confirmed("check", code, "counterexamples")["counterexamples"][0]["call"] == "f(False)"
+    assert confirmed("compare", code, "distinguishing_input")["distinguishing_input"]["result_a"] == "True"
     code = "def f(x: bool):\n    if repr(object())[-1] == '>':\n        raise KeyError\n"
-    assert asked("find", code, exception_type="KeyError")["status"] == "found"
+    assert confirmed("find", code, "triggering_inputs", exception_type="KeyError")["status"] == "found"
 
 
 def calls_of_all_inputs_prove_nothing_of_what_rests_on_the_process():
-    for head, body, words in RESTS:
+    for head, body, words in sample(RESTS):
         answer = asked("check", of_bool(head, "x.as_integer_ratio()\n" + body))
         assert answer["status"] == "error" and "prove nothing" in answer["message"] and words in answer["message"], (head, body, answer)
     for body in ("datetime.now().year > 2000", "datetime.today().year > 2000", "datetime.utcnow().year > 2000"):
@@ -141,7 +150,7 @@ def calls_that_lacked_memory_prove_nothing():
 
 
 def calls_of_all_inputs_prove_what_rests_on_the_inputs_alone():
-    for head, body in HIDES + DETERMINED:
+    for head, body in sample(HIDES + DETERMINED):
         answer = asked("check", of_bool(head, body))
         assert (answer["status"], answer.get("inputs_called")) == ("verified", 2), (head, body, answer)
     code = "def f(x: bool):\n    return str(x.as_integer_ratio())\n\ndef g(x: bool):\n    return '(%d, 1)' % x\n"

@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine  # noqa: E402
+from engine import Engine, sample  # noqa: E402
 
 ROUTES = [
     ('', "return getattr(lambda: 1, '__repr__')()[-3] != 'x'"),
@@ -129,13 +129,13 @@ ROUTES = [
 
 def main():
     engine, bad = Engine(pool="first"), []
-    for head, body in ROUTES:
+    for head, body in sample(ROUTES):
         code = head + "def f(x: bool) -> bool:\n    '''post: _'''\n" + "".join("    %s\n" % line for line in body.split("\n"))
         answer = engine.call("check", code=code, function_name="f", timeout_seconds=30)
         if answer["status"] == "verified":
             bad.append((code, answer))
     engine.close()
-    print("1..1\n%s 1 no route of an address into a text is proven by calls (%d routes)" % ("not ok" if bad else "ok", len(ROUTES)))
+    print("1..1\n%s 1 no route of an address into a text is proven by calls (%d routes)" % ("not ok" if bad else "ok", len(sample(ROUTES))))
     for code, answer in bad:
         print("# %r: %r" % (code, answer))
     sys.exit(1 if bad else 0)

@@ -339,3 +339,39 @@ def keeps_last(n: int):
     ALL.clear()
     ALL.append(n)
     return ALL
+
+# Each of two functions has a class E: a caller can name neither.
+#: compare raises_its_own raises_its_own = equivalent
+#: compare raises_its_own raises_its_own_again = error not comparable
+#: compare raises_its_own raises_another = different
+def raises_its_own(n: int):
+    class E(ValueError):
+        pass
+    if n > 7:
+        raise E(n)
+    return n
+def raises_its_own_again(n: int):
+    class E(ValueError):
+        pass
+    if n > 7:
+        raise E(n)
+    return n
+def raises_another(n: int):
+    class F(ValueError):
+        pass
+    if n > 7:
+        raise F(n)
+    return n
+
+#: compare yields_its_own yields_its_own = equivalent
+#: compare yields_its_own yields_its_own_again = error not comparable
+def yields_its_own(n: int):
+    class E(Exception):
+        pass
+    yield n
+    raise E(n)
+def yields_its_own_again(n: int):
+    class E(Exception):
+        pass
+    yield n
+    raise E(n)

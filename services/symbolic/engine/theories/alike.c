@@ -220,9 +220,21 @@ static bool is_class_alike(machine *m, value *l, value *r, const pair *outer)
     return true;
 }
 
-bool classes_alike(machine *m, value *l, value *r)
+/* The class of an exception is told by its name. So two classes of one name, each defined in a
+ * function, cannot be told apart by a caller, who can name neither. */
+static bool is_raised_alike(machine *m, value *l, value *r, const pair *outer)
 {
-    return is_class_alike(m, l, r, NULL);
+    value *a = l->object.class, *b = r->object.class;
+    if (is_class_alike(m, a, b, outer))
+        return true;
+    if (a && b && a->class.inner && b->class.inner && strcmp(a->class.name, b->class.name) == 0)
+        nobody_can_tell(m, "exceptions of one name, whose classes are defined in functions");
+    return false;
+}
+
+bool raised_alike(machine *m, value *l, value *r)
+{
+    return is_raised_alike(m, l, r, NULL);
 }
 
 /* -- objects ----------------------------------------------------------------------------------- */
@@ -275,9 +287,7 @@ static value *iterators_alike(machine *m, value *l, value *r, const pair *outer)
         if (!items[0] != !items[1] || !raised[0] != !raised[1])
             return value_bool(m, false);
         if (raised[0])
-            return both(m, result,
-                        value_bool(m, is_class_alike(m, raised[0]->object.class,
-                                                     raised[1]->object.class, outer)));
+            return both(m, result, value_bool(m, is_raised_alike(m, raised[0], raised[1], outer)));
         if (!items[0])
             break;
         result = both(m, result, compare_parts(m, items[0], items[1], outer));

@@ -55,7 +55,8 @@ value *equal(machine *m, value *l, value *r, int line);
 value *same_or_equal(machine *m, value *l, value *r, int line);
 /* Are two results of functions the same (alike.c)? A bool, maybe symbolic. It may fork. */
 value *alike(machine *m, value *l, value *r);
-bool classes_alike(machine *m, value *l, value *r);
+/* … two exceptions that were raised, of which a caller sees the class. */
+bool raised_alike(machine *m, value *l, value *r);
 value *contains(machine *m, value *in, value *item, int line);
 /* The value that `in`, remove() and discard() of a set search for. */
 value *sought_in(machine *m, const value *in, value *item);

@@ -83,7 +83,7 @@ static void compare_path(analysis *a)
         a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
     }
     if (!first || !second) {
-        if (!first && !second && classes_alike(m, raised->object.class, other->object.class))
+        if (!first && !second && raised_alike(m, raised, other))
             a->good++;
         else
             suspect(a);
