@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -59,6 +59,11 @@ storm: build ## 10,000 handlers that die among a million good calls; GOOD=100000
 storm-gateway: build ## 100,000 successes through `mishap gateway`, equal by hash; SUCCESSES=100000
 	@scripts/setup test
 	@MISHAP_PROGRAM=build/mishap MISHAP_NGINX_MODULE=$(CURDIR)/build/src/nginx/ngx_http_mishap_module.so MISHAP_GATEWAY_SUCCESSES=$(or $(SUCCESSES),100000) python3 tests/gateway/success_test.py every
+
+storm-tasks: build ## kill -9 of each process of a server and of PostgreSQL during tasks; TASKS=2000
+	@scripts/setup test
+	@meson configure build -Dtests=true && ninja -C build tests/task/worker
+	@MISHAP_PROGRAM=build/mishap TASK_PROGRAM=build/tests/task/worker TASKS=$(or $(TASKS),2000) python3 tests/task/kills_test.py
 
 storm-artifacts: build ## kill -9 of a server with artifacts and of PostgreSQL under load, and full disks; KILLS=200 FILLS=20 SEED=1
 	@scripts/setup test
@@ -111,6 +116,9 @@ bench-fair: build ## quick calls of one caller beside 64 connections of another;
 bench-metrics: build ## instructions of a 422 with all metrics, against one without, and against an earlier commit; BASE=COMMIT
 	@scripts/setup bench bench-metrics || echo 'mishap: going on with what is here' >&2
 	@BASE='$(BASE)' scripts/bench-metrics
+
+bench-tasks: build ## a call that becomes a task, beside a bare commit; 64 at once
+	@python3 bench/tasks/measure.py build/examples/loans
 
 bench-oauth: build ## access tokens: the first check of each algorithm, and a cached one beside an API key
 	@scripts/bench-oauth

@@ -301,21 +301,26 @@ static mishap *remind_members(mishap_call *call)
 #define CREATES .status = 201, .answers = MISHAP_PARAMS(ID("id", "Id of the new entry"))
 #define RUN(function, at) .run = function, .tool = #function, .route = at, .service = &service
 
-static const mishap_app app = { "loans", "1.0", .operations = MISHAP_OPERATIONS(
-    { "books.add", "Add a book", MISHAP_PARAMS(BOOK), RUN(add_book, "POST /books"), CREATES },
+#define CHANGE(function, at) RUN(function, at), .scope = "loans:write"
+
+static const mishap_app app = { "loans", "1.0",
+  .scopes = MISHAP_SCOPES({ "loans:write", .help = "Change books, members and loans" }),
+  .operations = MISHAP_OPERATIONS(
+    { "books.add", "Add a book", MISHAP_PARAMS(BOOK), CHANGE(add_book, "POST /books"), CREATES },
     { "books.list", "List books", PAGE, RUN(list_books, "GET /books"),
       .answers = PAGE_OF(BOOK, { "loan_id", MISHAP_INTEGER, .help = "Loan id, if lent" }) },
-    { "members.add", "Add a member", MISHAP_PARAMS(MEMBER), RUN(add_member, "POST /members"),
+    { "members.add", "Add a member", MISHAP_PARAMS(MEMBER), CHANGE(add_member, "POST /members"),
       .raises = MISHAP_RAISES(ALREADY_EXISTS), CREATES },
     { "members.list", "List members", PAGE, RUN(list_members, "GET /members"),
       .answers = PAGE_OF(MEMBER) },
-    { "lend", "Lend books to a member", MISHAP_PARAMS(LOAN), RUN(lend_books, "POST /loans"),
+    { "lend", "Lend books to a member", MISHAP_PARAMS(LOAN), CHANGE(lend_books, "POST /loans"),
       .raises = MISHAP_RAISES(UNKNOWN_ID, BOOK_LENT, LOAN_LIMIT), CREATES },
     { "return", "Return the books of a loan", MISHAP_PARAMS(ID("id", "Id of the loan")),
-      RUN(return_books, "DELETE /loans/:id"), .raises = MISHAP_RAISES(UNKNOWN_ID), .status = 204 },
+      CHANGE(return_books, "DELETE /loans/:id"), .raises = MISHAP_RAISES(UNKNOWN_ID), .status = 204 },
     { "list", "List loans", PAGE, RUN(list_loans, "GET /loans"), .answers = PAGE_OF(LOAN) },
     { "remind", "Remind members of due loans", MISHAP_PARAMS(DATE("day", "Loans due before this")),
-      RUN(remind_members, "POST /reminders") }) };
+      CHANGE(remind_members, "POST /reminders"), .task = true, .idempotent = true,
+      .timeout_ms = 600000 }), .task_store = &mishap_tasks_in_store };
 /* clang-format on */
 
 int main(int argc, char **argv)

@@ -144,6 +144,11 @@ static void call_over_http(mishap_test *t)
     mishap_test_send(t,
                      &(mishap_test_request){ .method = "DELETE", .path = "/loans/7", .key = key });
     mishap_expect_code(t, UNKNOWN_ID);
+    key = mishap_test_key(t, "visitor", "call"); /* without loans:write */
+    mishap_test_send(t, &(mishap_test_request){ .path = "/books", .key = key });
+    mishap_expect_status(t, 200);
+    mishap_test_send(t, &(mishap_test_request){ .path = "/books", .body = book, .key = key });
+    mishap_expect_status(t, 403);
 }
 
 static void test_store(mishap_test *t, const char *name, mishap_test_store store)

@@ -90,7 +90,9 @@ int main(int argc, char **argv)
                        .operations = operations,
                        .services = MISHAP_SERVICES(&todo_service, &lisp_service, &artifacts_service,
                                                    &symbolic_service),
-                       .incident_store = &mishap_incidents_in_postgresql });
+                       .incident_store = &mishap_incidents_in_postgresql,
+                       .scopes = todo_scopes,
+                       .cluster = &mishap_cluster_in_postgresql });
     mishap_release(operations);
     return status;
 }

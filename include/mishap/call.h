@@ -15,7 +15,7 @@
  *
  * - Threads: only the thread of the handler may call them. Any thread that the handler has started
  *   may call mishap_progress(), mishap_changed(), mishap_cancelled(), mishap_call_time_left(),
- *   mishap_state(), mishap_caller(), mishap_caller_is_free(), mishap_boundary() and
+ *   mishap_state(), mishap_caller(), mishap_caller_is_free(), mishap_may(), mishap_boundary() and
  *   mishap_operation_name(), until the handler returns.
  * - Owner: the call owns what they return, and it lives as long as the call. The handler frees
  *   nothing. Text that a handler passes in is copied.
@@ -355,6 +355,53 @@ void mishap_answer_cut(mishap_call *call, size_t listed, size_t total);
 /* Add a warning to the answer. */
 __attribute__((format(printf, 2, 3))) void mishap_warn(mishap_call *call, const char *format, ...);
 
+/* -- questions --------------------------------------------------------------------------------- */
+
+/*
+ * Ask the caller before the handler goes on. The operation declares the question in `.asks`:
+ *
+ *     const mishap_call *confirm = mishap_reply(call, "confirm");
+ *     if (!confirm)
+ *         return mishap_ask(call, "confirm", confirm_params, "Delete %zu todos?", count);
+ *     if (!mishap_boolean(confirm, "sure"))
+ *         return mishap_answer_member(call, "deleted", 0);
+ *
+ * The handler returns the result, and so its run ends. With the answer it is called again, from its
+ * beginning and with the same parameters: what it does before it asks is done again. If its service
+ * has a settlement, what the run did is undone. It holds no process while the caller thinks.
+ *
+ * Several questions are asked together if mishap_ask() is called several times; the handler returns
+ * any of the results, which are all the same. `params` are those of the declaration, or NULL. A
+ * question that is not declared ends the call with INTERNAL_ERROR.
+ *
+ * An answer is checked against its declaration before the handler gets it. If it is wrong, the
+ * handler has no answer and asks again; the library adds what was wrong. After 8 rounds the call
+ * fails with CANCELLED. It also does if the handler asks what the caller has declined to answer;
+ * a handler that can go on without the answer looks before (mishap_reply_state).
+ */
+struct mishap_param;
+__attribute__((warn_unused_result, format(printf, 4, 5))) mishap *
+mishap_ask(mishap_call *call, const char *name, const struct mishap_param *params,
+           const char *format, ...);
+
+/* The same for a request to the client of an agent, whose method the question declares. `params`
+ * is the object of its parameters as JSON; NULL: none. The answer is not checked. Only clients of
+ * MCP that have declared such requests can answer. */
+__attribute__((warn_unused_result)) mishap *mishap_ask_client(mishap_call *call, const char *name,
+                                                              const char *params);
+
+/* The answer to a question, for the getters: mishap_boolean(mishap_reply(call, "confirm"), "sure").
+ * NULL: there is none, and nothing in it is given. */
+const mishap_call *mishap_reply(const mishap_call *call, const char *name);
+
+typedef enum mishap_reply_kind {
+    MISHAP_REPLY_NONE,      /* it was not asked yet, or the answer was wrong */
+    MISHAP_REPLY_ACCEPTED,  /* mishap_reply() has the answer */
+    MISHAP_REPLY_DECLINED,  /* the caller does not want to answer */
+    MISHAP_REPLY_DISMISSED, /* the person has closed the question without a choice */
+} mishap_reply_kind;
+mishap_reply_kind mishap_reply_state(const mishap_call *call, const char *name);
+
 /* -- streams ----------------------------------------------------------------------------------- */
 
 /*
@@ -479,6 +526,13 @@ const mishap_call *mishap_settings(mishap_call *call);
  */
 const char *mishap_caller(const mishap_call *call);
 bool mishap_caller_is_free(const mishap_call *call);
+
+/*
+ * True if the caller has a scope (mishap/scope.h), such as "todos:write". The scopes that the
+ * operation declares were checked before the handler began. A scope that the program does not
+ * declare ends the call with INTERNAL_ERROR.
+ */
+bool mishap_may(const mishap_call *call, const char *scope);
 
 /*
  * Where the call comes from. The caller knows the id of the request, too: it is X-Request-Id over

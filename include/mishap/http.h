@@ -23,7 +23,7 @@ extern "C" {
 
 /* The commands, for a program that builds its list of operations itself. */
 extern const mishap_operation mishap_serve, mishap_keys_add, mishap_keys_list, mishap_keys_remove,
-    mishap_keys_disable;
+    mishap_keys_disable, mishap_keys_import, mishap_keys_block, mishap_keys_unblock;
 
 #ifdef __cplusplus
 }

@@ -39,11 +39,16 @@ typedef struct mishap_invocation {
     const char *body_type;
     struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it
                                                needs one, it is started for this call */
-    const char *const *headers;  /* header fields that the operation declares in `.headers`, as a
-                                    name and its value by turns: { "User-Agent", "curl", NULL } */
-    const mishap_call *within;   /* the call of the handler that invokes this one: if that is
-                                    cancelled, this one is as well, and it has no more time. NULL:
-                                    none */
+    const char *const *headers; /* header fields that the operation declares in `.headers`, as a
+                                   name and its value by turns: { "User-Agent", "curl", NULL } */
+    const mishap_call *within;  /* the call of the handler that invokes this one: if that is
+                                   cancelled, this one is as well, and it has no more time. NULL:
+                                   none */
+    const char *scopes; /* of the caller: names with spaces between them, such as "call todos:read".
+                           What the operation needs is checked. NULL: those of `within`, else all */
+    const char *answers;         /* to the questions of its handler (mishap_ask), as JSON:
+                                    {"confirm":{"sure":true}}; null declines. NULL: none. A question
+                                    without an answer is INPUT_REQUIRED, which tells `questions` */
     const unsigned char *cancel; /* an atomic_uchar that a handler of a signal or another thread
                                     sets: mishap_cancelled() in the handler, and a process that
                                     runs the call is interrupted; NULL: none */
@@ -66,7 +71,8 @@ typedef struct mishap_answered {
  * returned, and *out is the answer, to be freed with mishap_answered_free(). On failure the mishap
  * is returned, and *out is NULL. `how` may be NULL. `out` may be NULL if the answer is not needed.
  *
- * NOT_FOUND: the operation does not exist. NOT_CONFIGURED: its declaration is not valid. A service
+ * NOT_FOUND: the operation does not exist. NOT_CONFIGURED: its declaration is not valid. FORBIDDEN:
+ * the caller does not have the scopes of the operation. A service
  * is opened at its first call, in the folder that was given to mishap_app_open().
  */
 __attribute__((warn_unused_result)) mishap *

@@ -26,6 +26,7 @@
 #include "mishap/call.h"
 #include "mishap/relation.h"
 #include "mishap/sandbox.h"
+#include "mishap/scope.h"
 
 /*
  * Macros for lists in declarations. They add the end of the list:
@@ -41,8 +42,10 @@
 #define MISHAP_PARAMS(...)     MISHAP_LIST_OF(const mishap_param, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_ASKS(...)       MISHAP_LIST_OF(const mishap_question, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
 #define MISHAP_SERVICES(...)   MISHAP_LIST_OF(const mishap_service *const, __VA_ARGS__, NULL)
+#define MISHAP_SCOPES(...)     MISHAP_LIST_OF(const mishap_scope, __VA_ARGS__, MISHAP_LIST_END)
 /* clang-format off */
 #if defined __cplusplus && __cplusplus < 202002L /* no names of members before C++20, … */
 #define MISHAP_ITEM(...) MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
@@ -306,6 +309,9 @@ typedef struct mishap_service {
      * caller is who its key says, and another name is refused. */
     bool names_callers;
 
+    /* `.scope` of its operations that declare none and are not `.operator_only`. NULL: none. */
+    const char *scope;
+
     /* The foreign program that runs its calls (mishap/worker.h); NULL: none. */
     const struct mishap_foreign *worker;
 
@@ -370,6 +376,17 @@ typedef struct mishap_example {
     const char *what;
 } mishap_example;
 
+/* A question that a handler may ask before it goes on: mishap_ask(). */
+typedef struct mishap_question {
+    const char *name;           /* lower_snake: "confirm"; unique in its operation */
+    const mishap_param *params; /* what an answer contains: strings, numbers, booleans, enums, dates
+                                   and timestamps, and arrays of enums; none of them is secret */
+    bool person;                /* only a person may answer: at a terminal, over HTTP, or in a
+                                   client of MCP that shows forms, and never a model */
+    const char *method; /* of mishap_ask_client(): the request for the client of an agent, such as
+                           "roots/list"; it has no `params`. NULL: a question for mishap_ask() */
+} mishap_question;
+
 typedef struct mishap_operation {
     /* -- every boundary ------------------------------------------------------------------------ */
 
@@ -388,6 +405,7 @@ typedef struct mishap_operation {
     /* MISHAP_RAISES(NOT_FOUND, …): in addition to the codes of its service and its program, and to
      * those that any operation may raise. */
     const mishap_code *const *raises;
+    const mishap_question *asks;   /* MISHAP_ASKS(…): what its handler may ask; NULL: nothing */
     mishap_danger danger;          /* what it may do to data */
     int timeout_ms;                /* 0: the program's default */
     const mishap_service *service; /* the service that it belongs to; may be NULL */
@@ -396,6 +414,11 @@ typedef struct mishap_operation {
      * scope `operator`, on a loopback address, too. Commands, and `mcp --operator`, need none. It
      * can be neither an MCP resource nor a prompt. */
     bool operator_only;
+
+    /* "todos:write": the scopes that a caller needs beside `call`, with spaces between them
+     * (mishap/scope.h). The program must list them. "": none, even if its service has one. NULL:
+     * that of its service. */
+    const char *scope;
 
     /* Some paragraphs for the help, the manual, agents and the description of the HTTP API; may be
      * NULL. */
@@ -478,6 +501,15 @@ typedef struct mishap_operation {
      * several calls at once, in several processes. */
     bool stateless;
     bool chaos; /* it fails on purpose, for drills: a server has it only with --chaos */
+
+    /* A call that takes long may become a task, if its caller takes one: it goes on after its
+     * request was answered, and its outcome can be asked for later. The program needs
+     * `.task_store`. If the process of a task dies, the task has failed, unless it changes no data
+     * or is
+     * `.idempotent`: then it runs again, with the same mishap_call_id(). A task with secret
+     * parameters or `.headers` never runs again, because these are not stored. */
+    bool task;
+    bool idempotent; /* a second run of a call changes nothing that the first has not changed */
 } mishap_operation;
 
 /* The codes that an operation, a service or a program declares: up to twelve bare names. The table
@@ -521,6 +553,14 @@ typedef struct mishap_app {
     const struct mishap_index_engine *incident_store; /* &mishap_incidents_in_postgresql
                                               (mishap/store.h) allows --incident-store; NULL:
                                               incidents are kept in SQLite files only */
+    const mishap_scope *scopes; /* MISHAP_SCOPES(…): what callers may do, beside `call`, `metrics`
+                                   and `operator`; NULL: nothing else */
+    const struct mishap_cluster_engine *cluster; /* &mishap_cluster_in_postgresql (mishap/store.h)
+                                              allows `serve --cluster`, which shares API keys,
+                                              sessions and notices with other servers; NULL: a
+                                              server is alone */
+    const struct mishap_task_engine *task_store; /* &mishap_tasks_in_store (mishap/store.h), for
+                                              operations that are `.task` */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */

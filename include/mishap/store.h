@@ -37,12 +37,14 @@
  *     CONFLICT              a row refers to one that does not exist, or the other way round
  *                           (`dangling`)
  *     UNAVAILABLE           nothing was changed, and the call can be retried: the store is busy,
- *                           the connection is lost, the file was removed or replaced
+ *                           the connection is lost, PostgreSQL does not answer, is a standby or
+ *                           was replaced by another, the file was removed or replaced
  *     INSUFFICIENT_STORAGE  nothing was changed: the disk is full. An operation that does not
  *                           declare the code fails with INTERNAL_ERROR
  *     TIMEOUT               the connection was lost while a change was committed, or PostgreSQL
- *                           did not wait for its standby: it is not known whether the change was
- *                           made, or lasts. See mishap_store_outcome_unknown()
+ *                           did not confirm it in time, or did not wait for its standby: it is not
+ *                           known whether the change was made, or lasts. See
+ *                           mishap_store_outcome_unknown()
  *     NOT_CONFIGURED        the store is damaged, or a table is missing: at opening, and of every
  *                           query that finds it. Further, of opening: the address is wrong, the
  *                           file cannot be written, the store has a newer version than the
@@ -138,6 +140,11 @@ mishap_store_open_service(const mishap_setup *setup, const mishap_store_schema *
  * copy of the store has the same identity. It belongs to the store. An SQLite file that has no
  * identity, and cannot be written now, is identified by its place on the disk. */
 const char *mishap_store_identity(const mishap_store *store);
+
+/* How long PostgreSQL may take to answer one statement, in milliseconds; 0 is 7000, as at first. A
+ * statement without an answer in that time is a lost connection: UNAVAILABLE, or TIMEOUT for a
+ * commit and a single change. Longer is for statements that read much. SQLite ignores it. */
+void mishap_store_limit_answers(mishap_store *store, int limit_ms);
 
 /* A transaction that is open is rolled back. NULL: nothing happens. */
 void mishap_store_close(mishap_store *store);
@@ -341,6 +348,17 @@ bool mishap_store_outcome_unknown(const mishap *failure);
 /* For `.incident_store` of a mishap_app: the incidents of several servers in one PostgreSQL
  * database, which the setting `--incident-store postgresql://…` names. */
 extern const struct mishap_index_engine mishap_incidents_in_postgresql;
+
+/* -- clusters ---------------------------------------------------------------------------------- */
+
+/* For `.cluster` of a mishap_app: what the servers of a cluster share, in the schema `mishap` of a
+ * PostgreSQL database, which `serve --cluster postgresql://…` names. */
+extern const struct mishap_cluster_engine mishap_cluster_in_postgresql;
+/* -- tasks ------------------------------------------------------------------------------------- */
+
+/* For `.task_store` of a mishap_app: tasks in a store, by default an SQLite file in the data folder
+ * of the server (`serve --task-store`). */
+extern const struct mishap_task_engine mishap_tasks_in_store;
 
 #ifdef __cplusplus
 }

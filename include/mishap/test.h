@@ -63,8 +63,8 @@ const char *mishap_test_folder(const mishap_test *test);
  * mishap_test_begin_with() name one; variables such as BOOKS_STORE do not count. On SQLite it is a
  * file in the data folder. On PostgreSQL it is a schema in the database whose address is in the
  * variable MISHAP_TEST_POSTGRESQL: `books_test_` and twelve digits, so tests do not disturb each
- * other. It is dropped when the case or the test ends. If it cannot be dropped, the test has failed.
- * A test that is killed leaves it behind.
+ * other. It is dropped when the case or the test ends. If it cannot be dropped, the test has
+ * failed. A test that is killed leaves it behind.
  *
  * The result is false if the variable is not set: then one expectation is printed as skipped. The
  * name is printed before the expectations of the case; NULL: none is.
@@ -140,7 +140,8 @@ typedef struct mishap_test_request {
 void mishap_test_send(mishap_test *test, const mishap_test_request *request);
 
 /* Make an API key for a caller of this name, with scopes as in `keys add --scope`: "call,operator"
- * (NULL: "call"). From the first key on, the server of the case refuses requests without one. */
+ * (NULL: all but operator). From the first key on, the server of the case refuses requests without
+ * one. */
 const char *mishap_test_key(mishap_test *test, const char *caller, const char *scopes);
 
 /* A header of the last response; NULL: it has none of this name, or there was no request. */

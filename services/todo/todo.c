@@ -123,6 +123,13 @@ static const mishap_param drill[] = {
 /* clang-format off */
 #define EXAMPLES(...) (const mishap_example[]){ __VA_ARGS__, { 0 } }
 /* clang-format on */
+/* Reading needs no more than `call`. */
+const mishap_scope todo_scopes[] = {
+    { "todos:write", .help = "Create and change users and todos" },
+    { "todos:delete", .implies = "todos:write", .help = "Delete users and todos" },
+    { 0 },
+};
+
 /* What all operations on the store have in common. */
 #define ON_STORE .service = &todo_service, .group = "Users and todos"
 
@@ -135,7 +142,7 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES({ "users create --name Ada --email ada@example.com", "Create a user" },
                            { "users create --name Ada --age 36 --email ada@example.com",
                              "Create a user with an age" }),
-      .answers = a_user, .status = 201, ON_STORE },
+      .answers = a_user, .status = 201, .scope = "todos:write", ON_STORE },
     { "users.get", "Show a user", user_id, todo_users_get, .route = "GET /users/:id",
       .tool = "get_user", .tool_example = "{\"id\":\"1\"}", .resource = "todo://users/{id}",
       .raises = MISHAP_RAISES(NOT_FOUND),
@@ -155,13 +162,13 @@ const mishap_operation todo_operations[] = {
       .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS), .danger = MISHAP_MUTATING,
       .description = "Fields that are not given keep their values.",
       .examples = EXAMPLES({ "users update 1 --age 37", "Change the age of a user" }),
-      .answers = a_user, .status = 200, ON_STORE },
+      .answers = a_user, .status = 200, .scope = "todos:write", ON_STORE },
     { "users.delete", "Delete a user", user_id, todo_users_delete, .route = "DELETE /users/:id",
       .tool = "delete_user", .tool_example = "{\"id\":\"1\"}", .raises = MISHAP_RAISES(NOT_FOUND),
       .danger = MISHAP_DESTRUCTIVE,
       .description = "The todos of the user are not deleted; they then belong to no user.",
       .examples = EXAMPLES({ "users delete 1", "Delete the user with the id 1" }), .status = 204,
-      ON_STORE },
+      .scope = "todos:delete", ON_STORE },
 
     { "todos.create", "Create a todo", new_todo, todo_todos_create, .route = "POST /todos",
       .tool = "create_todo", .tool_example = "{\"title\":\"Buy milk\",\"user_id\":\"1\"}",
@@ -170,7 +177,7 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES({ "todos create --title 'Buy milk'", "Create a todo" },
                            { "todos create --title 'Buy milk' --user-id 1",
                              "Create a todo of the user with the id 1" }),
-      .answers = a_todo, .status = 201, ON_STORE },
+      .answers = a_todo, .status = 201, .scope = "todos:write", ON_STORE },
     { "todos.get", "Show a todo", todo_id, todo_todos_get, .route = "GET /todos/:id",
       .tool = "get_todo", .tool_example = "{\"id\":\"1\"}", .resource = "todo://todos/{id}",
       .raises = MISHAP_RAISES(NOT_FOUND),
@@ -190,12 +197,12 @@ const mishap_operation todo_operations[] = {
       .description = "Fields that are not given keep their values. The error NOT_FOUND is also "
                      "raised if the new user does not exist.",
       .examples = EXAMPLES({ "todos update 1 --done", "Mark a todo as done" }), .answers = a_todo,
-      .status = 200, ON_STORE },
+      .status = 200, .scope = "todos:write", ON_STORE },
     { "todos.delete", "Delete a todo", todo_id, todo_todos_delete, .route = "DELETE /todos/:id",
       .tool = "delete_todo", .tool_example = "{\"id\":\"1\"}", .raises = MISHAP_RAISES(NOT_FOUND),
       .danger = MISHAP_DESTRUCTIVE,
       .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
-      ON_STORE },
+      .scope = "todos:delete", ON_STORE },
 
     { "todos.plan", "Plan the day", plan_params, todo_todos_plan, .prompt = "plan_day",
 

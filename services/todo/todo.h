@@ -18,4 +18,7 @@ extern const mishap_service todo_service;
 /* All operations of the service; the list ends with { 0 }. */
 extern const mishap_operation todo_operations[];
 
+/* The scopes of these operations, for the program (mishap_app.scopes); the list ends with { 0 }. */
+extern const mishap_scope todo_scopes[];
+
 #endif

@@ -86,9 +86,16 @@ static mishap *open_archive(const mishap_index_plan *plan, mishap_index **out)
     return NULL;
 }
 
+/* A batch may make partitions and analyze one, and a list may have to read a whole day. */
+enum { LONGEST_ANSWER_MS = 60000 };
+
 mishap *mishap_archive_connect(archive *a)
 {
-    return a->store ? NULL : mishap_store_open(a->address, NULL, &mishap_archive_schema, &a->store);
+    if (a->store)
+        return NULL;
+    MISHAP_TRY(mishap_store_open(a->address, NULL, &mishap_archive_schema, &a->store));
+    mishap_store_limit_answers(a->store, LONGEST_ANSWER_MS);
+    return NULL;
 }
 
 static void close_archive(mishap_index *index)

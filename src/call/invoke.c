@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "call/test.h"
 #include "incident/incident.h"
+#include "operation/asking.h"
 #include "operation/caller.h"
 #include "operation/secret.h"
 #include "operation/settings.h"
@@ -201,6 +202,31 @@ struct invoked {
     int64_t started_ns;
 };
 
+/* Names that are not declared allow nothing. */
+static unsigned scopes_of(const mishap_app *app, const mishap_invocation *how)
+{
+    const char *at = how->scopes;
+    unsigned scopes = 0;
+    mishap_text name;
+    const mishap_call *within = how->within ? mishap_call_whole(how->within) : NULL;
+    if (!how->scopes && !within)
+        return MISHAP_SCOPES_ALL;
+    if (!how->scopes) /* the bits of another program mean other scopes */
+        return within->scopes == MISHAP_SCOPES_ALL || within->app->scopes == app->scopes
+                   ? within->scopes
+                   : within->scopes & (MISHAP_SCOPE_FIRST_DECLARED - 1);
+    while (mishap_scopes_next_word(&at, &name))
+        scopes |= mishap_scope_find(app->scopes, name);
+    return mishap_scopes_expand(app->scopes, scopes);
+}
+
+static mishap *permit(const struct invoked *invoked)
+{
+    return mishap_scopes_permit(invoked->app, scopes_of(invoked->app, invoked->how),
+                                mishap_operation_scopes(invoked->app, invoked->operation),
+                                "caller");
+}
+
 static mishap *run_call(struct invoked *invoked, mishap_answered **out)
 {
     mishap_call *call = invoked->call;
@@ -210,6 +236,7 @@ static mishap *run_call(struct invoked *invoked, mishap_answered **out)
     call->to_operator = mishap_incident_line;
     call->caller = how->caller;
     call->caller_is_free = mishap_caller_may_name(call->operation);
+    call->scopes = scopes_of(invoked->app, how);
     call->body = how->body;
     call->body_type = how->body_type;
     call->process = how->process;
@@ -222,8 +249,14 @@ static mishap *run_call(struct invoked *invoked, mishap_answered **out)
     mishap *failure = how->headers && call->operation->headers
                           ? mishap_call_keep_headers(call, find_header, how->headers)
                           : NULL;
+    if (!failure && how->answers)
+        failure = mishap_asking_answer_text(call, mishap_text_of(how->answers),
+                                            MISHAP_ANSWERS_PLAIN);
     if (!failure)
         failure = mishap_call_run(call);
+    if (mishap_asking_is(call, failure))
+        mishap_suggest(failure, "Call it again with the answers as `.answers`: "
+                                "{\"QUESTION\":{…}}; null declines.");
     /* The getters also take the answer, which outlives all that is only lent. */
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->caller = call->body_type = NULL;
@@ -295,6 +328,8 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
         return failure;
     mishap_id_make(invoked.id);
     failure = find_operation(app, operation, &invoked.operation);
+    if (!failure)
+        failure = permit(&invoked);
     if (!failure)
         failure = mishap_call_begin_closed(app, invoked.operation, invoked.arguments,
                                            &invoked.call);

@@ -80,7 +80,8 @@ static bool number_of(const mishap_token *token, uint64_t *number)
     return true;
 }
 
-bool mishap_token_identify(const mishap_token *token, mishap_text alias, mishap_identity *out)
+bool mishap_token_identify(const mishap_token *token, mishap_text alias,
+                           const mishap_scope *declared, mishap_identity *out)
 {
     bool acts_for_itself = mishap_text_equal(token->client, token->subject);
     mishap_text name;
@@ -93,6 +94,7 @@ bool mishap_token_identify(const mishap_token *token, mishap_text alias, mishap_
     if (!put_plain(token->subject, to, size) && !put_digest(token->subject, to, size))
         return false;
     while (mishap_token_next_scope(token, &at, &name))
-        out->scopes |= mishap_scope_find(name);
+        out->scopes |= mishap_scope_find(declared, name);
+    out->scopes = mishap_scopes_expand(declared, out->scopes);
     return number_of(token, &out->number);
 }

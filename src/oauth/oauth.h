@@ -179,9 +179,11 @@ bool mishap_token_is_alias(mishap_text text);
  * characters other than letters, digits and -._|@+= are written as %XX, and a subject that is too
  * long as ~ and its SHA-256. A client that acts for itself, whose subject is its own id, is
  * ALIAS::CLIENT: so it cannot pass for a user, even if it may choose its id. The number belongs to
- * issuer, client and subject, and no API key has it. False: there is no memory.
+ * issuer, client and subject, and no API key has it. Its scopes are those of the token that the
+ * program has (`declared`), and what they imply. False: there is no memory.
  */
-bool mishap_token_identify(const mishap_token *token, mishap_text alias, mishap_identity *out);
+bool mishap_token_identify(const mishap_token *token, mishap_text alias,
+                           const mishap_scope *declared, mishap_identity *out);
 
 /* Callers whose tokens were sound, by the SHA-256 of the token, for five minutes or until the token
  * ends. One thread uses it. */

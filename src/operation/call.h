@@ -114,6 +114,7 @@ struct mishap_call {
     const struct mishap_watcher *watcher; /* the receiver of its reports; NULL: none */
     const char *caller;                   /* the name of the caller; NULL: it has none */
     bool caller_is_free;                  /* … and whether the caller may name itself */
+    unsigned scopes;                      /* what the caller may do (base/scope.h) */
     uint64_t holder;                      /* the number of the caller; 0: it is not counted */
     uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
     mishap_text session;      /* the handle of the session that it names beside its arguments */
@@ -149,16 +150,20 @@ struct mishap_call {
     const char *cursor;     /* where a stream is resumed; NULL: it begins */
     const char *resumed_by; /* the address whose change resumes the stream; NULL: it has ended */
     struct {
-        bool set;      /* the command ends as another program has, which it stands for */
-        bool aside;    /* … and standard output is that of the program: a failure goes to stderr */
+        bool set;   /* the command ends as another program has, which it stands for */
+        bool aside; /* … and standard output is that of the program: a failure goes to stderr */
         int exit_code; /* of the program */
         int signal;    /* that ended it; 0: none */
     } relayed;
-    bool crashed;           /* the handler crashed, inside containment */
-    bool ended;             /* the handler did not return: its locks are still held */
-    bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
-    mishap_text id;         /* mishap_call_id(); no data: it is made when it is needed */
-    bool repeated;          /* it may have run before, in a process that died */
+    struct mishap_asked *questions; /* that the handler asks (asking.h); in the arena; or NULL */
+    mishap_text replies;            /* the answers so far, as JSON (asking.h); no data: none */
+    yyjson_val *replies_read;       /* … parsed, once the handler has asked for one */
+    unsigned rounds;                /* how often its handler has asked before */
+    bool crashed;                   /* the handler crashed, inside containment */
+    bool ended;                     /* the handler did not return: its locks are still held */
+    bool lost;      /* what its service opened is of no more use: mishap_service_lost() */
+    mishap_text id; /* mishap_call_id(); no data: it is made when it is needed */
+    bool repeated;  /* it may have run before, in a process that died */
     const mishap_settlement *settlement; /* how its service settles it; NULL: it does not, or the
                                             handler has not begun */
     bool batched;                        /* … later, with others */

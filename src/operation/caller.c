@@ -145,9 +145,11 @@ mishap *mishap_caller_check_flag(const char *name, const char *folder)
     return NULL;
 }
 
-void mishap_call_set_caller(mishap_call *call, const char *key, mishap_text named, bool free)
+void mishap_call_set_caller(mishap_call *call, const char *key, mishap_text named, bool free,
+                            unsigned scopes)
 {
     call->caller = key;
+    call->scopes = scopes;
     if (!mishap_caller_may_name(call->operation))
         return;
     call->caller_is_free = free && !key;

@@ -59,6 +59,7 @@ mishap *mishap_caller_check_flag(const char *name, const char *folder);
  * name that the caller gives itself (no data: none), which is copied. The latter counts only if the
  * caller is `free` to do that, and the operation declares it. Without memory the call has no
  * caller. */
-void mishap_call_set_caller(mishap_call *call, const char *key, mishap_text named, bool free);
+void mishap_call_set_caller(mishap_call *call, const char *key, mishap_text named, bool free,
+                            unsigned scopes);
 
 #endif

@@ -17,7 +17,8 @@ enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; a longer one is not announced */
  */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 
-/* Tell all listeners of this process that this change happened, in this process or another. */
+/* Tell all listeners of this process that this change happened, in this process or another. Text
+ * without data: anything may have changed, at another server of a cluster. */
 void mishap_changes_tell(mishap_text address);
 
 /* The same for several, each NUL-terminated. */

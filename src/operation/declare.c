@@ -12,6 +12,7 @@
 
 #include "mishap/code.h"
 #include "operation/media.h"
+#include "operation/upload.h"
 
 enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
 
@@ -396,6 +397,26 @@ static bool is_help(const char *name)
     return strcmp(name, "help") == 0 || strncmp(name, "help.", 5) == 0;
 }
 
+/* A task is run by a process without a caller, which has nothing of the request but the call. */
+static mishap *check_task(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    const char *flaw = NULL;
+    if (!operation->task)
+        return NULL;
+    if (operation->quick || operation->local || operation->resident)
+        flaw = "is `.task`, and also quick, local or resident";
+    else if (mishap_streamed_param(operation))
+        flaw = "is `.task`, and has a file that is streamed";
+    else if (operation->service && operation->service->worker)
+        flaw = "is `.task`, and is run by a foreign program";
+    else if (operation->asks)
+        flaw = "is `.task`, and asks questions";
+    else if (!what->app->task_store)
+        flaw = "is `.task`, but its program has no `.task_store`";
+    return flaw ? mishap_declared_wrongly(what, "%s", flaw) : NULL;
+}
+
 static mishap *check_operation(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -439,7 +460,8 @@ static mishap *check_operation(const mishap_declared *what)
     if ((m = mishap_params_declared(what, operation->params)) ||
         (m = mishap_rules_declared(what, operation->params, operation->rules, false)) ||
         (m = check_route(what)) || (m = mishap_agents_declared(what)) ||
-        (m = check_raises(what, operation->raises)) || (m = check_service(what)))
+        (m = check_raises(what, operation->raises)) || (m = check_service(what)) ||
+        (m = mishap_scopes_needed(what)) || (m = mishap_asks_declared(what)))
         return m;
     MISHAP_TRY(check_tool_example(what));
     return check_examples(what);
@@ -485,7 +507,8 @@ static mishap *check_program(const mishap_declared *what)
     if (!app->operations ||
         !(app->operations->name || app->operations->summary || app->operations->run))
         return mishap_declared_wrongly(what, "has no operations");
-    return check_raises(what, app->raises);
+    mishap *m = mishap_scopes_declared(app);
+    return m ? m : check_raises(what, app->raises);
 }
 
 mishap *mishap_declaration_check_program(const mishap_app *app)
@@ -503,6 +526,8 @@ static mishap *check_all(const mishap_app *app, bool shape_only)
                                  .operation = &app->operations[i],
                                  .shape_only = shape_only };
         m = check_operation(&what);
+        if (!m)
+            m = check_task(&what);
         for (size_t earlier = 0; !m && earlier < i; earlier++)
             m = check_against(&what, &app->operations[earlier]);
     }

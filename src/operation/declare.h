@@ -27,6 +27,10 @@ mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *
 /* True if two names give the same flag, as due_date and dueDate do. */
 bool mishap_same_flag(const char *a, const char *b);
 
+/* The scopes of a program, and those that an operation needs. */
+mishap *mishap_scopes_declared(const mishap_app *app);
+mishap *mishap_scopes_needed(const mishap_declared *what);
+
 /* The services of a program and their settings. */
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only);
 
@@ -35,6 +39,9 @@ mishap *mishap_services_declared(const mishap_app *app, bool shape_only);
 mishap *mishap_agents_declared(const mishap_declared *what);
 mishap *mishap_agents_declared_against(const mishap_declared *what,
                                        const mishap_operation *earlier);
+
+/* What an operation asks (declare_asks.c). */
+mishap *mishap_asks_declared(const mishap_declared *what);
 
 /* True for lower-case words with this one character between them, each of which starts with a
  * letter: `created_at`, `users.create`. A word may also contain the characters of `inside`. */

@@ -8,6 +8,7 @@
 #include "base/rehearsal.h"
 #include "mishap/inside.h"
 #include "mishap/typed.h"
+#include "operation/asking.h"
 #include "operation/call.h"
 #include "operation/contain.h"
 #include "operation/rules.h"
@@ -72,7 +73,9 @@ static mishap_call *make_call(const mishap_app *app, const mishap_operation *ope
     mishap_call *call = mishap_allocate(sizeof *call + storage);
     if (!call)
         return NULL;
-    *call = (mishap_call){ .whole = { .call = call }, .app = app, .operation = operation };
+    *call = (mishap_call){
+        .whole = { .call = call }, .app = app, .operation = operation, .scopes = MISHAP_SCOPES_ALL
+    };
     call->reader.storage = call->storage;
     call->reader.storage_size = storage;
     mishap_arena_init(&call->arena, NULL, 0);
@@ -201,6 +204,8 @@ static bool may_raise(const mishap_app *app, const mishap_operation *operation,
         if (always[i] == code)
             return true;
     if (operation->relays)
+        return true;
+    if (operation->asks && code == MISHAP_CODE_INPUT_REQUIRED)
         return true;
     if (operation->service && /* its service could not be opened */
         (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED))
@@ -459,6 +464,8 @@ static mishap *run_all(mishap_running *running)
 /* `ended`: why the handler was ended, NULL: it was not; `m`: what it returned. */
 static mishap *conclude(mishap_call *call, mishap *ended, mishap *m)
 {
+    if (mishap_asking_is_due(m))
+        m = mishap_asking_conclude(call);
     if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
         mishap_running_drop_answer(
             call, NULL); /* the answer may be incomplete; a complete one may come with a failure */

@@ -9,7 +9,10 @@
 enum { KEPT = MISHAP_NEWS_KEPT };
 
 struct change {
-    uint32_t hash, length;
+    uint32_t hash;
+    uint16_t length;
+    bool foreign; /* at another server of a cluster */
+    bool all;     /* anything may have changed: it has no address */
     char address[MISHAP_ADDRESS_LIMIT];
 };
 
@@ -60,11 +63,11 @@ static uint32_t hash_of(mishap_text address)
 
 static bool is_of(const struct change *change, uint32_t hash, mishap_text address)
 {
-    return change->hash == hash &&
+    return change->hash == hash && !change->all &&
            mishap_text_equal((mishap_text){ change->address, change->length }, address);
 }
 
-void mishap_news_add(mishap_news *news, mishap_text address)
+static void add_change(mishap_news *news, mishap_text address, bool foreign)
 {
     if (!news || address.length > MISHAP_ADDRESS_LIMIT)
         return;
@@ -72,11 +75,24 @@ void mishap_news_add(mishap_news *news, mishap_text address)
     uint64_t count = atomic_load(&news->count);
     struct change *change = &news->last[count % KEPT];
     change->hash = hash_of(address);
-    change->length = (uint32_t)address.length;
+    change->length = (uint16_t)address.length;
+    change->foreign = foreign;
+    change->all = !address.data;
     if (address.length)
         memcpy(change->address, address.data, address.length);
     atomic_store(&news->count, count + 1);
     pthread_mutex_unlock(&news->lock);
+}
+
+void mishap_news_add(mishap_news *news, mishap_text address)
+{
+    if (address.data)
+        add_change(news, address, false);
+}
+
+void mishap_news_add_foreign(mishap_news *news, mishap_text address)
+{
+    add_change(news, address, true);
 }
 
 void mishap_news_add_total(mishap_news *news, uint64_t total, mishap_text address)
@@ -93,36 +109,59 @@ uint64_t mishap_news_count(const mishap_news *news)
     return news ? atomic_load(&news->count) : 0;
 }
 
-/* True if a change between these two has the same address. Needs the lock. */
-static bool is_told(const mishap_news *news, uint64_t from, uint64_t to, uint32_t hash,
-                    mishap_text address)
+/* True if a change between these two has the same address, and is an own one if only those are
+ * wanted. Needs the lock. */
+static bool is_told(const mishap_news *news, uint64_t from, uint64_t to, const struct change *first,
+                    bool own)
 {
-    for (uint64_t i = from; i < to; i++)
-        if (is_of(&news->last[i % KEPT], hash, address))
+    mishap_text address = { first->address, first->length };
+    for (uint64_t i = from; i < to; i++) {
+        const struct change *change = &news->last[i % KEPT];
+        if (own && change->foreign)
+            continue;
+        if (first->all ? change->all : is_of(change, first->hash, address))
             return true;
+    }
     return false;
 }
 
-bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
-                      mishap_text *address)
+static bool find_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
+                      mishap_text *address, bool own)
 {
+    bool all = false;
     *address = (mishap_text){ NULL, 0 };
     if (*seen == mishap_news_count(news))
         return false;
     take_lock(news);
     uint64_t count = atomic_load(&news->count);
-    if (count - *seen > KEPT)
+    if (count - *seen > KEPT) {
         *seen = count; /* some changes are no longer kept */
-    while (*seen < count && !address->data) {
+        all = true;
+    }
+    while (*seen < count && !address->data && !all) {
         const struct change *change = &news->last[(*seen)++ % KEPT];
-        mishap_text text = { change->address, change->length };
-        if (is_told(news, *seen, count, change->hash, text))
-            continue; /* the same address follows later */
+        if ((own && change->foreign) || is_told(news, *seen, count, change, own))
+            continue; /* the same follows later */
+        all = change->all;
+        if (all)
+            continue;
         memcpy(room, change->address, change->length);
         *address = (mishap_text){ room, change->length };
     }
     pthread_mutex_unlock(&news->lock);
-    return true;
+    return all || address->data;
+}
+
+bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
+                      mishap_text *address)
+{
+    return find_next(news, seen, room, address, false);
+}
+
+bool mishap_news_next_own(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
+                          mishap_text *address)
+{
+    return find_next(news, seen, room, address, true);
 }
 
 bool mishap_news_has(mishap_news *news, uint64_t seen, mishap_text address)
@@ -131,7 +170,12 @@ bool mishap_news_has(mishap_news *news, uint64_t seen, mishap_text address)
         return false;
     take_lock(news);
     uint64_t count = atomic_load(&news->count);
-    bool has = count - seen > KEPT || is_told(news, seen, count, hash_of(address), address);
+    bool has = count - seen > KEPT;
+    const uint32_t hash = hash_of(address);
+    for (uint64_t i = seen; i < count && !has; i++) {
+        const struct change *change = &news->last[i % KEPT];
+        has = change->all || is_of(change, hash, address);
+    }
     pthread_mutex_unlock(&news->lock);
     return has;
 }

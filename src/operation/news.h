@@ -22,6 +22,10 @@ void mishap_news_free(mishap_news *news);
  * too long is ignored. */
 void mishap_news_add(mishap_news *news, mishap_text address);
 
+/* The same, of a change at another server of a cluster; text without data: anything may have
+ * changed there. mishap_news_next_own() leaves it out. */
+void mishap_news_add_foreign(mishap_news *news, mishap_text address);
+
 /* … that has changed `total` times by now. Of all loops that say so, one adds the change. */
 void mishap_news_add_total(mishap_news *news, uint64_t total, mishap_text address);
 
@@ -36,6 +40,10 @@ uint64_t mishap_news_count(const mishap_news *news);
  * have changed. False: there is none; then `seen` is up to date. */
 bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
                       mishap_text *address);
+
+/* The same, of changes at this server alone. */
+bool mishap_news_next_own(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
+                          mishap_text *address);
 
 /* True if this address has changed since `seen`, or may have. */
 bool mishap_news_has(mishap_news *news, uint64_t seen, mishap_text address);

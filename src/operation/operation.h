@@ -27,10 +27,13 @@
  *     file.c      files as arguments
  *     upload.c    … that are read while they arrive
  *     media.c     media types of both
+ *     asking.c    questions of handlers, and the answers to them
+ *     sealed.c    … the state of such a call, in the hands of its caller
  *     service.c   what services opened
  *     settings*.c what an operator sets for them
  *     secret.c    which parameters are secret, and their values in a call
  *     hide_failure.c  a failure without those values
+ *     scopes.c    what a caller needs and has
  *     sent.c      what the caller of a call sent, for the guard (mishap/hide.h)
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
@@ -92,11 +95,13 @@ static inline bool mishap_param_is_named(const mishap_param *param, mishap_text 
     return i == name.length && param->name[i] == '\0';
 }
 
-/* The scope that a caller of an operation needs (base/scope.h). */
-static inline unsigned mishap_operation_scope(const mishap_operation *operation)
-{
-    return operation->operator_only ? MISHAP_SCOPE_OPERATOR : MISHAP_SCOPE_CALL;
-}
+/* The scopes that a caller of an operation needs, all of them (base/scope.h). */
+unsigned mishap_operation_scopes(const mishap_app *app, const mishap_operation *operation);
+
+/* FORBIDDEN, with the names of the missing scopes, unless a caller has all that are needed. `what`
+ * has them: "API key". */
+mishap *mishap_scopes_permit(const mishap_app *app, unsigned scopes, unsigned needed,
+                             const char *what);
 
 /* -- services ---------------------------------------------------------------------------------- */
 

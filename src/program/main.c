@@ -12,6 +12,7 @@
 #include "operator/operator.h"
 #include "pages/pages.h"
 #include "otlp/otlp.h"
+#include "task/commands/commands.h"
 
 static bool has_route(const mishap_operation *operations)
 {
@@ -42,19 +43,30 @@ static bool has_incidents(const mishap_operation *operations)
     return false;
 }
 
+/* A program that has an operation `tasks…` of its own keeps it. */
+static bool wants_task_commands(const mishap_operation *operations)
+{
+    bool any = mishap_http_has_tasks(operations);
+    for (; any && operations->name; operations++)
+        any = strncmp(operations->name, "tasks.", 6) != 0 && strcmp(operations->name, "tasks") != 0;
+    return any;
+}
+
 /* The operations of a program, and behind them ours; NULL: no memory. */
 static mishap_operation *put_together(const mishap_app *app)
 {
     const mishap_operation *ours[] = { &mishap_serve,        &mishap_keys_add,
                                        &mishap_keys_list,    &mishap_keys_remove,
-                                       &mishap_keys_disable, &mishap_mcp_command };
+                                       &mishap_keys_disable, &mishap_keys_import,
+                                       &mishap_keys_block,   &mishap_keys_unblock,
+                                       &mishap_mcp_command };
     enum { OURS = sizeof ours / sizeof *ours, OF_HTTP = OURS - 1 };
     size_t count = 0, first = has_route(app->operations) ? 0 : OF_HTTP;
     size_t last = has_tool(app->operations) ? OURS : OF_HTTP;
     while (app->operations[count].name)
         count++;
-    mishap_operation *all = mishap_allocate((count + OURS + MISHAP_OPERATOR_COUNT + 1) *
-                                            sizeof *all);
+    mishap_operation *all = mishap_allocate(
+        (count + OURS + MISHAP_OPERATOR_COUNT + MISHAP_TASK_COMMANDS + 1) * sizeof *all);
     if (!all)
         return NULL;
     memcpy(all, app->operations, count * sizeof *all);
@@ -63,6 +75,9 @@ static mishap_operation *put_together(const mishap_app *app)
     if (!has_incidents(app->operations))
         for (size_t i = 0; i < MISHAP_OPERATOR_COUNT; i++)
             all[count++] = mishap_operator_operations[i];
+    if (wants_task_commands(app->operations))
+        for (size_t i = 0; i < MISHAP_TASK_COMMANDS; i++)
+            all[count++] = mishap_task_commands[i];
     all[count] = (mishap_operation){ 0 };
     return all;
 }
@@ -77,6 +92,8 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     if (has_tool(app->operations))
         mishap_http_extend(&mishap_mcp_over_http);
     mishap_http_extend(&mishap_otlp_over_http);
+    if (mishap_http_has_tasks(app->operations))
+        mishap_http_extend(&mishap_tasks_over_http);
     mishap *broken = mishap_http_routes_declared(app);
     if (!broken)
         broken = mishap_http_headers_declared(app);

@@ -191,13 +191,17 @@ const char *mishap_test_key(mishap_test *test, const char *caller, const char *s
 {
     mishap_test_server *server = mishap_test_server_of(test);
     mishap_operation operations[] = { mishap_keys_add, { 0 } };
-    mishap_app app = { .name = test->app->name, .operations = operations };
+    mishap_app app = { .name = test->app->name,
+                       .operations = operations,
+                       .scopes = test->app->scopes };
     mishap_answered *answered = NULL;
     mishap_buffer list = { 0 };
-    put_scopes(&list, scopes ? scopes : "call");
+    if (scopes)
+        put_scopes(&list, scopes);
     mishap *failure = mishap_invoke_with(
         &app, mishap_keys_add.name, NULL, &answered,
-        MISHAP_PAIRS({ "name", MISHAP_VALUE(caller) }, { "scope", mishap_value_of_json(list.data) },
+        MISHAP_PAIRS({ "name", MISHAP_VALUE(caller) },
+                     { "scope", scopes ? mishap_value_of_json(list.data) : mishap_value_none() },
                      { "data", MISHAP_VALUE((const char *)test->folder) }));
     mishap_buffer_release(&list);
     if (failure) {

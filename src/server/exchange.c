@@ -148,7 +148,7 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     mishap_http_reply_reset(reply);
     request->remote = remote_of(exchange, request);
     request->started_ns = exchange->began_ns;
-    request->caller = NULL;
+    request->caller = request->subject = NULL;
     request->endpoint = NULL;
     request->passing = false;
     request->caller_key = 0;

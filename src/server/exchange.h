@@ -74,8 +74,8 @@ void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_req
 /* The connection is closed: notify the endpoint, and free the deferred request. */
 void mishap_http_later_close(mishap_http_later *later);
 
-/* The key of its request was removed: cut a stream now, or when it would begin. closed() follows in
- * a later iteration of the loop. */
-void mishap_http_later_revoke(mishap_http_later *later);
+/* The key of its request was removed: cut a stream now, or when it would begin; with `all` also
+ * what was not answered yet. closed() follows in a later iteration of the loop. */
+void mishap_http_later_revoke(mishap_http_later *later, bool all);
 
 #endif

@@ -153,6 +153,11 @@ void mishap_http_extensions_tick(mishap_http_server *server)
     }
 }
 
+void mishap_http_tick(mishap_http_server *server)
+{
+    mishap_http_extensions_tick(server);
+}
+
 void mishap_http_extensions_drain(mishap_http_server *server)
 {
     for (size_t i = 0; i < server->open_extensions; i++) {
@@ -162,12 +167,12 @@ void mishap_http_extensions_drain(mishap_http_server *server)
     }
 }
 
-void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key)
+void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key, const char *caller)
 {
     for (size_t i = 0; i < server->open_extensions; i++) {
         const mishap_http_extension *extension = server->settings->extensions[i];
         if (extension->revoke)
-            extension->revoke(server->states[i], key);
+            extension->revoke(server->states[i], key, caller);
     }
 }
 

@@ -212,10 +212,10 @@ void mishap_http_later_cut(mishap_http_later *later)
     break_off(later);
 }
 
-void mishap_http_later_revoke(mishap_http_later *later)
+void mishap_http_later_revoke(mishap_http_later *later, bool all)
 {
     later->revoked = true;
-    if (!later->streaming)
+    if (!later->streaming && !all)
         return;
     later->code = MISHAP_CODE_UNAUTHORIZED; /* for metrics and access log */
     break_off(later);

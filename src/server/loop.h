@@ -107,7 +107,8 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
                                  mishap_text bytes);
 bool mishap_http_connection_lags(const mishap_http_exchange *exchange);
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
-void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key, int64_t now_s);
+void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key, const char *caller,
+                                   int64_t now_s);
 void mishap_http_connection_wake(mishap_http_server *server);
 
 /* Close every connection without a request. */

@@ -60,7 +60,7 @@ typedef struct mishap_http_settings {
     struct mishap_served *served;
 
     /* Identify the caller. NULL: request->caller and caller_key are set if the caller has a key,
-     * and its scopes include that of the endpoint. Otherwise a failure, such as AUTH_REQUIRED.
+     * and its scopes include those of the endpoint. Otherwise a failure, such as AUTH_REQUIRED.
      * `open`: callers without a key are served, too. If this pointer is NULL, every caller is
      * served. */
     mishap *(*admit)(mishap_http_server *server, mishap_http_request *request, bool open);
@@ -69,6 +69,13 @@ typedef struct mishap_http_settings {
     void (*refuse)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
                    const mishap_http_request *request, mishap *failure);
 
+    /* Write WWW-Authenticate for a reply with the status 401, or 403 for want of these scopes.
+     * NULL: replies have none. */
+    void (*challenge)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
+                      const mishap_http_request *request, unsigned lacks);
+
+    const char *cluster; /* the folder with what the servers of a cluster share; NULL: this server
+                            is alone */
     const struct mishap_http_issuers *issuers; /* whose access tokens are accepted; NULL: of none */
     mishap_http_counted counted;               /* what is counted beside routes */
     const mishap_http_fields *fields; /* the fields that are used: set by mishap_http_supervise() */
@@ -152,7 +159,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_OWN_FIELDS,
 } mishap_http_field;
 
-enum { MISHAP_HTTP_MOST_FIELDS = 30 }; /* including those that extensions ask for */
+enum { MISHAP_HTTP_MOST_FIELDS = 31 }; /* including those that extensions ask for */
 
 /* A header field that an extension asks for. It may stand once in a request, unless `first`. */
 typedef struct mishap_http_wish {
@@ -195,15 +202,16 @@ struct mishap_http_request {
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
     const struct mishap_http_endpoint *endpoint; /* its endpoint; NULL: none, or not known yet */
     const char *caller;                          /* the name of its key; NULL: none */
-    bool caller_is_free;                         /* it has no key, and may name itself */
+    const char *subject; /* … that the operator's map has replaced, only while it is admitted */
+    bool caller_is_free; /* it has no key, and may name itself */
     bool forwarded;      /* it has a field that proxies add: its real sender is not known */
     unsigned scopes;     /* what the caller may do (base/scope.h) … */
-    unsigned lacks;      /* … and the scope for which it was refused; 0: it was not */
-    int64_t ends_s;      /* since 1970: its streams end then; 0: they do not */
-    bool has_token;      /* it was sent with an access token, or what should be one */
-    bool for_all;        /* its path is for all: see mishap_http_endpoint */
-    bool for_operator;   /* its path needs the scope `operator`: no page of another origin may read
-                            the reply */
+    unsigned lacks;    /* … and those that it needs, if it was refused for want of one; else 0 */
+    int64_t ends_s;    /* since 1970: its streams end then; 0: they do not */
+    bool has_token;    /* it was sent with an access token, or what should be one */
+    bool for_all;      /* its path is for all: see mishap_http_endpoint */
+    bool for_operator; /* its path needs the scope `operator`: no page of another origin may read
+                          the reply */
     uint64_t caller_key; /* the number of the key, for what belongs to a caller: another key may get
                             the same name later. 0: none */
 };
@@ -321,7 +329,7 @@ typedef struct mishap_http_endpoint {
                           further ones. NULL ends a list */
     const char *name;  /* for metrics */
     bool open;         /* callers without a key may use it, too */
-    unsigned scope; /* the scope that its callers need (base/scope.h); 0: `call`, unless `open` */
+    unsigned scope; /* the scopes that its callers need (base/scope.h); 0: `call`, unless `open` */
     bool any_host;  /* Host and Origin are not checked, or the endpoint checks them itself */
     bool fallback;  /* it is used only where no other route has the path, or one that yields */
     bool html;      /* … and only for requests that prefer text/html to JSON */
@@ -409,7 +417,7 @@ void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed);
 
 /* -- extensions -------------------------------------------------------------------------------- */
 
-enum { MISHAP_HTTP_MOST_EXTENSIONS = 8 };
+enum { MISHAP_HTTP_MOST_EXTENSIONS = 10 };
 
 /* A part of the server, with a state of its own in each loop. Every function may be NULL. */
 struct mishap_http_extension {
@@ -445,9 +453,10 @@ struct mishap_http_extension {
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * reverse order. */
     mishap *(*open)(mishap_http_server *server, void *shared, void **state);
-    void (*tick)(void *state);                 /* called several times per second */
-    void (*drain)(void *state);                /* the loop ends soon: end all streams */
-    void (*revoke)(void *state, uint64_t key); /* see mishap_http_revoke() */
+    void (*tick)(void *state);  /* called several times per second */
+    void (*drain)(void *state); /* the loop ends soon: end all streams */
+    /* See mishap_http_revoke(), and mishap_http_block(): then `key` is 0. */
+    void (*revoke)(void *state, uint64_t key, const char *caller);
     bool (*busy)(void *state); /* true if work is left that no connection waits for */
     /* … the metrics are asked for: add what this extension knows (mishap_http_measure). */
     void (*measure)(void *state, mishap_http_measures *to);
@@ -522,9 +531,17 @@ mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_req
  * its peer. Called by the extension that manages the keys, in its tick(). */
 void mishap_http_revoke(mishap_http_server *server, uint64_t key);
 
+/* The caller of this name was blocked: the same, and requests that were not answered yet are cut as
+ * well. */
+void mishap_http_block(mishap_http_server *server, const char *caller);
+
 /* Streams that answer requests whose `ends_s` has passed are cut in the same way. Called by the
  * extension that sets it, in its tick(). */
 void mishap_http_expire(mishap_http_server *server, int64_t now_s);
+
+/* Call tick() of all extensions now, beside the times at which it is called anyway. From a callback
+ * of the loop alone, not from an endpoint or another hook. */
+void mishap_http_tick(mishap_http_server *server);
 
 /* True if the whole server was told to stop. It may still accept connections: settings->drain_ms.
  */

@@ -79,15 +79,22 @@ mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_req
 
 void mishap_http_revoke(mishap_http_server *server, uint64_t key)
 {
-    mishap_http_extensions_revoke(server, key);
+    mishap_http_extensions_revoke(server, key, NULL);
     if (server->revoke)
-        server->revoke(server, key, 0);
+        server->revoke(server, key, NULL, 0);
+}
+
+void mishap_http_block(mishap_http_server *server, const char *caller)
+{
+    mishap_http_extensions_revoke(server, 0, caller);
+    if (server->revoke)
+        server->revoke(server, 0, caller, 0);
 }
 
 void mishap_http_expire(mishap_http_server *server, int64_t now_s)
 {
     if (server->revoke)
-        server->revoke(server, 0, now_s);
+        server->revoke(server, 0, NULL, now_s);
 }
 
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)

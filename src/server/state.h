@@ -72,9 +72,9 @@ struct mishap_http_server {
     size_t streams;
     uint16_t streams_of[MISHAP_HTTP_SHARE_WORDS];
 
-    /* Revoke every deferred answer to a request with this key or, if it is 0, whose `ends_s` has
-     * passed. NULL: there are none. */
-    void (*revoke)(mishap_http_server *server, uint64_t key, int64_t now_s);
+    /* Revoke every deferred answer to a request with this key or of this caller (NULL: of any key),
+     * or, without either, whose `ends_s` has passed. NULL: there are none. */
+    void (*revoke)(mishap_http_server *server, uint64_t key, const char *caller, int64_t now_s);
 };
 
 /* Create what a server needs beside its routes and extensions, and release it. */
@@ -120,7 +120,7 @@ size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);
 void mishap_http_extensions_tick(mishap_http_server *server);
 void mishap_http_extensions_drain(mishap_http_server *server);
-void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key);
+void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key, const char *caller);
 bool mishap_http_extensions_busy(const mishap_http_server *server);
 void mishap_http_extensions_measure(const mishap_http_server *server, mishap_http_measures *to);
 

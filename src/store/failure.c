@@ -48,6 +48,9 @@ mishap *mishap_store_failure(store_trouble trouble)
     case STORE_LOST:
         return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is not available."),
                                   STORE_RETRY_MS);
+    case STORE_STANDBY:
+        return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store takes no changes now."),
+                                  STORE_RETRY_MS);
     case STORE_UNKNOWN:
     case STORE_UNSAFE:
         return unknown_outcome();

@@ -19,6 +19,8 @@ enum {
     PQ_CONNECTION_OK = 0,
     PQ_COMMAND_OK = 1,
     PQ_TUPLES_OK = 2,
+    PQ_COPY_OUT = 3,
+    PQ_COPY_IN = 4,
     PQ_PIPELINE_SYNC = 10,
     PQ_PING_OK = 0,
     PQ_SQLSTATE = 'C',
@@ -36,6 +38,10 @@ enum {
     FUNCTION(void, PQfinish, (pq_connection *connection))                                          \
     FUNCTION(int, PQstatus, (const pq_connection *connection))                                     \
     FUNCTION(int, PQsocket, (const pq_connection *connection))                                     \
+    FUNCTION(int, PQbackendPID, (const pq_connection *connection))                                 \
+    FUNCTION(int, PQsetnonblocking, (pq_connection *connection, int yes))                          \
+    FUNCTION(int, PQflush, (pq_connection *connection))                                            \
+    FUNCTION(int, PQisBusy, (pq_connection *connection))                                           \
     FUNCTION(int, PQconsumeInput, (pq_connection *connection))                                     \
     FUNCTION(char *, PQerrorMessage, (const pq_connection *connection))                            \
     FUNCTION(const char *, PQparameterStatus, (const pq_connection *connection, const char *name)) \
@@ -44,16 +50,10 @@ enum {
     FUNCTION(pq_option *, PQconninfoParse, (const char *address, char **words))                    \
     FUNCTION(void, PQconninfoFree, (pq_option *options))                                           \
     FUNCTION(void, PQfreemem, (void *memory))                                                      \
-    FUNCTION(pq_result *, PQexec, (pq_connection *connection, const char *text))                   \
-    FUNCTION(pq_result *, PQexecParams,                                                            \
-             (pq_connection *connection, const char *text, int count, const unsigned *types,       \
-              const char *const *values, const int *lengths, const int *formats, int format))      \
-    FUNCTION(pq_result *, PQprepare,                                                               \
+    FUNCTION(int, PQsendQuery, (pq_connection *connection, const char *text))                      \
+    FUNCTION(int, PQsendPrepare,                                                                   \
              (pq_connection *connection, const char *name, const char *text, int count,            \
               const unsigned *types))                                                              \
-    FUNCTION(pq_result *, PQexecPrepared,                                                          \
-             (pq_connection *connection, const char *name, int count, const char *const *values,   \
-              const int *lengths, const int *formats, int format))                                 \
     FUNCTION(int, PQsendQueryParams,                                                               \
              (pq_connection *connection, const char *text, int count, const unsigned *types,       \
               const char *const *values, const int *lengths, const int *formats, int format))      \

@@ -33,8 +33,7 @@ static store_trouble trouble_of_state(const char *state)
         { "XX002", STORE_DAMAGED }, /* index_corrupted */
         { "42P01", STORE_DAMAGED }, /* undefined_table */
         { "58P01", STORE_DAMAGED }, /* undefined_file */
-        { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that was not promoted yet
-                                  */
+        { "25006", STORE_STANDBY }, /* read_only_sql_transaction */
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].state, state) == 0)
@@ -50,6 +49,8 @@ store_trouble mishap_postgresql_trouble(const postgresql_store *store, const pq_
     if (!store->connection || pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
         return STORE_LOST;
     const char *state = result ? pq.PQresultErrorField(result, PQ_SQLSTATE) : NULL;
+    if (state && store->standby && strcmp(state, "0A000") == 0)
+        return STORE_STANDBY; /* it has no serializable transactions */
     return state ? trouble_of_state(state) : STORE_BROKEN;
 }
 
@@ -62,6 +63,10 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
         return mishap_store_failure(trouble);
     if (!*words && store->connection)
         words = pq.PQerrorMessage(store->connection);
+    if (!store->connection && store->late)
+        words = "It did not answer in time.";
+    else if (trouble == STORE_STANDBY)
+        words = "No PostgreSQL of the address takes changes.";
     mishap *m = mishap_note(mishap_store_failure(trouble), "postgresql",
                             trouble == STORE_UNSAFE ? store->warning : words);
     return state ? mishap_note(m, "sqlstate", state) : m;
@@ -90,7 +95,8 @@ static mishap *be_connected(postgresql_store *store)
 {
     if (store->base.depth > 0)
         return store->connection ? NULL : mishap_store_failure(STORE_LOST);
-    if (store->connection && has_ended(store))
+    if (store->connection &&
+        (store->stale || mishap_timelines_overtaken(&store->timelines) || has_ended(store)))
         mishap_postgresql_disconnect(store);
     mishap *failure = store->connection ? NULL : mishap_postgresql_connect_again(store);
     return failure ? mishap_store_lost(&store->base, failure) : NULL;
@@ -112,6 +118,7 @@ static void keep_failure(postgresql_store *store, const pq_result *result, store
 {
     mishap_free(store->failure);
     store->trouble = trouble;
+    store->stale = store->stale || trouble == STORE_STANDBY;
     store->failure = trouble == STORE_FINE ? NULL
                                            : mishap_postgresql_failure(store, result, trouble);
 }
@@ -126,7 +133,20 @@ static pq_result *prepare_text(postgresql_store *store, const char *name, const 
             return result;
         pq.PQclear(result);
     }
-    return pq.PQprepare(store->connection, name, text, 0, NULL);
+    return mishap_postgresql_prepare(store, name, text);
+}
+
+/* Through a pooler the text is sent each time: another connection does not know the name. */
+static void keep_text(postgresql_store *store, postgresql_statement *statement,
+                      const mishap_buffer *sql)
+{
+    statement->sql = mishap_allocate(sql->length);
+    if (statement->sql) {
+        memcpy(statement->sql, sql->data, sql->length);
+        return;
+    }
+    store->trouble = STORE_BROKEN;
+    store->failure = mishap_out_of_memory();
 }
 
 static void prepare_statement(postgresql_store *store, size_t number)
@@ -144,6 +164,8 @@ static void prepare_statement(postgresql_store *store, size_t number)
     } else if (sql.failed) {
         store->trouble = STORE_BROKEN;
         store->failure = mishap_out_of_memory();
+    } else if (store->pooled) {
+        keep_text(store, statement, &sql);
     } else {
         pq_result *result = prepare_text(store, name, sql.data);
         keep_failure(store, result, mishap_postgresql_trouble(store, result));
@@ -197,6 +219,7 @@ static void begin(mishap_query *query)
 {
     postgresql_store *store = store_of(query);
     store->base.begun_ms = mishap_store_now_ms();
+    store->late = store->hurries = false;
     query->failure = be_ready(store, query->statement);
     if (query->failure)
         return;
@@ -285,7 +308,9 @@ static void run_once(mishap_query *query)
 {
     postgresql_store *store = store_of(query);
     char name[24];
-    postgresql_order order = { .name = name, .count = store->statements[query->statement].count };
+    const postgresql_statement *statement = &store->statements[query->statement];
+    postgresql_order order = { .text = statement->sql, .name = name, .count = statement->count };
+    bool changes = query->writes && store->base.depth == 0;
     name_of(query->statement, name);
     pq.PQclear(store->result);
     store->result = NULL;
@@ -295,9 +320,10 @@ static void run_once(mishap_query *query)
         return;
     }
     *store->warning = '\0';
+    store->hurries = changes;
     store->result = mishap_postgresql_send(store, &order);
     store_trouble trouble = mishap_postgresql_trouble(store, store->result);
-    if (query->writes && store->base.depth == 0)
+    if (changes)
         trouble = trouble_of_change(store, trouble);
     keep_failure(store, store->result, trouble);
 }
@@ -425,6 +451,7 @@ static mishap *run_text(postgresql_store *store, const char *text, store_trouble
 {
     bool commits = strcmp(text, "COMMIT") == 0;
     *store->warning = '\0'; /* warnings of queued statements come with the commit, and count */
+    store->hurries = commits;
     pq_result *result = mishap_postgresql_send(store, &(postgresql_order){ .text = text });
     *trouble = mishap_postgresql_trouble(store, result);
     /* COMMIT of a failed transaction rolls back, without an error. */
@@ -444,6 +471,7 @@ static mishap *run_text(postgresql_store *store, const char *text, store_trouble
 static mishap *begin_transaction(postgresql_store *store, store_trouble *trouble)
 {
     store->base.begun_ms = mishap_store_now_ms();
+    store->late = store->hurries = false;
     mishap *failure = be_connected(store);
     *trouble = failure ? STORE_BROKEN : STORE_FINE;
     store->begins = !failure;
@@ -460,7 +488,8 @@ static mishap *commit(postgresql_store *store, store_trouble *trouble)
     }
     mishap *failure = run_text(store, "COMMIT", trouble);
     if (failure && queued && store->connection) {
-        pq_result *result = pq.PQexec(store->connection, "ROLLBACK");
+        pq_result *result = mishap_postgresql_run(store, "ROLLBACK",
+                                                  mishap_postgresql_until(store));
         if (mishap_postgresql_trouble(store, result) != STORE_FINE)
             mishap_postgresql_disconnect(store);
         pq.PQclear(result);
@@ -534,6 +563,7 @@ static void close_store(mishap_store *base)
 {
     postgresql_store *store = (postgresql_store *)base;
     mishap_postgresql_disconnect(store);
+    mishap_timelines_close(&store->timelines);
     mishap_free(store->failure);
     mishap_release(store);
 }

@@ -12,14 +12,31 @@
 #include "base/rehearsal.h"
 #include "store/libpq.h"
 #include "store/store.h"
+#include "store/timeline.h"
+
+enum {
+    STORE_ANSWER_MS = 7000,     /* the time for an answer, unless the schema says more; it is longer
+                                   than MISHAP_STORE_PATIENCE, so that the answer to a statement
+                                   that waits for a lock comes first */
+    STORE_CALL_MARGIN_MS = 300, /* before the deadline of a call, so that the call can answer */
+    STORE_BACKEND_BEGUN = 40,   /* bytes of the time at which a backend began */
+    STORE_SETTINGS = 640,       /* bytes of the settings of a transaction through a pooler */
+};
 
 /* What is known of a statement. */
 typedef struct postgresql_statement {
     int count;     /* number of its values */
     bool prepared; /* prepared on this connection */
+    char *sql;     /* through a pooler: the text, which is sent each time */
     /* The position of ?N among them, from 1 on; 0: not used. */
     unsigned char position[MISHAP_STORE_PLACES + 1];
 } postgresql_statement;
+
+/* A process of PostgreSQL: its number may be used again, but not with the same beginning. */
+typedef struct postgresql_backend {
+    int pid; /* 0: none */
+    char begun[STORE_BACKEND_BEGUN];
+} postgresql_backend;
 
 typedef struct postgresql_store {
     mishap_store base;
@@ -27,7 +44,17 @@ typedef struct postgresql_store {
     pq_result *result;         /* of the current query */
     mishap *failure;           /* of that query */
     store_trouble trouble;
-    bool writes;       /* the current query changes something */
+    bool writes;  /* the current query changes something */
+    bool late;    /* PostgreSQL did not answer in time, and the connection was closed */
+    bool hurries; /* the statement must be answered before the deadline of the call */
+    bool standby; /* the server was a standby when it was connected to */
+    bool stale;   /* another server may be better: connect again before the next query */
+    bool pooled;  /* PgBouncer or the like is in between: a connection keeps no state */
+    bool refused; /* the server that was connected to is a primary that was replaced */
+    size_t turn;  /* which host of the address is tried first */
+    postgresql_backend backend; /* of the connection */
+    postgresql_backend left;    /* one that was left while it was working */
+    store_timelines timelines;
     bool begins;       /* a transaction whose BEGIN was not sent yet */
     int queued;        /* statements whose results were not read yet */
     char warning[200]; /* the first warning of PostgreSQL since this was cleared; "": none */
@@ -37,6 +64,7 @@ typedef struct postgresql_store {
     char storage[1024]; /* its first block */
     postgresql_statement *statements;
     char schema[MISHAP_REHEARSAL_NAME]; /* the name of the service, and more in a test */
+    char settings[STORE_SETTINGS];      /* of a transaction through a pooler, as SQL */
     char address[];
 } postgresql_store;
 
@@ -52,15 +80,15 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
 
 /* -- postgresql_send.c ------------------------------------------------------------------------- */
 
-/* A text, or a prepared statement with the values that are bound. */
+/* A text, or a prepared statement; with the values that are bound. */
 typedef struct postgresql_order {
     const char *text, *name;
     int count; /* values */
 } postgresql_order;
 
 /* Send it after everything that is queued, and wait. The result is its own or, if a queued
- * statement has failed, that of the failed one. NULL: there is no memory, or the connection is
- * lost. */
+ * statement has failed, that of the failed one. NULL: there is no memory, the connection is lost,
+ * or there was no answer in time. */
 pq_result *mishap_postgresql_send(postgresql_store *store, const postgresql_order *order);
 
 /* Queue it. False: the connection is lost. */
@@ -69,6 +97,39 @@ bool mishap_postgresql_queue(postgresql_store *store, const postgresql_order *or
 /* Wait for everything that is queued, at least one statement: the last result, or the first that
  * failed. */
 pq_result *mishap_postgresql_settle(postgresql_store *store);
+
+/* -- postgresql_wait.c ------------------------------------------------------------------------- */
+
+/*
+ * The next result of the connection, as PQgetResult() has it. `until_ms` is a time of
+ * mishap_store_now_ms(); when it is over the connection is closed, its backend is remembered as
+ * left, and the result is NULL.
+ */
+pq_result *mishap_postgresql_next(postgresql_store *store, int64_t until_ms);
+
+/* When the answer to a statement that is sent now must be there. */
+int64_t mishap_postgresql_until(const postgresql_store *store);
+
+/* All results of what was sent: the last one, or the first that failed; NULL: the time is over. */
+pq_result *mishap_postgresql_all(postgresql_store *store, int64_t until_ms);
+
+/* Run a text, which may have several statements: the last result, or the first that failed. */
+pq_result *mishap_postgresql_run(postgresql_store *store, const char *text, int64_t until_ms);
+
+/* Prepare a statement. */
+pq_result *mishap_postgresql_prepare(postgresql_store *store, const char *name, const char *text);
+
+/* -- postgresql_peer.c ------------------------------------------------------------------------- */
+
+/*
+ * After connecting: what is at the other end? Finds out whether it is a standby, whether a pooler
+ * is in between, and ends the backend that this process has left before. A mishap: it is a primary
+ * that was replaced by another.
+ */
+mishap *mishap_postgresql_meet(postgresql_store *store);
+
+/* A list of hosts or ports of an address, separated by commas, beginning with another one. */
+void mishap_postgresql_turn(const char *list, size_t turn, char *out, size_t size);
 
 /* -- postgresql_open.c ------------------------------------------------------------------------- */
 

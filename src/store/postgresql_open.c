@@ -61,33 +61,100 @@ static mishap *note_words(mishap *m, const postgresql_store *store, const char *
 
 /* -- connecting -------------------------------------------------------------------------------- */
 
-enum { KEYWORDS = 7 };
+enum { KEYWORDS = 11, LONGEST_LIST = 2000 };
 
-/* The options of the address override those that are set here, except for the last one. */
-static void set_options(const postgresql_store *store, bool again, const char *keywords[KEYWORDS],
-                        const char *values[KEYWORDS])
+/* What libpq is told. */
+typedef struct postgresql_options {
+    const char *keywords[KEYWORDS], *values[KEYWORDS];
+    /* The hosts of the address in another order, if it has several. */
+    char host[LONGEST_LIST], hostaddr[LONGEST_LIST], port[LONGEST_LIST];
+} postgresql_options;
+
+/* The hosts, beginning with that whose turn it is. The number of hosts. */
+static size_t turn_hosts(const postgresql_store *store, postgresql_options *o)
 {
-    const char *const options[KEYWORDS][2] = {
-        { "connect_timeout", again ? "2" : "5" },
-        { "fallback_application_name", "mishap" },
-        { "tcp_user_timeout", "10000" },
-        { "keepalives_idle", "30" },
-        { "dbname", store->address },
-        { "client_encoding", "UTF8" },
-        { NULL, NULL },
-    };
-    for (size_t i = 0; i < KEYWORDS; i++) {
-        keywords[i] = options[i][0];
-        values[i] = options[i][1];
+    pq_option *found = pq.PQconninfoParse(store->address, NULL);
+    const char *host = found ? option(found, "host") : "";
+    const char *hostaddr = found ? option(found, "hostaddr") : "";
+    const char *port = found ? option(found, "port") : "";
+    size_t count = 1;
+    for (const char *c = *host ? host : hostaddr; *c; c++)
+        count += *c == ',';
+    if (strlen(host) >= LONGEST_LIST || strlen(hostaddr) >= LONGEST_LIST ||
+        strlen(port) >= LONGEST_LIST)
+        count = 1;
+    if (count > 1) {
+        mishap_postgresql_turn(host, store->turn, o->host, LONGEST_LIST);
+        mishap_postgresql_turn(hostaddr, store->turn, o->hostaddr, LONGEST_LIST);
+        mishap_postgresql_turn(port, store->turn, o->port, LONGEST_LIST);
     }
+    pq.PQconninfoFree(found);
+    return count;
+}
+
+static void set_option(postgresql_options *o, size_t *count, const char *keyword, const char *value)
+{
+    if (keyword && !*value)
+        return;
+    o->keywords[*count] = keyword;
+    o->values[(*count)++] = value;
+}
+
+/* The options of the address override those that come before it. An option that is empty is left
+ * out. The number of hosts of the address. */
+static size_t set_options(const postgresql_store *store, bool again, postgresql_options *o)
+{
+    size_t count = 0;
+    o->host[0] = o->hostaddr[0] = o->port[0] = '\0';
+    size_t hosts = turn_hosts(store, o);
+    set_option(o, &count, "connect_timeout", again ? "2" : "5");
+    set_option(o, &count, "fallback_application_name", "mishap");
+    set_option(o, &count, "tcp_user_timeout", "10000");
+    set_option(o, &count, "keepalives_idle", "30");
+    set_option(o, &count, "dbname", store->address);
+    set_option(o, &count, "client_encoding", "UTF8");
+    set_option(o, &count, "host", o->host);
+    set_option(o, &count, "hostaddr", o->hostaddr);
+    set_option(o, &count, "port", o->port);
+    set_option(o, &count, NULL, NULL);
+    return hosts;
+}
+
+/* A server can be reached and does not take the connection. Does a server take one that need not
+ * change anything? Then the address asks for a primary, and there is none. */
+static bool lacks_a_primary(const postgresql_store *store, const postgresql_options *o)
+{
+    const char *keywords[KEYWORDS + 1], *values[KEYWORDS + 1];
+    size_t count = 0;
+    pq_option *found = pq.PQconninfoParse(store->address, NULL);
+    const char *wanted = found ? option(found, "target_session_attrs") : "";
+    bool wants = strcmp(wanted, "read-write") == 0 || strcmp(wanted, "primary") == 0;
+    pq.PQconninfoFree(found);
+    if (!wants)
+        return false;
+    for (; o->keywords[count]; count++) {
+        keywords[count] = o->keywords[count];
+        values[count] = o->values[count];
+    }
+    keywords[count] = "target_session_attrs";
+    values[count++] = "any";
+    keywords[count] = values[count] = NULL;
+    pq_connection *any = pq.PQconnectdbParams(keywords, values, 1);
+    bool lacks = any && pq.PQstatus(any) == PQ_CONNECTION_OK;
+    pq.PQfinish(any);
+    return lacks;
 }
 
 /* Whether the server can be reached at all decides what the operator should do. The words of libpq
  * are a failure of their own: then a person at a terminal is told where the log is. */
-static mishap *not_connected(const postgresql_store *store, bool reachable)
+static mishap *not_connected(const postgresql_store *store, const postgresql_options *o,
+                             bool reachable)
 {
     mishap *m;
-    if (reachable)
+    if (reachable && lacks_a_primary(store, o))
+        m = mishap_suggest(mishap_raise(UNAVAILABLE, "No PostgreSQL of the address takes changes."),
+                           "Promote a standby, or wait until one is promoted.");
+    else if (reachable)
         m = mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "PostgreSQL refuses the connection to the store."),
             "Check the user, the password and the database in the store address, "
@@ -124,8 +191,12 @@ void mishap_postgresql_disconnect(postgresql_store *store)
     store->connection = NULL;
     store->queued = 0;
     store->begins = false;
-    for (size_t i = 0; i < store->base.schema->statement_count; i++)
+    store->stale = false;
+    for (size_t i = 0; i < store->base.schema->statement_count; i++) {
         store->statements[i].prepared = false;
+        mishap_release(store->statements[i].sql);
+        store->statements[i].sql = NULL;
+    }
 }
 
 /* -- short queries ----------------------------------------------------------------------------- */
@@ -145,10 +216,27 @@ static mishap *explain(const postgresql_store *store, const pq_result *result)
         failure);
 }
 
-/* Run a text; returns the first value of its last result, as a copy, if it is asked for. */
-static mishap *run_text(postgresql_store *store, const char *sql, char *value, size_t size)
+/* Through a pooler, the text sets what it needs: all of it is one transaction. */
+static pq_result *run_with_settings(postgresql_store *store, const char *sql, int64_t until_ms)
 {
-    pq_result *result = pq.PQexec(store->connection, sql);
+    mishap_buffer whole;
+    mishap_buffer_init(&whole, NULL, 0);
+    mishap_buffer_add(&whole, store->settings, strlen(store->settings));
+    mishap_buffer_add(&whole, ";", 1);
+    mishap_buffer_add(&whole, sql, strlen(sql) + 1);
+    pq_result *result = whole.failed ? NULL : mishap_postgresql_run(store, whole.data, until_ms);
+    mishap_buffer_release(&whole);
+    return result;
+}
+
+/* Run a text until that time; returns the first value of its last result, as a copy, if it is asked
+ * for. */
+static mishap *run_until(postgresql_store *store, const char *sql, int64_t until_ms, char *value,
+                         size_t size)
+{
+    pq_result *result = !store->connection ? NULL
+                        : store->pooled    ? run_with_settings(store, sql, until_ms)
+                                           : mishap_postgresql_run(store, sql, until_ms);
     mishap *failure = explain(store, result);
     if (!failure && value)
         snprintf(value, size, "%s", pq.PQntuples(result) ? pq.PQgetvalue(result, 0, 0) : "");
@@ -156,11 +244,16 @@ static mishap *run_text(postgresql_store *store, const char *sql, char *value, s
     return failure;
 }
 
+static mishap *run_text(postgresql_store *store, const char *sql, char *value, size_t size)
+{
+    return run_until(store, sql, mishap_postgresql_until(store), value, size);
+}
+
 /* The same, with the name of the schema inserted, which is lower_snake. */
 __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *store, char *value,
                                                              size_t size, const char *format, ...)
 {
-    char sql[512];
+    char sql[STORE_SETTINGS];
     va_list values;
     va_start(values, format);
     int length = vsnprintf(sql, sizeof sql, format, values);
@@ -168,8 +261,31 @@ __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *s
     return length < (int)sizeof sql ? run_text(store, sql, value, size) : mishap_out_of_memory();
 }
 
-/* Set up a connection before it is used. A server may be configured not to wait for its disk; but
- * what this library confirms must be durable. */
+/*
+ * What is set for a connection; through a pooler, for a transaction.
+ *
+ * Queries of a service are short: compiling one (jit) takes longer than running it. A small table
+ * is read faster from end to end than by its index; but then a serializable transaction has read
+ * all of its rows, and conflicts with every transaction that changes one of them. A server may be
+ * configured not to wait for its disk; but what this library confirms must be durable.
+ */
+static mishap *set_settings(postgresql_store *store)
+{
+    static const char form[] =
+        "SELECT set_config('search_path', '\"%s\"', %s), set_config('lock_timeout', '%d', %s),"
+        " set_config('client_min_messages', 'warning', %s), set_config('jit', 'off', %s),"
+        " set_config('datestyle', 'ISO', %s), set_config('intervalstyle', 'iso_8601', %s),"
+        " set_config('enable_seqscan', 'off', %s), CASE WHEN current_setting('synchronous_commit')"
+        " = 'off' THEN set_config('synchronous_commit', 'on', %s) END";
+    const char *local = store->pooled ? "true" : "false";
+    int length = snprintf(store->settings, sizeof store->settings, form, store->schema, local,
+                          MISHAP_STORE_PATIENCE, local, local, local, local, local, local, local);
+    if (length >= (int)sizeof store->settings)
+        return mishap_out_of_memory();
+    return store->pooled ? NULL : run_text(store, store->settings, NULL, 0);
+}
+
+/* Set up a connection before it is used. */
 static mishap *set_up(postgresql_store *store)
 {
     const char *encoding = pq.PQparameterStatus(store->connection, "server_encoding");
@@ -178,36 +294,47 @@ static mishap *set_up(postgresql_store *store)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "The database of the store does not use UTF-8."),
             "Create the database with the encoding UTF8.");
-    /* Queries of a service are short: compiling one (jit) takes longer than running it. A small
-     * table is read faster from end to end than by its index; but then a serializable transaction
-     * has read all of its rows, and conflicts with every transaction that changes one of them. */
-    return run_for(store, NULL, 0,
-                   "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
-                   "warning; SET jit TO off; SET datestyle TO ISO; "
-                   "SET intervalstyle TO iso_8601; SET enable_seqscan TO off; SELECT "
-                   "set_config('synchronous_commit', 'on', false) WHERE "
-                   "current_setting('synchronous_commit') = 'off'",
-                   store->schema, MISHAP_STORE_PATIENCE);
+    if (pq.PQsetnonblocking(store->connection, 1) != 0)
+        return mishap_out_of_memory();
+    mishap *failure = mishap_postgresql_meet(store);
+    return failure ? failure : set_settings(store);
 }
 
 /* A server that was still starting may be ready by the time it is asked: then a second try
- * connects. Otherwise it refuses this connection. */
-static mishap *connect_to_server(postgresql_store *store, bool again)
+ * connects. Otherwise it refuses this connection. *hosts is how many the address has. */
+static mishap *connect_to_host(postgresql_store *store, bool again, size_t *hosts)
 {
-    const char *keywords[KEYWORDS], *values[KEYWORDS];
+    postgresql_options options;
     bool connected = false, reachable = true;
-    set_options(store, again, keywords, values);
+    *hosts = set_options(store, again, &options);
     for (int tries = 0; tries < 2 && !connected && reachable; tries++) {
         mishap_postgresql_disconnect(store);
-        store->connection = pq.PQconnectdbParams(keywords, values, 1);
+        store->connection = pq.PQconnectdbParams(options.keywords, options.values, 1);
         if (!store->connection)
             return mishap_out_of_memory();
         connected = pq.PQstatus(store->connection) == PQ_CONNECTION_OK;
-        reachable = connected || pq.PQpingParams(keywords, values, 1) == PQ_PING_OK;
+        reachable = connected || pq.PQpingParams(options.keywords, options.values, 1) == PQ_PING_OK;
     }
-    mishap *failure = connected ? set_up(store) : not_connected(store, reachable);
+    mishap *failure = connected ? set_up(store) : not_connected(store, &options, reachable);
     if (failure)
         mishap_postgresql_disconnect(store);
+    return failure;
+}
+
+/* libpq takes the first host that answers. If that is a primary which was replaced, the next one
+ * may be the right one. */
+static mishap *connect_to_server(postgresql_store *store, bool again)
+{
+    size_t hosts = 1;
+    mishap *failure = NULL;
+    for (size_t tries = 0; tries < hosts; tries++) {
+        mishap_free(failure);
+        store->refused = false;
+        failure = connect_to_host(store, again, &hosts);
+        if (!failure || !store->refused)
+            break;
+        store->turn++;
+    }
     return failure;
 }
 
@@ -274,9 +401,10 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     const char *const *migrations = store->base.schema->postgresql;
     int newest = mishap_store_newest(migrations);
     /* If two processes do this at once, the second one waits here, and finds the work done. */
-    mishap *failure = run_for(store, NULL, 0,
-                              "SELECT pg_advisory_xact_lock(hashtext('mishap'), hashtext('%s'))",
-                              store->schema);
+    char lock[200];
+    snprintf(lock, sizeof lock, "SELECT pg_advisory_xact_lock(hashtext('mishap'), hashtext('%s'))",
+             store->schema);
+    mishap *failure = run_until(store, lock, INT64_MAX, NULL, 0);
     if (!failure)
         failure = make_schema(store);
     if (!failure)
@@ -284,7 +412,8 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     if (failure || *version >= newest)
         return failure;
     for (int i = *version; !failure && i < newest; i++)
-        failure = mishap_note(run_text(store, migrations[i], NULL, 0), "migration", i + 1);
+        failure = mishap_note(run_until(store, migrations[i], INT64_MAX, NULL, 0), "migration",
+                              i + 1);
     if (!failure)
         failure = run_for(store, NULL, 0, "UPDATE store SET version = %d", newest);
     if (!failure)
@@ -373,6 +502,7 @@ mishap *mishap_postgresql_open(mishap_store *base, const char *identity)
     if (!failure && mishap_rehearsal_page && *mishap_rehearsal_page->suffix &&
         !mishap_rehearsal_keep_schema(drop_schema, store->address, store->schema))
         return mishap_raise(NOT_CONFIGURED, "A test has too many stores.");
+    mishap_timelines_open(&store->timelines, base->folder);
     return failure ? failure : connect_to_store(store, identity);
 }
 
@@ -386,6 +516,7 @@ mishap_store *mishap_postgresql_store_new(const char *address, const mishap_stor
         return NULL;
     memset(store, 0, size + statements);
     store->base.engine = &mishap_postgresql_engine;
+    store->timelines.file = -1;
     store->base.schema = schema;
     snprintf(store->schema, sizeof store->schema, "%s%s", schema->name,
              mishap_rehearsal_page ? mishap_rehearsal_page->suffix : "");

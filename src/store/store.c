@@ -45,8 +45,21 @@ static mishap *check_schema(const mishap_store_schema *schema)
                : NULL;
 }
 
-mishap *mishap_store_open(const char *address, const char *identity,
-                          const mishap_store_schema *schema, mishap_store **out)
+/* The folder is copied. NULL: none. */
+static mishap *keep_folder(mishap_store *store, const char *folder)
+{
+    size_t size = folder ? strlen(folder) + 1 : 0;
+    if (!size)
+        return NULL;
+    store->folder = mishap_allocate(size);
+    if (!store->folder)
+        return mishap_out_of_memory();
+    memcpy(store->folder, folder, size);
+    return NULL;
+}
+
+mishap *mishap_store_open_kept(const char *address, const char *identity, const char *folder,
+                               const mishap_store_schema *schema, mishap_store **out)
 {
     mishap_store *store = NULL;
     *out = NULL;
@@ -54,6 +67,8 @@ mishap *mishap_store_open(const char *address, const char *identity,
     if (mishap_rehearsal_store_is_gone())
         return mishap_store_failure(STORE_LOST);
     mishap *failure = mishap_store_for_address(address, schema, &store);
+    if (!failure)
+        failure = keep_folder(store, folder);
     if (!failure)
         failure = store->engine->open(store, identity);
     if (failure && store)
@@ -63,6 +78,12 @@ mishap *mishap_store_open(const char *address, const char *identity,
     else
         *out = store;
     return failure;
+}
+
+mishap *mishap_store_open(const char *address, const char *identity,
+                          const mishap_store_schema *schema, mishap_store **out)
+{
+    return mishap_store_open_kept(address, identity, NULL, schema, out);
 }
 
 static mishap *open_in_folder(const char *folder, const char *identity,
@@ -85,7 +106,7 @@ mishap *mishap_store_open_service(const mishap_setup *setup, const mishap_store_
     const char *address = setup->settings ? mishap_string(setup->settings, "store") : NULL;
     *out = NULL;
     if (address)
-        return mishap_store_open(address, setup->identity, schema, out);
+        return mishap_store_open_kept(address, setup->identity, setup->data, schema, out);
     if (setup->data && *setup->data)
         return open_in_folder(setup->data, setup->identity, schema, out);
     mishap *m = mishap_raise(
@@ -98,11 +119,17 @@ const char *mishap_store_identity(const mishap_store *store)
     return store->identity;
 }
 
+void mishap_store_limit_answers(mishap_store *store, int limit_ms)
+{
+    store->answer_ms = limit_ms;
+}
+
 void mishap_store_close(mishap_store *store)
 {
     if (!store)
         return;
     mishap_store_unwind(store, 0);
+    mishap_release(store->folder);
     store->engine->close(store);
 }
 

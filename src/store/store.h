@@ -11,7 +11,10 @@
  *     sqlite_open.c      the file, its tables and its identity
  *     postgresql.c       queries and transactions on a connection
  *     postgresql_send.c  statements that leave together
+ *     postgresql_wait.c  waiting for answers, but not for ever
  *     postgresql_open.c  connecting, the tables and their identity
+ *     postgresql_peer.c  what is connected to: a primary that was replaced, a standby, a pooler
+ *     timeline.c         the highest timelines that this server has seen
  *     placeholders.c     ?N as PostgreSQL has it
  *     libpq.c            the client library of PostgreSQL, loaded when it is first needed
  *
@@ -30,6 +33,7 @@ enum {
     STORE_SHORT_PATIENCE = 1000, /* milliseconds to wait for a store that was open before */
     STORE_TRIES = 10,            /* tries of a transaction that the engine asks to repeat */
     STORE_RETRY_MS = 1000,       /* the wait that a caller is advised */
+    STORE_WHOLE_MS = 10000, /* for a change, until the caller hears that its outcome is not known */
 };
 
 /* What a failed query or transaction means. */
@@ -44,6 +48,7 @@ typedef enum store_trouble {
     STORE_UNKNOWN,  /* the connection is gone, and perhaps the change was made */
     STORE_UNSAFE,   /* the change was made, and may be lost again if another server takes over */
     STORE_DAMAGED,  /* what is stored cannot be read, or tables are missing */
+    STORE_STANDBY,  /* the server takes no changes: it is a standby */
     STORE_BROKEN,   /* anything else */
 } store_trouble;
 
@@ -105,6 +110,9 @@ struct mishap_store {
     bool running;      /* a query is under way */
     /* When the query or transaction, or connecting, began; on the monotonic clock. */
     int64_t begun_ms;
+    int64_t until_ms; /* how long to ask for a change whose outcome is not known; 0: no limit */
+    int answer_ms;    /* see mishap_store_limit_answers(); 0: as the engine has it */
+    char *folder;     /* of data, for what this server must remember of its stores; NULL: none */
     char identity[STORE_IDENTITY];
 };
 
@@ -114,6 +122,11 @@ int64_t mishap_store_now_ms(void);
 
 /* How many versions the schema has. */
 int mishap_store_newest(const char *const *migrations);
+
+/* mishap_store_open() with the data folder of a server (NULL: none), for what it must remember of
+ * the store. */
+mishap *mishap_store_open_kept(const char *address, const char *identity, const char *folder,
+                               const mishap_store_schema *schema, mishap_store **out);
 
 /* -- address.c --------------------------------------------------------------------------------- */
 

@@ -181,11 +181,16 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
     return failure;
 }
 
-/* True: the change was made and is durable. A mishap: that is not known. */
-static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, bool *done)
+/* True: the change was made and is durable. A mishap: that is not known, after STORE_WHOLE_MS, and
+ * a little more if the change itself has taken so long. */
+static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, int64_t begun_ms,
+                       bool *done)
 {
     mishap *failure = NULL;
     *done = false;
+    store->until_ms = begun_ms + STORE_WHOLE_MS;
+    if (store->until_ms < mishap_store_now_ms() + STORE_SHORT_PATIENCE)
+        store->until_ms = mishap_store_now_ms() + STORE_SHORT_PATIENCE;
     for (int attempt = 0; attempt < STORE_TRIES; attempt++) {
         mishap_free(failure);
         mishap_store_pause_before(attempt);
@@ -193,19 +198,20 @@ static mishap *look_up(mishap_store *store, const mishap_transaction *transactio
         mishap_store_unwind(store, 0);
         if (!failure && *done)
             failure = mishap_store_confirm(store);
-        if (!failure || !mishap_is(failure, UNAVAILABLE))
+        if (!failure || !mishap_is(failure, UNAVAILABLE) || mishap_store_now_ms() > store->until_ms)
             break;
     }
+    store->until_ms = 0;
     return failure;
 }
 
 /* After a commit without a confirmation. NULL and not done: it may be tried again. */
 static mishap *resolve(mishap_store *store, const mishap_transaction *transaction, mishap *unknown,
-                       bool *done)
+                       int64_t begun_ms, bool *done)
 {
     if (!transaction->look_up)
         return unknown;
-    mishap *failure = look_up(store, transaction, done);
+    mishap *failure = look_up(store, transaction, begun_ms, done);
     if (failure)
         return mishap_because(unknown, failure);
     mishap_free(unknown);
@@ -214,10 +220,11 @@ static mishap *resolve(mishap_store *store, const mishap_transaction *transactio
 
 /* The first commit may have arrived late, and the failure of a later try may be only its
  * consequence: the row exists, or what it took is gone. */
-static mishap *doubt(mishap_store *store, const mishap_transaction *transaction, mishap *failure)
+static mishap *doubt(mishap_store *store, const mishap_transaction *transaction, int64_t begun_ms,
+                     mishap *failure)
 {
     bool done;
-    mishap *m = look_up(store, transaction, &done);
+    mishap *m = look_up(store, transaction, begun_ms, &done);
     if (m) {
         mishap_free(m);
         return mishap_because(mishap_store_failure(STORE_UNKNOWN), failure);
@@ -228,9 +235,9 @@ static mishap *doubt(mishap_store *store, const mishap_transaction *transaction,
     return NULL;
 }
 
-static mishap *try_often(mishap_store *store, const mishap_transaction *transaction, bool *doubtful)
+static mishap *try_often(mishap_store *store, const mishap_transaction *transaction, int64_t begun,
+                         bool *doubtful)
 {
-    int64_t begun = mishap_store_now_ms();
     bool outermost = store->depth == 0, done = false;
     mishap *failure;
     for (int attempt = 1;; attempt++) {
@@ -240,7 +247,7 @@ static mishap *try_often(mishap_store *store, const mishap_transaction *transact
             return failure;
         bool again = store->again;
         if (trouble == STORE_UNKNOWN) {
-            failure = resolve(store, transaction, failure, &done);
+            failure = resolve(store, transaction, failure, begun, &done);
             *doubtful = !failure && !done;
             if (failure || done)
                 return failure;
@@ -262,6 +269,7 @@ static mishap *try_often(mishap_store *store, const mishap_transaction *transact
 mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *transaction)
 {
     bool doubtful = false;
-    mishap *failure = try_often(store, transaction, &doubtful);
-    return failure && doubtful ? doubt(store, transaction, failure) : failure;
+    int64_t begun_ms = mishap_store_now_ms();
+    mishap *failure = try_often(store, transaction, begun_ms, &doubtful);
+    return failure && doubtful ? doubt(store, transaction, begun_ms, failure) : failure;
 }

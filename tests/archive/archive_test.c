@@ -233,8 +233,10 @@ static void a_lock_that_stays_does_not_stop_others(void **state)
     mishap_index *index = caught_up();
     const char *keywords[] = { "dbname", NULL }, *values[] = { store_address(), NULL };
     pq_connection *holder = mishap_libpq.PQconnectdbParams(keywords, values, 1);
-    mishap_libpq.PQclear(mishap_libpq.PQexec(
+    assert_true(mishap_libpq.PQsendQuery(
         holder, "SELECT pg_advisory_lock(hashtext('mishap'), hashtext('incidents batch'))"));
+    for (pq_result *held; (held = mishap_libpq.PQgetResult(holder)) != NULL;)
+        mishap_libpq.PQclear(held);
     append_whole((made){ .id = ids[1] });
     assert_null(mishap_index_catch_up(index, 50));
     assert_int_equal(count_all(index), 2);

@@ -108,7 +108,8 @@ def help_and_version_do_no_work(program, words, command):
 def the_first_word_of_several_commands_has_help_of_its_own(words):
     answer = run("mishap", *words)
     equal((answer.status, answer.out), (0, b""), "exit and stdout")
-    equal(re.findall(rb"^  (\w+ \w+)", answer.err, re.M), [b"keys add", b"keys list", b"keys remove", b"keys disable"], "the commands")
+    equal(re.findall(rb"^  (\w+ \w+)", answer.err, re.M), [b"keys add", b"keys list", b"keys remove", b"keys disable",
+          b"keys import", b"keys block", b"keys unblock"], "the commands")
     expect(answer.err.startswith(b"Usage: mishap keys COMMAND"), answer.err)
     expect(b"mishap keys COMMAND --help" in answer.err, answer.err)
 
@@ -644,7 +645,7 @@ def the_manifest_lists_every_command_with_its_danger():
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
            "lisp.repl", "artifacts.invoke", "artifacts.events", "symbolic.check", "symbolic.find", "symbolic.compare", "symbolic.branches", "symbolic.health",
            "symbolic.security", "symbolic.server", "symbolic.capabilities", "symbolic.plan-check", "symbolic.plan-find", "symbolic.plan-compare",
-           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "keys.disable", "mcp", *INCIDENTS, "help", "manifest", "completion",
+           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "keys.disable", "keys.import", "keys.block", "keys.unblock", "mcp", *INCIDENTS, "help", "manifest", "completion",
            "manual"])
 
 

@@ -51,6 +51,8 @@ static const mishap_param flags[] = { TEN_FLAGS(0), TEN_FLAGS(1), TEN_FLAGS(2), 
 
 const mishap_service todo_service = { .name = "many", .summary = "Many operations" };
 
+const mishap_scope todo_scopes[] = { { 0 } };
+
 const mishap_operation todo_operations[] = {
     HUNDRED(1),
     HUNDRED(2),

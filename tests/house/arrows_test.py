@@ -34,6 +34,7 @@ operation          base guard mishap
 schema             base guard mishap operation
 store              base mishap operation
 archive            base mishap incident index store
+cluster            base mishap store
 worker/wire        base mishap dialect operation
 worker/spawn       base mishap operation sandbox worker/wire
 worker/command     base mishap operation worker/wire worker/spawn
@@ -42,6 +43,9 @@ worker/child       base mishap operation worker/wire worker/plan
 worker/keeper      base mishap incident worker/wire worker/spawn worker/plan worker/child
 worker/loop        base mishap operation incident sandbox worker/wire worker/spawn worker/plan
 worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
+task               base guard mishap operation incident worker/wire worker/keeper worker/loop worker/serving
+task/store         base mishap store task
+task/commands      base mishap operation task
 server             base mishap incident
 audit              base guard mishap
 audit/process      base mishap sandbox
@@ -58,15 +62,16 @@ cli/words          base guard mishap dialect operation
 cli/screen         base operation cli/words
 cli/manual         base operation cli/words
 cli/run            base guard mishap dialect incident operation worker/wire cli/words cli/screen cli/manual
-http/keys          base mishap operation server
-http/tokens        base mishap client oauth incident server http/keys
+http/keys          base mishap operation cluster server
+http/tokens        base mishap client oauth incident operation server http/keys
+http/cluster       base mishap incident operation cluster worker/serving server http/keys
 http/wire          base mishap dialect incident operation worker/serving server
 http/documents     base mishap dialect operation worker/serving server http/wire
-http/calls         base guard mishap dialect incident operation worker/loop worker/serving server http/wire
-http/serve         base mishap oauth incident index operation worker/keeper worker/loop worker/serving server http/keys http/tokens http/wire http/documents http/calls
+http/calls         base guard mishap dialect incident operation worker/wire worker/loop worker/serving task server http/wire
+http/serve         base mishap oauth incident index operation worker/keeper worker/loop worker/serving task server http/keys http/cluster http/tokens http/wire http/documents http/calls
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
-mcp/calls          base guard mishap dialect incident operation worker/loop mcp/wire mcp/offers
+mcp/calls          base guard mishap dialect incident operation worker/wire worker/loop task mcp/wire mcp/offers
 mcp/changes        base mishap operation mcp/wire mcp/offers mcp/calls
 mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls mcp/changes
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
@@ -77,7 +82,7 @@ mcp/gateway/http   base mishap server mcp/wire mcp/transport mcp/gateway
 pages              base mishap dialect server
 operator           base mishap incident operation index
 otlp               base mishap client incident worker/serving server
-program            base mishap dialect call index operation cli/run http/keys http/serve mcp/transport mcp/transport/http pages operator otlp
+program            base mishap dialect call index operation task/commands cli/run http/keys http/serve mcp/transport mcp/transport/http pages operator otlp
 """
 
 # The same for services/, without the engine, which is a program of its own. "." has what services share: beside, stock, waiting.

@@ -302,7 +302,7 @@ static void keys_can_be_made_before_they_can_be_read(void **state)
     (void)state;
     mishap_http_keys *keys;
     write_file("nonsense\n", 9);
-    assert_null(mishap_http_keys_make(folder, &keys));
+    assert_null(mishap_http_keys_make(folder, NULL, &keys));
     refresh_broken(keys, MISHAP_CODE_NOT_CONFIGURED);
     unlink(file_path);
     assert_null(mishap_http_keys_refresh(keys));
@@ -452,7 +452,7 @@ static void without_memory_keys_stay_as_they_were(void **state)
             blocks = 0;
             calls = 0;
             fail_at = at;
-            mishap *m = mishap_http_keys_open(folder, &keys);
+            mishap *m = mishap_http_keys_open(folder, NULL, &keys);
             if (m)
                 assert_null(keys);
             mishap_free(m);

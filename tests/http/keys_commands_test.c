@@ -204,7 +204,7 @@ static void what_the_system_refuses_is_told_with_its_reason(void **state)
     assert_code(m, MISHAP_CODE_INPUT_UNREADABLE);
     mishap_http_keys *keys;
     mishap_buffer account = { 0 };
-    m = mishap_http_keys_open(folder, &keys);
+    m = mishap_http_keys_open(folder, NULL, &keys);
     mishap_account(m, &account);
     assert_non_null(memmem(account.data, account.length, file_path, strlen(file_path)));
     mishap_buffer_release(&account);
@@ -251,7 +251,7 @@ static void a_path_that_nobody_named_stays_private(void **state)
     (void)state;
     mishap_http_keys *keys;
     write_file("nonsense\n", 9);
-    mishap *m = mishap_http_keys_open(folder, &keys);
+    mishap *m = mishap_http_keys_open(folder, NULL, &keys);
     assert_null(keys);
     char *public = rendered(mishap_dialect_find("canonical"), m);
     mishap_buffer account = { 0 };

@@ -104,7 +104,7 @@ static inline void assert_code(mishap *m, const mishap_code *code)
 static inline mishap_http_keys *open_keys(void)
 {
     mishap_http_keys *keys;
-    mishap *failure = mishap_http_keys_open(folder, &keys);
+    mishap *failure = mishap_http_keys_open(folder, NULL, &keys);
     if (failure)
         fail_msg("%s", rendered(mishap_dialect_find("http-api"), failure));
     return keys;

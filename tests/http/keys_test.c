@@ -40,7 +40,7 @@ static void a_line_that_is_no_key_is_named_but_not_shown(void **state)
         length += lines[i].length;
         write_file(text, length);
         mishap_http_keys *keys;
-        mishap *m = mishap_http_keys_open(folder, &keys);
+        mishap *m = mishap_http_keys_open(folder, NULL, &keys);
         assert_null(keys);
         assert_non_null(m);
         assert_string_equal(mishap_told(m)->message.data,
@@ -65,12 +65,12 @@ static void a_name_or_a_key_twice_is_a_mistake(void **state)
     put_key_line(lines[2], sizeof lines[2], "same", 3);
     snprintf(text, sizeof text, "%s%s%s", lines[0], lines[1], lines[2]);
     write_file(text, strlen(text));
-    mishap *m = mishap_http_keys_open(folder, &keys);
+    mishap *m = mishap_http_keys_open(folder, NULL, &keys);
     assert_string_equal(mishap_told(m)->message.data,
                         "Line 3 of the file `keys` has the same name as another line.");
     assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
     write_file(twice, sizeof twice - 1);
-    m = mishap_http_keys_open(folder, &keys);
+    m = mishap_http_keys_open(folder, NULL, &keys);
     assert_string_equal(mishap_told(m)->message.data,
                         "Line 2 of the file `keys` has the same key as another line.");
     assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
@@ -81,7 +81,7 @@ static void what_is_no_file_is_not_waited_for(void **state)
     (void)state;
     mishap_http_keys *keys;
     assert_int_equal(mkfifo(file_path, 0600), 0);
-    assert_code(mishap_http_keys_open(folder, &keys), MISHAP_CODE_INPUT_UNREADABLE);
+    assert_code(mishap_http_keys_open(folder, NULL, &keys), MISHAP_CODE_INPUT_UNREADABLE);
 }
 
 static void a_file_of_endless_length_is_refused(void **state)
@@ -90,7 +90,7 @@ static void a_file_of_endless_length_is_refused(void **state)
     mishap_http_keys *keys;
     write_file("", 0);
     assert_int_equal(truncate(file_path, (off_t)1 << 40), 0);
-    assert_code(mishap_http_keys_open(folder, &keys), MISHAP_CODE_NOT_CONFIGURED);
+    assert_code(mishap_http_keys_open(folder, NULL, &keys), MISHAP_CODE_NOT_CONFIGURED);
 }
 
 /* -- who calls --------------------------------------------------------------------------------- */

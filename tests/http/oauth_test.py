@@ -77,7 +77,7 @@ def the_document_says_who_the_issuer_is(path, resource):
     found, _ = shared()
     answer = found.ask("GET", DOCUMENT + path)
     equal((answer.status, answer["Content-Type"], answer["Access-Control-Allow-Origin"]), (200, "application/json", "*"), "the head")
-    equal(answer.json, {"resource": resource, "authorization_servers": [LOGIN], "scopes_supported": ["call"], "bearer_methods_supported": ["header"],
+    equal(answer.json, {"resource": resource, "authorization_servers": [LOGIN], "scopes_supported": ["call", "things:read", "things:write", "things:remove", "things:all"], "bearer_methods_supported": ["header"],
                         "resource_name": "scoped"}, "the document")
 
 
@@ -122,6 +122,7 @@ def a_request_without_a_token_is_told_where_to_get_one():
         equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT + end, "scope": "call"}, path)
     equal(challenge_of(found.ask("GET", "/vault/known"))["scope"], "operator", "the scope")
     equal(challenge_of(found.ask("GET", "/metrics"))["scope"], "metrics", "the scope")
+    equal(challenge_of(found.ask("DELETE", "/things/known"))["scope"], "call things:write things:remove", "all scopes of the operation")
 
 
 @test
@@ -134,6 +135,34 @@ def a_token_without_the_scope_is_told_which_it_needs():
               (403, "forbidden", "The access token does not have the scope `%s`." % scope), path)
         equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT + ("/mcp" if path == "/mcp" else ""), "scope": scope,
                                      "error": "insufficient_scope"}, path)
+
+
+@test
+def all_scopes_of_an_operation_are_in_one_challenge():
+    found, issuer = shared()
+    for method, path, scope, needed in (("PATCH", "/things/known", "call", "call things:write"), ("DELETE", "/things/known", "call things:write",
+                                        "call things:write things:remove"), ("PATCH", "/things/known", "things:write", "call things:write"),
+                                        ("GET", "/shelf/known", "call things:remove openid", "call things:read")):
+        answer = found.ask(method, path, fields=bearer(issuer.token(scope=scope)))
+        equal((answer.status, challenge_of(answer)), (403, {"resource_metadata": API + DOCUMENT, "scope": needed, "error": "insufficient_scope"}), path)
+    for method, path, scope in (("PATCH", "/things/known", "call things:write"), ("DELETE", "/things/known", "things:all"),
+                                ("GET", "/shelf/known", ["things:write", "call", "things:unknown"]), ("GET", "/shelf", "call")):
+        equal(found.ask(method, path, fields=bearer(issuer.token(scope=scope))).status, 200, "%s %s with %r" % (method, path, scope))
+
+
+@test
+def a_tool_that_needs_a_scope_is_refused_with_a_challenge():
+    found, issuer = shared()
+    session = exchange.Session(found, fields=bearer(issuer.token()))
+    for message, needed in ((exchange.call("things_remove", {"id": "known"}), "call things:write things:remove"),
+                            (exchange.message("prompts/get", {"name": "plan"}), "call things:read")):
+        with session.exchange("POST", message) as refused:
+            equal((refused.status, challenge_of(refused)), (403, {"resource_metadata": API + DOCUMENT + "/mcp", "scope": needed,
+                                                                  "error": "insufficient_scope"}), "the head")
+            equal(refused.json["error"]["data"]["code"], "FORBIDDEN", "the body")
+    session.more = bearer(issuer.token(scope="call things:write things:remove"))  # the next token of the same caller
+    with session.exchange("POST", exchange.call("things_remove", {"id": "known"})) as done:
+        equal((done.status, done["WWW-Authenticate"]), (200, None), "with the scopes")
 
 
 @test

@@ -109,7 +109,9 @@ static const mishap_operation operations[] = {
     { 0 },
 };
 static const mishap_app app = { "sample", "1.0", "A sample", operations, .license = "MIT" };
-static const mishap_app todo = { "todo", "1.0", "Todos", todo_operations, .license = "MIT" };
+static const mishap_app todo = { "todo",           "1.0",
+                                 "Todos",          todo_operations,
+                                 .license = "MIT", .scopes = todo_scopes };
 
 #define THINGS "/paths/~1boxes~1{box}~1{thing_id}"
 

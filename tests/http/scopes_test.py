@@ -2,7 +2,8 @@
 
     MISHAP_PROGRAM=… SCOPED_PROGRAM=… python3 tests/http/scopes_test.py [PART-OF-A-NAME]
 
-Speaks TAP. tests/http/scoped.c is the program that is asked: /things is for all callers, /vault for the operator.
+Speaks TAP. tests/http/scoped.c is the program that is asked: reading /things is for all callers, changing needs
+scopes of the program, /vault is for the operator.
 """
 import json
 import os
@@ -49,7 +50,10 @@ def with_key(key):
 
 
 KEYS = {"usual": [], "caller": ["call"], "metrics": ["metrics"], "operator-alone": ["operator"], "both": ["call,operator"],
-        "two": ["call", "operator"], "all": ["call,metrics,operator"]}
+        "two": ["call", "operator"], "all": ["call,metrics,operator"],
+        "reader": ["call,things:read"], "writer": ["call", "things:write"], "remover": ["call,things:remove"], "implied": ["things:all"],
+        "alone": ["things:write"]}
+USUAL = "call,metrics,things:read,things:write,things:remove,things:all"
 
 
 def shared():
@@ -93,6 +97,51 @@ def what_it_may_do_on_loopback(name, found):
     shared()
     equal(tuple(status(path, name) for path in ("/things/known", "/metrics", "/vault/known", "/vault/unknown")), found,
           "the statuses")
+
+
+#              PATCH /things/known  DELETE /things/known  GET /shelf/known  GET /shelf  /things/known
+OF_PROGRAM = {
+    None:      (200, 200, 200, 200, 200),
+    "usual":   (200, 200, 200, 200, 200),
+    "caller":  (403, 403, 403, 200, 200),
+    "reader":  (403, 403, 200, 200, 200),
+    "writer":  (200, 403, 200, 200, 200),
+    "remover": (403, 403, 403, 200, 200),
+    "implied": (200, 200, 200, 200, 200),
+    "alone":   (403, 403, 403, 403, 403),
+    "operator-alone": (403, 403, 403, 403, 403),
+    "operator": (200, 200, 200, 200, 200),
+}
+
+
+@tests_of({"%s key" % (name or "no"): (name, found) for name, found in OF_PROGRAM.items()})
+def what_it_may_do_of_the_program(name, found):
+    equal(tuple(status(path, name, method) for method, path in (("PATCH", "/things/known"), ("DELETE", "/things/known"), ("GET", "/shelf/known"),
+                                                                 ("GET", "/shelf"), ("GET", "/things/known"))), found, "the statuses")
+
+
+@test
+def a_refusal_names_the_scopes_that_are_missing():
+    found = shared()
+    for name, method, path, words in (("reader", "PATCH", "/things/known", "scope `things:write`"), ("reader", "DELETE", "/things/unknown",
+                                      "scopes `things:write things:remove`"), ("writer", "DELETE", "/things/known", "scope `things:remove`"),
+                                      ("alone", "GET", "/shelf/known", "scope `call`")):
+        answer = found.ask(method, path, fields=with_key(shared.keys[name]))
+        equal((answer.status, answer.json["error"], answer.json["message"]), (403, "forbidden", "The API key does not have the %s." % words), path)
+
+
+@test
+def a_handler_asks_what_its_caller_may_do():
+    found = shared()
+    for name, may in ((None, (True, True, True, False)), ("caller", (True, False, False, False)), ("reader", (True, True, False, False)),
+                      ("implied", (True, True, True, False)), ("operator", (True, True, True, True))):
+        fields = with_key(shared.keys[name]) if name else {}
+        expected = dict(zip(("call", "read", "write", "operator"), may))
+        equal(found.ask("GET", "/may", fields=fields).json, expected, "over HTTP as %s" % name)
+        equal(exchange.Session(found, fields=fields).post(exchange.call("may", {})).json["result"]["structuredContent"], expected, "over MCP as %s" % name)
+    equal(found.ask("GET", "/may-not").status, 500, "a scope that is not declared")
+    equal(parsed(run_program(SCOPED, "may", "--output", "json", env={"SCOPED_DATA": new_folder()}).out)["data"],
+          {"call": True, "read": True, "write": True, "operator": True}, "a command")
 
 
 @test
@@ -198,6 +247,26 @@ def tools_for_the_operator_are_neither_listed_nor_callable_without_the_scope():
 
 
 @test
+def all_tools_of_callers_are_listed_and_a_call_without_the_scope_is_refused():
+    found = shared()
+    session = exchange.Session(found, fields=with_key(shared.keys["caller"]))
+    everybody = tools_of(exchange.Session(found))
+    equal(tools_of(session), everybody, "the tools")
+    expect({"things_change", "things_remove"} <= set(everybody), everybody)
+    for message, scope in ((exchange.call("things_change", {"id": "known"}), "things:write"), (exchange.call("things_change", {"id": 7}), "things:write"),
+                           (exchange.message("resources/read", {"uri": "scoped://shelf/known"}), "things:read"),
+                           (exchange.message("resources/subscribe", {"uri": "scoped://shelf/known"}), "things:read"),
+                           (exchange.message("prompts/get", {"name": "plan"}), "things:read")):
+        with session.exchange("POST", message) as refused:
+            equal(refused.status, 403, "the status of %r" % message)
+            error = refused.json["error"]
+            equal((error["code"], error["data"]["code"], error["message"]),
+                  (-32600, "FORBIDDEN", "The caller does not have the scope `%s`." % scope), "the error")
+    with exchange.Session(found, fields=with_key(shared.keys["writer"])).exchange("POST", exchange.call("things_change", {"id": "known"})) as done:
+        equal((done.status, done.json["result"]["structuredContent"]), (200, {"id": "known"}), "with the scope")
+
+
+@test
 def tools_for_the_operator_are_there_with_the_scope():
     found = shared()
     for name in ("both", "operator"):
@@ -253,19 +322,23 @@ def commands_need_no_key():
 # ---- keys add, keys list, keys remove ------------------------------------------------------------
 
 @test
-def scopes_are_listed_and_old_keys_have_call_and_metrics():
+def scopes_are_listed_and_old_keys_have_all_but_operator():
     data = new_folder()
     with open(os.path.join(data, "keys"), "w", encoding="ascii") as file:
-        file.write("old %064x 2026-02-09T10:20:30.123Z\nnew %064x 2026-02-09T10:20:30.123Z operator\n" % (1, 2))
+        file.write("old %064x 2026-02-09T10:20:30.123Z\nnew %064x 2026-02-09T10:20:30.123Z operator\n"
+                   "later %064x 2026-02-09T10:20:30.123Z call,things:unknown\n" % (1, 2, 3))
     os.chmod(os.path.join(data, "keys"), 0o600)
     add_key(data, "plain")
     add_key(data, "mixed", "operator,call", "operator")
     listed = {key["name"]: key["scopes"] for key in keys(data, "list")["data"]["keys"]}
-    equal(listed, {"old": "call,metrics", "new": "operator", "plain": "call,metrics", "mixed": "call,operator"}, "scopes")
+    add_key(data, "own", "things:all", "call,things:read")
+    listed = {key["name"]: key["scopes"] for key in keys(data, "list")["data"]["keys"]}
+    equal(listed, {"old": USUAL, "new": "operator", "later": "call", "plain": USUAL, "mixed": "call,operator", "own": "call,things:read,things:all"},
+          "scopes")
 
 
 @tests_of({"misspelled": ("opertor", "operator"), "upper case": ("METRICS", "metrics"), "in a list": ("call,metric", "metrics"),
-           "swapped": ("clal", "call"), "far": ("everything", None), "none between commas": ("call,,metrics", None)})
+           "swapped": ("clal", "call"), "of the program": ("things:wriet", "things:write"), "far": ("everything", None), "none between commas": ("call,,metrics", None)})
 def an_unknown_scope_is_refused_with_the_nearest_name(given, nearest):
     data = new_folder()
     done = run_program(SCOPED, "keys", "add", "--name", "x", "--scope", given, "--data", data, "--output", "json")
@@ -275,7 +348,7 @@ def an_unknown_scope_is_refused_with_the_nearest_name(given, nearest):
     expect(not os.path.exists(os.path.join(data, "keys")), "something was written")
 
 
-@tests_of({"unknown": "nonsense", "twice": "call,call", "empty": "", "comma": "call,", "space": "call metrics", "case": "CALL"})
+@tests_of({"twice": "call,call", "quotes": '"call"', "long": "x" * 64, "empty": "", "comma": "call,", "space": "call metrics"})
 def a_line_with_other_scopes_is_no_key(scopes):
     data = new_folder()
     with open(os.path.join(data, "keys"), "w", encoding="ascii") as file:
@@ -327,7 +400,7 @@ def serve_makes_a_key_at_its_first_start_and_keeps_it():
     with server.Server("--workers", "1", data=data, program=SCOPED) as found:
         equal(operator_key(data), key, "the key at the second start")
         listed = {entry["name"]: entry["scopes"] for entry in keys(data, "list")["data"]["keys"]}
-        equal(listed, {"operator": "call,metrics,operator"}, "the list")
+        equal(listed, {"operator": USUAL.replace("metrics", "metrics,operator")}, "the list")
         equal(keys(data, "add", "--name", "operator", status=run_program(
             SCOPED, "keys", "add", "--name", "operator", "--data", data).status)["error"]["code"], "ALREADY_EXISTS", "the code")
         keys(data, "remove", "--name", "operator")

@@ -35,11 +35,13 @@ static inline void in_database(const char *sql)
     const char *values[] = { store_address(), "-c search_path=incidents", NULL };
     assert_null(mishap_libpq_load());
     pq_connection *connection = mishap_libpq.PQconnectdbParams(keywords, values, 1);
-    pq_result *result = mishap_libpq.PQexec(connection, sql);
-    int status = mishap_libpq.PQresultStatus(result);
-    if (status != PQ_COMMAND_OK && status != PQ_TUPLES_OK)
-        fail_msg("%s: %s", sql, mishap_libpq.PQerrorMessage(connection));
-    mishap_libpq.PQclear(result);
+    assert_true(mishap_libpq.PQsendQuery(connection, sql));
+    for (pq_result *result; (result = mishap_libpq.PQgetResult(connection)) != NULL;) {
+        int status = mishap_libpq.PQresultStatus(result);
+        if (status != PQ_COMMAND_OK && status != PQ_TUPLES_OK)
+            fail_msg("%s: %s", sql, mishap_libpq.PQerrorMessage(connection));
+        mishap_libpq.PQclear(result);
+    }
     mishap_libpq.PQfinish(connection);
 }
 

@@ -287,6 +287,97 @@ static mishap *prompt_with_resource(mishap_call *call)
               "testing.\"}}," TEXT_BLOCK("Please process the embedded resource above.") "]");
 }
 
+/* -- questions --------------------------------------------------------------------------------- */
+
+static const mishap_param name_params[] = { { "name", MISHAP_STRING, .required = true }, { 0 } };
+static const mishap_param color_params[] = { { "color", MISHAP_STRING, .required = true }, { 0 } };
+static const mishap_param ok_params[] = { { "ok", MISHAP_BOOLEAN, .required = true }, { 0 } };
+static const mishap_param context_params[] = { { "context", MISHAP_STRING, .required = true },
+                                               { 0 } };
+
+#define SAMPLE(text, tokens)                                                                       \
+    "{\"messages\":[{\"role\":\"user\",\"content\":" TEXT_BLOCK(text) "}],\"maxTokens\":" tokens "}"
+
+static mishap *say(mishap_call *call, const char *words)
+{
+    return mishap_answer_document(call, mishap_text_of(words));
+}
+
+static mishap *ask_name(mishap_call *call)
+{
+    const mishap_call *reply = mishap_reply(call, "user_name");
+    if (!reply)
+        return mishap_ask(call, "user_name", name_params, "What is your name?");
+    return say(call, mishap_call_print(call, "Hello, %s!", mishap_string(reply, "name")));
+}
+
+static mishap *ask_sample(mishap_call *call)
+{
+    if (!mishap_reply(call, "capital_question"))
+        return mishap_ask_client(call, "capital_question",
+                                 SAMPLE("What is the capital of France?", "100"));
+    return say(call, mishap_json(mishap_reply(call, "capital_question"), ""));
+}
+
+static mishap *ask_roots(mishap_call *call)
+{
+    if (!mishap_reply(call, "client_roots"))
+        return mishap_ask_client(call, "client_roots", NULL);
+    return say(call, mishap_json(mishap_reply(call, "client_roots"), ""));
+}
+
+static mishap *ask_ok(mishap_call *call)
+{
+    if (!mishap_reply(call, "confirm"))
+        return mishap_ask(call, "confirm", ok_params, "Please confirm");
+    return say(call, "state-ok");
+}
+
+static mishap *ask_all(mishap_call *call)
+{
+    mishap *asked = NULL;
+    if (!mishap_reply(call, "user_name"))
+        asked = mishap_ask(call, "user_name", name_params, "What is your name?");
+    if (!mishap_reply(call, "greeting"))
+        asked = mishap_ask_client(call, "greeting", SAMPLE("Generate a greeting", "50"));
+    if (!mishap_reply(call, "client_roots"))
+        asked = mishap_ask_client(call, "client_roots", NULL);
+    return asked ? asked : say(call, "All of it was answered");
+}
+
+static mishap *ask_twice(mishap_call *call)
+{
+    if (!mishap_reply(call, "step1"))
+        return mishap_ask(call, "step1", name_params, "Step 1: What is your name?");
+    if (!mishap_reply(call, "step2"))
+        return mishap_ask(call, "step2", color_params, "Step 2: What is your favorite color?");
+    return say(call, mishap_call_print(call, "%s likes %s",
+                                       mishap_string(mishap_reply(call, "step1"), "name"),
+                                       mishap_string(mishap_reply(call, "step2"), "color")));
+}
+
+static mishap *ask_for_prompt(mishap_call *call)
+{
+    const mishap_call *reply = mishap_reply(call, "user_context");
+    if (!reply)
+        return mishap_ask(call, "user_context", context_params,
+                          "What context should the prompt use?");
+    return say(call, mishap_string(reply, "context"));
+}
+
+#define CAN_SAMPLE                                                                                 \
+    {                                                                                              \
+        "capital_question", .method = "sampling/createMessage"                                     \
+    }
+#define CAN_ROOTS                                                                                  \
+    {                                                                                              \
+        "client_roots", .method = "roots/list"                                                     \
+    }
+#define CAN_NAME                                                                                   \
+    {                                                                                              \
+        "user_name", .params = name_params                                                         \
+    }
+
 /* -- the program ------------------------------------------------------------------------------- */
 
 static const mishap_param step_answers[] = { { "steps", MISHAP_INTEGER, .required = true }, { 0 } };
@@ -388,6 +479,67 @@ static const mishap_operation operations[] = {
       .params = echo_params,
       .answers = echo_params,
       .run = echo },
+    { .name = "ask.name",
+      .tool = "test_input_required_result_elicitation",
+      .summary = "Ask for a name",
+      .run = ask_name,
+      .asks = MISHAP_ASKS(CAN_NAME),
+      .stateless = true },
+    { .name = "ask.sample",
+      .tool = "test_input_required_result_sampling",
+      .summary = "Ask a model",
+      .run = ask_sample,
+      .asks = MISHAP_ASKS(CAN_SAMPLE),
+      .stateless = true },
+    { .name = "ask.capability",
+      .tool = "test_missing_capability",
+      .summary = "Ask a model, which not every client can",
+      .run = ask_sample,
+      .asks = MISHAP_ASKS(CAN_SAMPLE),
+      .stateless = true },
+    { .name = "ask.roots",
+      .tool = "test_input_required_result_list_roots",
+      .summary = "Ask for the roots of the client",
+      .run = ask_roots,
+      .asks = MISHAP_ASKS(CAN_ROOTS),
+      .stateless = true },
+    { .name = "ask.state",
+      .tool = "test_input_required_result_request_state",
+      .summary = "Ask for a confirmation",
+      .run = ask_ok,
+      .asks = MISHAP_ASKS({ "confirm", .params = ok_params }),
+      .stateless = true },
+    { .name = "ask.tampered",
+      .tool = "test_input_required_result_tampered_state",
+      .summary = "Ask for a confirmation that counts once",
+      .danger = MISHAP_DESTRUCTIVE,
+      .run = ask_ok,
+      .asks = MISHAP_ASKS({ "confirm", .params = ok_params }),
+      .stateless = true },
+    { .name = "ask.all",
+      .tool = "test_input_required_result_multiple_inputs",
+      .summary = "Ask for three things at once",
+      .run = ask_all,
+      .asks = MISHAP_ASKS(CAN_NAME, { "greeting", .method = "sampling/createMessage" }, CAN_ROOTS),
+      .stateless = true },
+    { .name = "ask.capabilities",
+      .tool = "test_input_required_result_capabilities",
+      .summary = "Ask for what the client can answer",
+      .run = ask_all,
+      .asks = MISHAP_ASKS(CAN_NAME, { "greeting", .method = "sampling/createMessage" }, CAN_ROOTS),
+      .stateless = true },
+    { .name = "ask.twice",
+      .tool = "test_input_required_result_multi_round",
+      .summary = "Ask for one thing after the other",
+      .run = ask_twice,
+      .asks = MISHAP_ASKS({ "step1", .params = name_params }, { "step2", .params = color_params }),
+      .stateless = true },
+    { .name = "ask.prompt",
+      .prompt = "test_input_required_result_prompt",
+      .summary = "Ask what a prompt is about",
+      .run = ask_for_prompt,
+      .asks = MISHAP_ASKS({ "user_context", .params = context_params }),
+      .stateless = true },
     { .name = "touch.slow",
       .summary = "Say that a resource has changed, from a worker",
       .tool = "touch",

@@ -30,7 +30,7 @@ PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
 
 # ---- What is not offered -------------------------------------------------------------------------
 
-ASKS_NOTHING = "the server asks its clients for nothing: no sampling, elicitation or roots, no input_required results"
+ASKS_NOTHING = "the server sends no requests to clients of the revisions with sessions: no sampling, no elicitation"
 ONE_LANGUAGE = "the schema of a tool is made from its declaration, which has no such words of JSON Schema"
 NO_HEADERS = "no tool has parameters that are repeated in header fields (x-mcp-header)"
 NO_TASKS = "tasks are an extension that is not declared"
@@ -41,20 +41,6 @@ NOT_OFFERED = {
     "tools-call-elicitation": ASKS_NOTHING,
     "elicitation-sep1034-defaults": ASKS_NOTHING,
     "elicitation-sep1330-enums": ASKS_NOTHING,
-    "input-required-result-basic-elicitation": ASKS_NOTHING,
-    "input-required-result-basic-list-roots": ASKS_NOTHING,
-    "input-required-result-basic-sampling": ASKS_NOTHING,
-    "input-required-result-capability-check": ASKS_NOTHING,
-    "input-required-result-multi-round": ASKS_NOTHING,
-    "input-required-result-multiple-input-requests": ASKS_NOTHING,
-    "input-required-result-non-tool-request": ASKS_NOTHING,
-    "input-required-result-request-state": ASKS_NOTHING,
-    "input-required-result-result-type": ASKS_NOTHING,
-    "input-required-result-tampered-state": ASKS_NOTHING,
-    "server-stateless": {
-        "sep-2575-server-rejects-undeclared-capability": ASKS_NOTHING,
-        "sep-2575-missing-capability-http-400": ASKS_NOTHING,
-    },
     "json-schema-2020-12": ONE_LANGUAGE,
     "http-custom-header-server-validation": NO_HEADERS,
     "tasks-capability-negotiation": NO_TASKS,
@@ -159,7 +145,9 @@ def run_suite(run):
     empty.wait(600)
     summary = re.search(rb"^=== SUMMARY ===$(.*?)^Total: \d+ passed, (\d+) failed$", done.stdout, re.M | re.S)
     expect(summary, "the suite did not come to its end:", done.stdout[-1500:])
-    equal(done.returncode, int(int(summary[2]) > 0), "its exit status, with %s checks that failed," % summary[2].decode())
+    # What the suite does not score, such as extensions, does not count: all that it scores of this revision passes.
+    failed = int(summary[2]) > 0 and run != "2026-07-28"
+    equal(done.returncode, int(failed), "its exit status, with %s checks that failed," % summary[2].decode())
     outcome = {name.decode(): None for name in re.findall(rb"Running client scenario '([^']+)'", done.stdout)}
     expect(outcome, "the suite ran nothing:", done.stdout)
     outcome.update(checks_in(folder))
@@ -283,7 +271,7 @@ def the_newest_suite_passes_for_the_stateless_revision():
 
 @test
 def the_documentation_names_what_is_not_offered():
-    numbers, text = {"nine": 9, "ten": 10}, section()
+    numbers, text = {"nine": 9}, section()
     families = {stem: numbers[word] for word, stem in re.findall(r"\b(\w+) `([\w-]+-)\*`", text)}
     for name in NOT_OFFERED:
         expect("`%s`" % name in text or name.startswith(tuple(families)), name, "is not in", DOCUMENT)

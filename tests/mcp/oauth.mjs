@@ -3,7 +3,7 @@
 //     node oauth.mjs NODE_MODULES one|two URL [brief]
 //
 // one: 1.x, two: 2.x. They find the issuer, log in, call a tool, and go on with the next token when the first one has ended,
-// unless it should be brief. oauth_test.py has the issuer, and runs it.
+// unless it should be brief: then they ask for another scope instead. oauth_test.py has the issuer, and runs it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -75,10 +75,21 @@ await step('log in', async () => {
 });
 
 const client = new Client(info);
+const stepped = transport();
 const who = async () => (await client.callTool({ name: 'who', arguments: {} })).structuredContent.caller;
 await step('call', async () => {
-  await client.connect(transport());
+  await client.connect(stepped);
   assert.equal(await who(), 'oauth:alice');
+});
+// 1.x refreshes its token instead, if it can, and gets no other scope.
+if (brief) await step('ask for another scope', async () => {
+  const change = () => client.callTool({ name: 'things_change', arguments: { id: 'known' } });
+  provider.address = undefined;
+  await assert.rejects(change());
+  assert.equal(provider.address?.searchParams.get('scope'), 'call things:write');
+  const back = await browse(provider.address);
+  await stepped.finishAuth(which === 'one' ? back.get('code') : back);
+  assert.deepEqual((await change()).structuredContent, { id: 'known' });
 });
 if (!brief) await step('go on with the next token', async () => {
   const token = provider.saved.access_token;

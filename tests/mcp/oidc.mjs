@@ -8,11 +8,13 @@ import { pathToFileURL } from 'node:url';
 const [modules, port] = process.argv.slice(2);
 const { Provider } = await import(pathToFileURL(createRequire(modules + '/').resolve('oidc-provider')));
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
-const resource = (_ctx, audience) => ({ scope: 'call', audience, accessTokenTTL: 600, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } });
+const resource = (_ctx, audience) => ({ scope: 'call things:write', audience, accessTokenTTL: 600, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } });
 
 new Provider(`http://127.0.0.1:${port}`, {
   jwks: { keys: [{ ...key, kid: 'one', use: 'sig', alg: 'ES256' }] },
-  scopes: ['openid', 'offline_access', 'call'],
+  scopes: ['openid', 'offline_access', 'call', 'things:write'],
+  // A client registers for the scopes of its first request; it may ask for others later.
+  extraClientMetadata: { properties: ['all_scopes'], validator: (_ctx, _key, _value, metadata) => { metadata.scope = 'call things:write'; } },
   clientDefaults: { id_token_signed_response_alg: 'ES256' },
   cookies: { keys: ['test'] },
   features: {

@@ -12,12 +12,10 @@ static void events_come_in_their_order_and_of_one_stream(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(65536, HOUR_MS);
     uint64_t one = begin_one(s), other = begin_one(s);
-    uint64_t a = mishap_mcp_stream_begin(s, 5), b = mishap_mcp_stream_begin(s, 0);
+    uint64_t a = mishap_mcp_stream_begin(s), b = mishap_mcp_stream_begin(s);
     assert_int_not_equal(a, b);
-    assert_int_equal(mishap_mcp_stream_scopes(a), 5);
-    assert_int_equal(mishap_mcp_stream_scopes(b), 0);
-    mishap_mcp_stream_will(s, one, a, T("1"));
-    mishap_mcp_stream_will(s, one, b, T("2"));
+    mishap_mcp_stream_will(s, one, a, T("1"), 0);
+    mishap_mcp_stream_will(s, one, b, T("2"), 0);
     assert_true(mishap_mcp_event_add(s, one, a, 1, T(""), false));
     assert_true(mishap_mcp_event_add(s, one, b, 1, T("b1"), false));
     assert_true(mishap_mcp_event_add(s, one, a, 2, T("a2"), true));
@@ -26,10 +24,28 @@ static void events_come_in_their_order_and_of_one_stream(void **state)
     assert_int_equal(behind(s, one, a, 1, "a2", true), MISHAP_MCP_EVENT);
     assert_int_equal(behind(s, one, a, 2, "", false), MISHAP_MCP_STREAM_OVER);
     assert_int_equal(behind(s, one, b, 1, "", false), MISHAP_MCP_NOTHING_YET);
-    assert_true(mishap_mcp_event_known(s, one, a, 2));
-    assert_false(mishap_mcp_event_known(s, one, a, 3) || mishap_mcp_event_known(s, 3, a, 2) ||
-                 mishap_mcp_event_known(s, one, a, 0));
+    assert_true(mishap_mcp_event_known(s, one, a, 2, 0));
+    assert_false(mishap_mcp_event_known(s, one, a, 3, 0) || mishap_mcp_event_known(s, 3, a, 2, 0) ||
+                 mishap_mcp_event_known(s, one, a, 0, 0));
     assert_false(mishap_mcp_event_add(s, 999, a, 1, T("of no session"), false));
+    mishap_mcp_sessions_free(s);
+}
+
+static void a_stream_is_known_only_with_the_scopes_of_its_caller(void **state)
+{
+    (void)state;
+    const unsigned all = MISHAP_SCOPES_ALL;
+    mishap_mcp_sessions *s = make(65536, HOUR_MS);
+    uint64_t one = begin_one(s), a = mishap_mcp_stream_begin(s), b = mishap_mcp_stream_begin(s);
+    assert_true(mishap_mcp_stream_will(s, one, a, T("1"), all));
+    assert_true(mishap_mcp_stream_will(s, one, b, T("2"), MISHAP_SCOPE_CALL));
+    assert_true(mishap_mcp_event_add(s, one, a, 1, T("a1"), false));
+    assert_true(mishap_mcp_event_add(s, one, b, 1, T("b1"), true));
+    for (unsigned bit = 1; bit && bit < all; bit <<= 1) {
+        assert_false(mishap_mcp_event_known(s, one, a, 1, all & ~bit));
+        assert_int_equal(mishap_mcp_event_known(s, one, b, 1, bit), bit == MISHAP_SCOPE_CALL);
+    }
+    assert_true(mishap_mcp_event_known(s, one, a, 1, all));
     mishap_mcp_sessions_free(s);
 }
 
@@ -44,9 +60,9 @@ static void a_stream_is_lost_when_its_process_is_gone(void **state)
     pid_t child = fork();
     if (child == 0) {
         close(end[1]);
-        mishap_mcp_stream_will(s, one, 7, T("\"unfinished\""));
+        mishap_mcp_stream_will(s, one, 7, T("\"unfinished\""), 0);
         mishap_mcp_event_add(s, one, 7, 1, T("first"), false);
-        mishap_mcp_stream_will(s, one, 8, T("8"));
+        mishap_mcp_stream_will(s, one, 8, T("8"), 0);
         mishap_mcp_event_add(s, one, 8, 1, T("all"), true);
         _exit(write(ready[1], "", 1) != 1 || read(end[0], &byte, 1) != 0);
     }
@@ -72,7 +88,7 @@ static void old_events_are_dropped(void **state)
     mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS); /* 4096 bytes each */
     uint64_t one = begin_one(s);
     unsigned seed = 5;
-    mishap_mcp_stream_will(s, one, 9, T("\"nine\""));
+    mishap_mcp_stream_will(s, one, 9, T("\"nine\""), 0);
     for (uint64_t place = 1; place <= 5000; place++) {
         size_t length = (seed = seed * 1103515245 + 12345) >> 8 & 511;
         memset(data, 'a' + (int)(place % 26), sizeof data);
@@ -83,7 +99,7 @@ static void old_events_are_dropped(void **state)
         if (place > 100) { /* the id of its call is known to the end */
             assert_int_equal(behind(s, one, 9, place - 99, "\"nine\"", false),
                              MISHAP_MCP_STREAM_DROPPED);
-            assert_false(mishap_mcp_event_known(s, one, 9, place - 99));
+            assert_false(mishap_mcp_event_known(s, one, 9, place - 99, 0));
         }
     }
     assert_int_equal(behind(s, one, 9, 5000, "", false), MISHAP_MCP_NOTHING_YET);
@@ -98,7 +114,7 @@ static void a_stream_that_was_dropped_is_known_as_such(void **state)
     mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
     uint64_t one = begin_one(s);
     memset(data, 'x', sizeof data);
-    mishap_mcp_stream_will(s, one, 1, T("1"));
+    mishap_mcp_stream_will(s, one, 1, T("1"), 0);
     mishap_mcp_event_add(s, one, 1, 1, T("begun"), false);
     mishap_mcp_event_add(s, one, 1, 2, T("ended"), true);
     for (uint64_t place = 1; place <= 20; place++)
@@ -123,9 +139,9 @@ static void a_session_takes_its_share_and_no_more(void **state)
         for (int i = 0; i < 12; i++) { /* all of them want more than there is */
             assert_true(
                 mishap_mcp_event_add(s, loud[i], 2, place, (mishap_text){ data, 200 }, false));
-            assert_true(mishap_mcp_event_known(s, loud[i], 2, place));
+            assert_true(mishap_mcp_event_known(s, loud[i], 2, place, 0));
         }
-    assert_true(mishap_mcp_event_known(s, quiet, 1, 1));
+    assert_true(mishap_mcp_event_known(s, quiet, 1, 1, 0));
     mishap_mcp_sessions_free(s);
 }
 
@@ -150,9 +166,9 @@ static void a_caller_with_many_sessions_loses_events_first(void **state)
             assert_true(
                 mishap_mcp_event_add(s, many[i], 2, place, (mishap_text){ data, 100 }, false));
     for (uint64_t place = 1; place <= 8; place++)
-        assert_true(mishap_mcp_event_known(s, quiet, 1, place));
-    assert_true(mishap_mcp_event_known(s, many[99], 2, 4));
-    assert_false(mishap_mcp_event_known(s, many[0], 2, 1));
+        assert_true(mishap_mcp_event_known(s, quiet, 1, place, 0));
+    assert_true(mishap_mcp_event_known(s, many[99], 2, 4, 0));
+    assert_false(mishap_mcp_event_known(s, many[0], 2, 1, 0));
     mishap_mcp_sessions_free(s);
 }
 
@@ -175,10 +191,10 @@ static void many_who_have_little_make_room_together(void **state)
     for (int i = 5; i < 10; i++) {
         mishap_text large = { data, sizeof data };
         assert_true(mishap_mcp_event_add(s, numbers[i], 2, 1, large, true));
-        assert_true(mishap_mcp_event_known(s, numbers[i], 2, 1));
+        assert_true(mishap_mcp_event_known(s, numbers[i], 2, 1, 0));
     }
     for (int i = 10; i < MOST; i++) /* no other caller has lost all */
-        assert_true(mishap_mcp_event_known(s, numbers[i], 1, EACH));
+        assert_true(mishap_mcp_event_known(s, numbers[i], 1, EACH, 0));
     mishap_mcp_sessions_free(s);
 }
 
@@ -188,7 +204,7 @@ static void who_catches_up_misses_nothing(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(8 * 8192, HOUR_MS); /* 32 blocks each */
     uint64_t one = begin_one(s);
-    mishap_mcp_stream_will(s, one, 1, T("1"));
+    mishap_mcp_stream_will(s, one, 1, T("1"), 0);
     for (uint64_t place = 1; place <= 10; place++)
         for (uint64_t stream = 1; stream <= 2; stream++)
             assert_true(mishap_mcp_event_add(s, one, stream, place,
@@ -283,9 +299,9 @@ static void events_go_with_their_session(void **state)
         begin(s, NULL, id);
         uint64_t number = find(s, id, NULL);
         assert_true(mishap_mcp_event_add(s, number, 1, 1, (mishap_text){ data, 3000 }, true));
-        assert_true(mishap_mcp_event_known(s, number, 1, 1));
+        assert_true(mishap_mcp_event_known(s, number, 1, 1, 0));
         end(s, id, owner(NULL));
-        assert_false(mishap_mcp_event_known(s, number, 1, 1));
+        assert_false(mishap_mcp_event_known(s, number, 1, 1, 0));
     }
     mishap_mcp_sessions_free(s);
 }
@@ -296,7 +312,7 @@ static void an_event_that_is_too_large_is_not_kept(void **state)
     static char large[4096];
     mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
     uint64_t one = begin_one(s);
-    mishap_mcp_stream_will(s, one, 9, T("9"));
+    mishap_mcp_stream_will(s, one, 9, T("9"), 0);
     assert_true(mishap_mcp_event_add(s, one, 9, 1, T("first"), false));
     assert_false(mishap_mcp_event_add(s, one, 9, 2, (mishap_text){ large, sizeof large }, true));
     assert_int_equal(behind(s, one, 9, 0, "first", false), MISHAP_MCP_EVENT);
@@ -345,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(events_come_in_their_order_and_of_one_stream),
+        TEST(a_stream_is_known_only_with_the_scopes_of_its_caller),
         TEST(a_stream_is_lost_when_its_process_is_gone),
         TEST(old_events_are_dropped),
         TEST(a_stream_that_was_dropped_is_known_as_such),

@@ -498,7 +498,7 @@ static void sessions_end_with_their_key(void **state)
     uint64_t numbers[64];
     size_t ended = 0, count;
     do {
-        count = mishap_mcp_sessions_revoke(s, owner("ada").key, numbers, 64);
+        count = mishap_mcp_sessions_revoke(s, owner("ada").key, NULL, numbers, 64);
         for (size_t i = 0; i < count; i++) {
             bool known = false;
             for (size_t n = 0; n < MANY; n++)

@@ -285,7 +285,9 @@ static void a_description_says_how_it_can_fail(void **state)
 {
     (void)state;
     struct wire w;
-    mishap_app todo = { .name = "todo", .version = "1", .operations = todo_operations };
+    mishap_app todo = {
+        .name = "todo", .version = "1", .operations = todo_operations, .scopes = todo_scopes
+    };
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/0/description"),
@@ -423,8 +425,11 @@ static void the_tools_of_the_todo_service_are_well_formed(void **state)
     struct wire w;
     size_t index, count;
     yyjson_val *tool;
-    open_wire(&w, &(mishap_app){ .name = "todo", .version = "1", .operations = todo_operations },
-              MISHAP_MCP_2025_11_25);
+    open_wire(
+        &w,
+        &(mishap_app){
+            .name = "todo", .version = "1", .operations = todo_operations, .scopes = todo_scopes },
+        MISHAP_MCP_2025_11_25);
     assert_non_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("create_user")));
     assert_non_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("get_premium_report")));
     assert_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("cause_chaos")));

@@ -268,7 +268,7 @@ static void all_sessions_of_a_key_end_with_it_and_what_they_watch(void **state)
     }
     other = begin_with_key(s, NEW);
     assert_true(watches(w, s, other, T("a://1")));
-    mishap_mcp_watches_revoke(w, s, OLD);
+    mishap_mcp_watches_revoke(w, s, OLD, NULL);
     change(w, "a://1");
     for (int i = 0; i < MANY; i++) {
         seen = 0;

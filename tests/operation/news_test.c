@@ -207,6 +207,63 @@ static void threads_may_say_so_at_once(void **state)
     mishap_news_free(w);
 }
 
+/* The next own one, as next(). */
+static const char *next_own(mishap_news *news, uint64_t *seen)
+{
+    static char found[MISHAP_ADDRESS_LIMIT + 1];
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text address;
+    if (!mishap_news_next_own(news, seen, room, &address))
+        return NULL;
+    snprintf(found, sizeof found, "%.*s", (int)address.length, address.data ? address.data : "");
+    return address.data ? found : "any";
+}
+
+static void changes_at_other_servers_are_told_but_are_not_own_ones(void **state)
+{
+    (void)state;
+    mishap_news *w = make();
+    uint64_t seen = 0, own = 0, later = 0;
+    mishap_news_add_foreign(w, T("a://theirs"));
+    change(w, "a://both");
+    change(w, "a://ours");
+    mishap_news_add_foreign(w, T("a://both"));
+    assert_string_equal(next(w, &seen), "a://theirs");
+    assert_string_equal(next(w, &seen), "a://ours");
+    assert_string_equal(next(w, &seen), "a://both");
+    assert_null(next(w, &seen));
+    assert_string_equal(next_own(w, &own), "a://both"); /* the foreign one does not stand for it */
+    assert_string_equal(next_own(w, &own), "a://ours");
+    assert_null(next_own(w, &own));
+    later = mishap_news_count(w);
+    mishap_news_add_foreign(w, T("a://theirs"));
+    assert_null(next_own(w, &own));
+    assert_int_equal(own, mishap_news_count(w));
+    assert_true(mishap_news_has(w, later, T("a://theirs")));
+    mishap_news_free(w);
+}
+
+static void anything_may_have_changed_at_another_server(void **state)
+{
+    (void)state;
+    mishap_news *w = make();
+    uint64_t seen = 0, own = 0, later;
+    change(w, "a://1");
+    later = mishap_news_count(w);
+    mishap_news_add_foreign(w, (mishap_text){ NULL, 0 });
+    change(w, "a://2");
+    assert_string_equal(next(w, &seen), "a://1");
+    assert_string_equal(next(w, &seen), "any");
+    assert_string_equal(next(w, &seen), "a://2");
+    assert_null(next(w, &seen));
+    assert_true(mishap_news_has(w, later, T("a://whatever")));
+    assert_false(mishap_news_has(w, later + 1, T("a://whatever")));
+    assert_string_equal(next_own(w, &own), "a://1");
+    assert_string_equal(next_own(w, &own), "a://2");
+    assert_null(next_own(w, &own));
+    mishap_news_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +276,8 @@ int main(void)
         TEST(who_is_killed_holds_up_nobody),
         TEST(after_a_process_that_died_with_the_lock_any_may_have_changed),
         TEST(threads_may_say_so_at_once),
+        TEST(changes_at_other_servers_are_told_but_are_not_own_ones),
+        TEST(anything_may_have_changed_at_another_server),
     };
     return RUN(tests);
 }

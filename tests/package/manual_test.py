@@ -150,7 +150,7 @@ def a_page_of_a_command_has_its_own_words_and_no_others():
     expect("\\fBmishap wrap\\fR [\\fIOPTIONS\\fR]\\fB \\-\\- COMMAND...\\fR\n" in page, "the options stand behind `--`:", page[:600])
     expect("mishap wrap \\-\\- git pull" in page and "gateway" not in page and ".BR mishap (1)" in page, page)
     page = read(os.path.join(COMMANDS, "mishap-keys.1"))
-    equal(re.findall(r'^\.SS "keys (\w+)', page, re.M), ["add", "list", "remove", "disable"], "the commands of a group")
+    equal(re.findall(r'^\.SS "keys (\w+)', page, re.M), ["add", "list", "remove", "disable", "import", "block", "unblock"], "the commands of a group")
 
 
 # ---- Every page, of all sections -------------------------------------------------------------------

@@ -168,7 +168,7 @@ static void revoke_one(memory_server *m, const char *target, mishap_http_exchang
     m->to = out;
     assert_int_equal(mishap_http_exchange_feed(&m->server, exchange, bytes, (size_t)length),
                      MISHAP_HTTP_RUNNING);
-    mishap_http_later_revoke(m->later);
+    mishap_http_later_revoke(m->later, false);
 }
 
 static void an_answer_to_a_removed_key_is_whole_or_none(void **state)

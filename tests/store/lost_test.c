@@ -117,6 +117,15 @@ static void a_commit_that_was_busy_is_repeated(void **state)
     assert_int_equal(tries, 3);
 }
 
+static void a_statement_whose_own_commit_fails_has_failed(void **state)
+{
+    (void)state;
+    open_store();
+    assert_failure(run(store, BUSY_AT_COMMIT), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(run(store, BUSY_AT_COMMIT), MISHAP_CODE_UNAVAILABLE, true);
+    assert_fine(run(store, BUSY_AT_COMMIT));
+}
+
 /* As careless as a function can be. */
 static mishap *look_and_leave(mishap_store *in, void *state, bool *done)
 {
@@ -499,6 +508,7 @@ int main(void)
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
         POSTGRESQL(a_commit_that_was_busy_is_repeated),
+        POSTGRESQL(a_statement_whose_own_commit_fails_has_failed),
         POSTGRESQL(what_looking_up_leaves_open_is_ended),
         POSTGRESQL(a_failure_after_a_commit_in_doubt_is_told_only_if_the_doubt_is_gone),
         POSTGRESQL(looking_up_is_repeated_while_the_store_is_away),

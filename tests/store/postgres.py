@@ -84,9 +84,21 @@ class Cluster:
         self.data = os.path.join(self.folder, "data")
         self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", *self.log)
         with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="ascii") as file:
-            file.write("local all guarded scram-sha-256\nlocal all all trust\n")
+            file.write("local all guarded scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+                       "host all all all trust\nhost replication all all trust\n")
 
     def start(self):
+        """After a SIGKILL a backend may still be ending, and holds the shared memory: then PostgreSQL refuses to start."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self.start_once()
+            except RuntimeError as error:
+                if "pre-existing shared memory block" not in str(error).rpartition("starting PostgreSQL")[2] or time.monotonic() > until:
+                    raise
+            time.sleep(0.1)
+
+    def start_once(self):
         words = [word for name, value in self.settings.items() for word in ("-c", "%s=%s" % (name, value))]
         log = os.open(os.path.join(self.folder, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self.process = subprocess.Popen(
@@ -110,7 +122,9 @@ class Cluster:
 
     def stop(self, how=signal.SIGQUIT):
         """SIGQUIT ends it at once, SIGINT in order. SIGKILL is for all of its processes, as when the machine dies."""
-        if self.process and self.process.poll() is None:
+        if not self.process:
+            return
+        if self.process.poll() is None:
             self.process.send_signal(how)
             for pid in self.children() if how == signal.SIGKILL else []:
                 with contextlib.suppress(ProcessLookupError):
@@ -141,8 +155,25 @@ class Cluster:
             time.sleep(0.02)
         raise RuntimeError("processes of PostgreSQL live on")
 
+    def everything(self):
+        """All of its processes."""
+        return [self.process.pid, *self.children()]
+
+    def hang(self):
+        """As a machine that does nothing any more, but whose connections are still there."""
+        for pid in self.everything():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def wake(self):
+        for pid in self.everything():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
     def remove(self):
         try:
+            if self.process:
+                self.wake()
             self.stop()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)

@@ -598,23 +598,32 @@ static void a_transaction_with_later_changes_is_repeated(void **state)
 static libpq uncounted;
 static int round_trips;
 
-static pq_result *count_exec(pq_connection *connection, const char *text)
+static bool queueing;
+
+static int count_query(pq_connection *connection, const char *text)
 {
     round_trips++;
-    return uncounted.PQexec(connection, text);
+    return uncounted.PQsendQuery(connection, text);
 }
 
-static pq_result *count_prepared(pq_connection *connection, const char *name, int count,
-                                 const char *const *values, const int *lengths, const int *formats,
-                                 int format)
+static int count_queue(pq_connection *connection)
 {
-    round_trips++;
-    return uncounted.PQexecPrepared(connection, name, count, values, lengths, formats, format);
+    queueing = true;
+    return uncounted.PQenterPipelineMode(connection);
+}
+
+static int count_prepared(pq_connection *connection, const char *name, int count,
+                          const char *const *values, const int *lengths, const int *formats,
+                          int format)
+{
+    round_trips += !queueing;
+    return uncounted.PQsendQueryPrepared(connection, name, count, values, lengths, formats, format);
 }
 
 static int count_sync(pq_connection *connection)
 {
     round_trips++;
+    queueing = false;
     return uncounted.PQpipelineSync(connection);
 }
 
@@ -630,8 +639,9 @@ static void begin_and_later_changes_take_no_round_trip(void **state)
     open_store();
     assert_fine(transact_by(&warm)); /* the statements are prepared */
     uncounted = mishap_libpq;
-    mishap_libpq.PQexec = count_exec;
-    mishap_libpq.PQexecPrepared = count_prepared;
+    mishap_libpq.PQsendQuery = count_query;
+    mishap_libpq.PQenterPipelineMode = count_queue;
+    mishap_libpq.PQsendQueryPrepared = count_prepared;
     mishap_libpq.PQpipelineSync = count_sync;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         struct plan plan = { .steps = plans[i].steps, .first = 10 + (int64_t)i * 10 };

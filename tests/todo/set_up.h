@@ -15,7 +15,9 @@
 #include "todo/schema.h"
 #include "todo/todo.h"
 
-static const mishap_app app = { .name = "todo", .operations = todo_operations };
+static const mishap_app app = { .name = "todo",
+                                .operations = todo_operations,
+                                .scopes = todo_scopes };
 
 static char folder[64], file[96];
 static mishap_setup setup;

@@ -367,7 +367,8 @@ static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
     mishap *failure = mishap_caller_check_flag(cli->caller, data);
     if (!failure)
         mishap_call_set_caller(call, NULL, mishap_text_of(cli->caller),
-                               mishap_caller_keys_of(data) == MISHAP_CALLER_KEYS_UNUSED);
+                               mishap_caller_keys_of(data) == MISHAP_CALLER_KEYS_UNUSED,
+                               MISHAP_SCOPES_ALL);
     return failure;
 }
 
@@ -420,7 +421,7 @@ static int run_operation(mishap_cli *cli, mishap_text arguments)
         mishap_cli_bytes_use(cli, call);
         if (!cli->operation->resident)
             mishap_cli_live_use(cli, call);
-        answer.failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
+        answer.failure = mishap_cli_run_call(cli, call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, even if the call failed */
     if (ready) {

@@ -14,6 +14,7 @@
  *     leave.c    a handler that calls exit()         remote.c  a running server answers
  *     told.c     a failure for a person              recorded.c  … and for the operator
  *     relayed.c  a command that stands for another program
+ *     ask.c      a handler that asks the person at the terminal
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -71,8 +72,8 @@ int mishap_cli_exit_code(const mishap_cli_answer *answer);
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 
-/* The same for a command that may stand for another program (relayed.c): then it ends as that program
- * has, and a failure is one line on stderr. */
+/* The same for a command that may stand for another program (relayed.c): then it ends as that
+ * program has, and a failure is one line on stderr. */
 int mishap_cli_tell_relayed(mishap_cli *cli, mishap_cli_answer *answer);
 
 /* Write all of it; false: that failed, and stderr says why. If the reader has gone away, that is no
@@ -94,6 +95,13 @@ void mishap_cli_put_whole_line(mishap_buffer *b, mishap_text words);
 
 /* Have the server of --server run the call, and wait: its answer becomes the answer of the call. */
 mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call);
+
+/* -- ask.c --------------------------------------------------------------------------------------
+ */
+
+/* Run the call, here or by a server. If its handler asks, the person at the terminal answers, and
+ * it is run again. */
+mishap *mishap_cli_run_call(mishap_cli *cli, mishap_call *call);
 
 /* -- bytes.c ----------------------------------------------------------------------------------- */
 
@@ -117,6 +125,9 @@ void mishap_cli_bytes_end(mishap_cli *cli, bool failed);
 /* Watch the time and SIGTERM, SIGINT on another thread, which answers and ends the program when one
  * of them comes. The call, NULL before there is one, is then cancelled. */
 mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
+
+/* The command waits for a person, which is not counted against its timeout; and goes on. */
+void mishap_cli_watch_pause(bool paused);
 
 /* Claim the right to answer. Only the first thread gets it; any other thread waits here for the end
  * of the program. */

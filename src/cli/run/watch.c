@@ -27,6 +27,8 @@ static int64_t
     /* Of `watched`, which main() ends once it has claimed the answer. */
     started_ns;
 static atomic_int watched_timeout_ms; /* main() may still change it while the watcher sleeps */
+static atomic_bool paused;            /* the command waits for a person … */
+static _Atomic(int64_t) waited_ns;    /* … and has waited so long in all */
 static _Atomic(mishap_call *) watched_call; /* NULL as long as there is none */
 static sem_t handler_ended;                 /* main() is back, but too late to answer */
 static bool watching;
@@ -57,18 +59,30 @@ static void watched_signals(sigset_t *set)
 static int wait_for_something(const sigset_t *set)
 {
     for (;;) {
-        int64_t end = started_ns + (int64_t)watched_timeout_ms * 1000000;
+        /* Read first: when a pause ends, its time is added before this is cleared. */
+        bool waits = atomic_load(&paused);
+        int64_t end = started_ns + (int64_t)watched_timeout_ms * 1000000 + atomic_load(&waited_ns);
         int64_t left = end - mishap_clock_monotonic_ns();
-        if (left <= 0)
+        if (left <= 0 && !waits)
             return 0;
         mishap_cli_live_tick();
-        if (left > 50000000)
+        if (left > 50000000 || waits)
             left = 50000000; /* check again, since the limit may have changed */
         struct timespec wait = { 0, left };
         int signal = sigtimedwait(set, NULL, &wait);
         if (signal > 0)
             return signal;
     }
+}
+
+void mishap_cli_watch_pause(bool pause_it)
+{
+    static int64_t since_ns;
+    if (pause_it)
+        since_ns = mishap_clock_monotonic_ns();
+    else
+        atomic_fetch_add(&waited_ns, mishap_clock_monotonic_ns() - since_ns);
+    atomic_store(&paused, pause_it);
 }
 
 static mishap *timed_out(const mishap_cli *cli)

@@ -40,6 +40,10 @@ const mishap_param mishap_cli_bytes_flags[] = {
       .type = MISHAP_STRING,
       .placeholder = "NAME",
       .help = "Name of the caller; only where API keys are not used" },
+    { .name = "answers",
+      .type = MISHAP_STRING,
+      .placeholder = "JSON",
+      .help = "Answers to the questions of the command: {\"QUESTION\":{...}}; null declines" },
     { .name = "server",
       .type = MISHAP_STRING,
       .placeholder = "URL",
@@ -167,12 +171,13 @@ static bool has_sessions(const mishap_operation *operation)
 
 static bool is_about(const mishap_operation *operation, const mishap_param *flag)
 {
-    return strcmp(flag->name, "caller") == 0   ? mishap_caller_may_name(operation)
-           : strcmp(flag->name, "server") == 0 ? has_sessions(operation)
-           : strcmp(flag->name, "to") == 0     ? operation->answers_type != NULL
-           : strcmp(flag->name, "data") == 0   ? operation->operator_only
-           : strcmp(flag->name, "log") == 0    ? operation->operator_only
-                                               : operation->takes != NULL;
+    return strcmp(flag->name, "caller") == 0    ? mishap_caller_may_name(operation)
+           : strcmp(flag->name, "answers") == 0 ? operation->asks != NULL
+           : strcmp(flag->name, "server") == 0  ? has_sessions(operation)
+           : strcmp(flag->name, "to") == 0      ? operation->answers_type != NULL
+           : strcmp(flag->name, "data") == 0    ? operation->operator_only
+           : strcmp(flag->name, "log") == 0     ? operation->operator_only
+                                                : operation->takes != NULL;
 }
 
 /* A parameter of the same name takes precedence. */

@@ -81,7 +81,8 @@ char mishap_cli_letter(const mishap_operation *operation, const mishap_param *fl
 enum { MISHAP_CLI_LONGEST_MS = 24 * 3600 * 1000 };
 extern const mishap_param mishap_cli_flags[];
 
-/* --caller NAME of operations whose callers name themselves, --server URL of those that run in
+/* --caller NAME of operations whose callers name themselves, --answers JSON of those that ask,
+ * --server URL of those that run in
  * sessions, --body FILE and --body-type TYPE of those that
  * take a body, --to FILE of those that answer bytes. */
 extern const mishap_param mishap_cli_bytes_flags[];

@@ -36,6 +36,7 @@ typedef struct mishap_cli {
     const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
     const char *server;                /* --server; NULL: not given */
     const char *caller;                /* --caller; NULL: not given */
+    const char *answers;               /* --answers; NULL: not given */
     const char *read_data, *read_log;  /* --data and --log of the operator; NULL: not given */
     const mishap_dialect *dialect;     /* --dialect, of a failure; NULL: not given */
     mishap_buffer body;                /* the body that was read */

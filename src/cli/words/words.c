@@ -114,8 +114,10 @@ static void hide_password(const mishap_cli_reading *r, size_t i, const char *wor
     const mishap_param *setting = i < r->flags.own ? NULL
                                                    : r->flags.settings[i - r->flags.own].setting;
     const char *address = strstr(word, "://");
-    if ((i == r->flags.store || (setting && mishap_setting_is_address(setting))) && address &&
-        strpbrk(address, "@?"))
+    bool is_address = i == r->flags.store || (setting && mishap_setting_is_address(setting)) ||
+                      strcmp(r->params[i].name, "cluster") == 0 ||
+                      strcmp(r->params[i].name, "task_store") == 0;
+    if (is_address && address && strpbrk(address, "@?"))
         mishap_system_hide_argument(address + 3);
 }
 
@@ -292,13 +294,14 @@ static const mishap_param *find_bytes_flag(const mishap_cli_reading *r, const ch
 static void take_bytes(mishap_cli_reading *r, const mishap_param *flag, mishap_text word,
                        const char *value)
 {
-    const char **to = strcmp(flag->name, "to") == 0       ? &r->cli->to
-                      : strcmp(flag->name, "server") == 0 ? &r->cli->server
-                      : strcmp(flag->name, "caller") == 0 ? &r->cli->caller
-                      : strcmp(flag->name, "data") == 0   ? &r->cli->read_data
-                      : strcmp(flag->name, "log") == 0    ? &r->cli->read_log
-                      : strcmp(flag->name, "body") == 0   ? &r->cli->body_file
-                                                          : &r->cli->body_type;
+    const char **to = strcmp(flag->name, "to") == 0        ? &r->cli->to
+                      : strcmp(flag->name, "server") == 0  ? &r->cli->server
+                      : strcmp(flag->name, "caller") == 0  ? &r->cli->caller
+                      : strcmp(flag->name, "answers") == 0 ? &r->cli->answers
+                      : strcmp(flag->name, "data") == 0    ? &r->cli->read_data
+                      : strcmp(flag->name, "log") == 0     ? &r->cli->read_log
+                      : strcmp(flag->name, "body") == 0    ? &r->cli->body_file
+                                                           : &r->cli->body_type;
     if (!value || !*value)
         mishap_cli_refuse(r, word, "missing_value", NULL);
     else if (*to)

@@ -8,11 +8,13 @@
 #include "base/media.h"
 #include "http/calls/api.h"
 #include "http/calls/fit.h"
+#include "http/calls/tasks.h"
 #include "http/calls/uploads.h"
 #include "http/wire/wire.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
 #include "operation/caller.h"
+#include "operation/sealed.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 
@@ -190,16 +192,20 @@ static bool tell_report(const mishap_http_request *request, const mishap_call *c
 /* The failure of a call, without the values that the call knows to be secret. */
 static void conclude_failure(const mishap_http_settings *settings,
                              const mishap_http_request *request, mishap_call *call, mishap *failure,
-                             mishap_http_reply *reply)
+                             bool replayed, mishap_http_reply *reply)
 {
     const mishap_secrets *secrets = mishap_call_secrets(call);
+    if (mishap_asking_is(call, failure))
+        mishap_sealed_tell(settings->served->seal, call, failure,
+                           "Send the request again with `_state` and the answers in `_answers`: "
+                           "{\"QUESTION\":{…}}; null declines.");
     mishap_hide_failure(failure, call->operation->params, secrets);
     mishap *removed = refuse_call(settings, request, call, secrets, &failure, reply);
     tell_report(request, call, secrets, failure, reply);
     put_session(reply, call);
     /* A client that cancelled its call need not be told. */
     bool cancelled = mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED;
-    if (!cancelled || removed)
+    if (!replayed && (!cancelled || removed))
         mishap_api_record(&(mishap_api_failed){ .settings = settings,
                                                 .request = request,
                                                 .reply = reply,
@@ -211,8 +217,8 @@ static void conclude_failure(const mishap_http_settings *settings,
     mishap_free(failure);
 }
 
-void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
-                         mishap_call *call, mishap *failure, mishap_http_reply *reply)
+static void conclude(const mishap_http_settings *settings, const mishap_http_request *request,
+                     mishap_call *call, mishap *failure, bool replayed, mishap_http_reply *reply)
 {
     if (!failure) {
         mishap_call_clean_document(call);
@@ -222,7 +228,19 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
     if (!failure)
         failure = put_success(reply, request, call);
     if (failure)
-        conclude_failure(settings, request, call, failure, reply);
+        conclude_failure(settings, request, call, failure, replayed, reply);
+}
+
+void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
+                         mishap_call *call, mishap *failure, mishap_http_reply *reply)
+{
+    conclude(settings, request, call, failure, false, reply);
+}
+
+void mishap_api_replay(const mishap_http_settings *settings, const mishap_http_request *request,
+                       mishap_call *call, mishap *failure, mishap_http_reply *reply)
+{
+    conclude(settings, request, call, failure, true, reply);
 }
 
 /* -- before the call --------------------------------------------------------------------------- */
@@ -233,7 +251,7 @@ void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
     mishap_text named = api->caller_field < 0 ? (mishap_text){ NULL, 0 }
                                               : request->fields[api->caller_field];
     call->boundary = MISHAP_BY_HTTP;
-    mishap_call_set_caller(call, request->caller, named, request->caller_is_free);
+    mishap_call_set_caller(call, request->caller, named, request->caller_is_free, request->scopes);
     call->owner = mishap_http_owner_of(request);
     call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
     call->remote = request->remote;
@@ -296,6 +314,16 @@ static mishap *keep_session(mishap_call *call, const mishap_http_request *reques
     return call->session.data ? NULL : mishap_out_of_memory();
 }
 
+/* The state and the answers stand beside the arguments, whose names have no such beginning. */
+static mishap *take_answers(mishap_call *call, const mishap_http_request *request,
+                            const mishap_api *api, const mishap_served *served)
+{
+    yyjson_val *body = call->reader.root;
+    mishap_api_call_come_from(call, api, request); /* the state belongs to the caller */
+    return mishap_sealed_begin(served->seal, call, yyjson_obj_get(body, "_state"),
+                               yyjson_obj_get(body, "_answers"), MISHAP_ANSWERS_PLAIN);
+}
+
 static mishap *call_operation(mishap_http_server *server, const mishap_http_request *request,
                               const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -316,6 +344,8 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
         m = mishap_api_keep_headers(call, mishap_http_settings_of(server), request);
     if (!m && operation->service && operation->service->worker)
         m = keep_session(call, request, match->state);
+    if (!m && operation->asks)
+        m = take_answers(call, request, match->state, served);
     if (m) {
         mishap_call_end(call);
         return m;
@@ -326,6 +356,8 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
         call_quickly(server, match->state, request, call, reply);
         return NULL;
     }
+    if (operation->task && mishap_api_task_begin(match->state, request, call))
+        return NULL;
     m = mishap_api_call_begin(match->state, request, call);
     if (m)
         mishap_call_end(call);

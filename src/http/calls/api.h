@@ -5,6 +5,7 @@
  *     calls.c   calls that are answered later: calls.h
  *     tails.c   … streams that wait for a change
  *     uploads.c requests with a streamed file: uploads.h
+ *     tasks.c   calls that may become tasks, and requests about tasks: tasks.h
  */
 #ifndef MISHAP_HTTP_CALLS_API_H
 #define MISHAP_HTTP_CALLS_API_H
@@ -28,6 +29,7 @@ typedef struct mishap_api {
     mishap_served *served;
     struct mishap_http_keys *keys;
     struct mishap_http_tokens *tokens; /* NULL: there is no issuer */
+    struct mishap_http_blocks *blocks; /* which callers are refused */
     mishap_buffer openapi;             /* the document, made once */
     int key_field;                     /* the place of X-Api-Key in the fields of a request */
     int session_field;                 /* … of Mishap-Session */
@@ -41,6 +43,9 @@ typedef struct mishap_api {
     uint64_t news_seen;   /* the number of changes that were processed */
     bool draining;        /* no stream may wait any more */
     size_t uploads;       /* the number of requests with a streamed file */
+
+    struct mishap_task_client *tasks; /* NULL: this server has no tasks */
+    int prefer_field;                 /* … the place of Prefer */
 } mishap_api;
 
 /* The header field that names a session, where there are any: Mishap-Session. */
@@ -57,6 +62,10 @@ void mishap_api_answer(mishap_http_server *server, const mishap_http_request *re
 /* Make a reply of the outcome of a call, and record it if it is a failure. Takes the failure. */
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
                          mishap_call *call, mishap *failure, mishap_http_reply *reply);
+
+/* The same for an outcome that was recorded before. */
+void mishap_api_replay(const mishap_http_settings *settings, const mishap_http_request *request,
+                       mishap_call *call, mishap *failure, mishap_http_reply *reply);
 
 /* Add the header fields for an answer that is bytes. */
 void mishap_api_put_bytes_fields(mishap_http_reply *reply);

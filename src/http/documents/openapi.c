@@ -138,9 +138,12 @@ static bool list_entries(document *d, const mishap_http_endpoint *further)
 {
     size_t most = 0;
     const mishap_operation *operations = d->settings->served->app->operations;
+    const mishap_operation *tasks = mishap_http_described_tasks(operations);
     for (const mishap_operation *o = operations; o && o->name; o++)
         most++;
     for (const mishap_http_endpoint *e = further; e->route; e++)
+        most++;
+    for (const mishap_operation *o = tasks; o && o->name; o++)
         most++;
     d->entries = mishap_arena_take(&d->arena, (most + 1) * sizeof *d->entries);
     if (!d->entries)
@@ -148,6 +151,8 @@ static bool list_entries(document *d, const mishap_http_endpoint *further)
     for (const mishap_operation *o = operations; o && o->name; o++)
         if (is_served(d, o))
             d->entries[d->count++] = (mishap_http_entry){ .operation = o };
+    for (const mishap_operation *o = tasks; o && o->name; o++)
+        d->entries[d->count++] = (mishap_http_entry){ .operation = o };
     for (const mishap_http_endpoint *e = further; e->route; e++)
         if (description_of(e) && !mishap_http_is_taken(d->settings->served->app, e))
             d->entries[d->count++] = (mishap_http_entry){ description_of(e), e };
@@ -340,6 +345,7 @@ static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
         any = true;
         put_parameter(b, param, name_in_path(param, operation, wording), is_tail(param, operation));
     }
+    any = mishap_http_put_preference(b, operation, any) || any;
     if (any)
         mishap_json_close(b, ']');
     if (!body && !operation->takes)
@@ -455,6 +461,7 @@ static void put_operation(document *d, const mishap_http_entry *entry,
     put_parameters(b, operation, wording);
     MISHAP_PUT(b, ",\"responses\":{");
     put_success(b, entry);
+    mishap_http_put_accepted(b, operation);
     mishap_http_put_failures(d, entry);
     MISHAP_PUT(b, "}}");
 }

@@ -47,6 +47,18 @@ void mishap_http_put_failures(mishap_http_document *d, const mishap_http_entry *
 /* Those components: responses, schemas, headers, each as a member of an open object. */
 void mishap_http_put_failure_components(const mishap_http_document *d);
 
+/* -- tasks.c ----------------------------------------------------------------------------------- */
+
+/* The endpoints about tasks, as operations; NULL: no operation is `.task`. */
+const mishap_operation *mishap_http_described_tasks(const mishap_operation *operations);
+
+/* Add the header that asks for a task to the parameters of an operation, which are open if there
+ * are `any`. False: it takes none. */
+bool mishap_http_put_preference(mishap_buffer *b, const mishap_operation *operation, bool any);
+
+/* Add the response of a call that has become a task, if it may. */
+void mishap_http_put_accepted(mishap_buffer *b, const mishap_operation *operation);
+
 /* {"$ref":"#/components/…"} */
 void mishap_http_put_reference(mishap_buffer *b, const char *place);
 

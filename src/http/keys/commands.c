@@ -1,64 +1,22 @@
-/*
- * keys add, keys list, keys remove, keys disable: the API keys of a server, beside `serve`.
- *
- * The file is never written in place. A new one is written next to it and takes its name, so a
- * server that reads at that moment sees the old keys or the new ones. A process that changes the
- * keys holds a lock on a separate file, `keys.lock`, because the file of keys is replaced by each
- * change. That file stays: it says that there were keys (operation/caller.h).
- */
-#include "http/keys/file.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/file.h>
-#include <time.h>
+/* keys add, keys list, keys remove, keys disable: the API keys of a server, beside `serve`. */
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "http/keys/blocks.h"
+#include "http/keys/in_cluster.h"
+#include "http/keys/place.h"
 #include "operation/call.h"
 
-enum { LOCK_PATIENCE_MS = 10000, LOCK_PAUSE_MS = 10 };
-
-/* The folder of the keys. All text lives as long as the call. */
-struct place {
-    const char *folder, *keys, *lock;
-    char *fresh; /* the new file, before it is renamed */
-    bool named;  /* the caller has named the folder, so failures may show it */
-};
-
-static mishap *find_place(mishap_call *call, struct place *place)
-{
-    place->named = mishap_given(call, "data");
-    place->folder = mishap_call_data_folder(call);
-    if (!place->folder)
-        return mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
-                              "Give a data folder with --data.");
-    place->keys = mishap_call_print(call, "%s/keys", place->folder);
-    place->lock = mishap_call_print(call, "%s/keys.lock", place->folder);
-    size_t size = strlen(place->folder) + sizeof "/.keys-XXXXXX";
-    place->fresh = mishap_call_take(call, size);
-    snprintf(place->fresh, size, "%s/.keys-XXXXXX", place->folder);
-    return NULL;
-}
-
-/* If the caller has named the folder, the failure says which file it was. */
-static mishap *tell_place(const struct place *place, mishap *failure)
-{
-    return place->named ? mishap_tell(failure, "file", place->keys) : failure;
-}
-
-static void warn_of_readers(mishap_call *call, const struct place *place)
+static void warn_of_readers(mishap_call *call, const mishap_key_place *place)
 {
     char line[4400];
-    if (mishap_key_file_advise(place->folder, place->keys, place->named ? place->keys : "keys",
+    if (mishap_key_file_advise(place->folder, place->file, place->named ? place->file : "keys",
                                line, sizeof line))
         mishap_warn(call, "%s", line);
 }
 
 /* Warn if no key is left and callers still cannot name themselves. */
-static void warn_of_none(mishap_call *call, const struct place *place)
+static void warn_of_none(mishap_call *call, const mishap_key_place *place)
 {
     if (mishap_caller_keys_of(place->folder) == MISHAP_CALLER_KEYS_GONE)
         mishap_warn(call, "%s",
@@ -66,115 +24,34 @@ static void warn_of_none(mishap_call *call, const struct place *place)
                     "until `keys disable` allows it.");
 }
 
-static mishap *unwritable(const char *path, int error)
-{
-    return mishap_key_blame(mishap_raise(OUTPUT_FAILED, "Cannot write the file of API keys."),
-                            error, path);
-}
-
 static bool is_of_operator(const char *name)
 {
     return strcmp(name, MISHAP_KEY_OPERATOR) == 0;
 }
 
-/* -- the lock ---------------------------------------------------------------------------------- */
-
-/* The folder and those above it, for this user only. */
-static mishap *make_folder(mishap_call *call, const char *folder)
-{
-    char *path = mishap_call_take(call, strlen(folder) + 1);
-    memcpy(path, folder, strlen(folder) + 1);
-    return mishap_system_make_folder(path) ? NULL : unwritable(folder, errno);
-}
-
-/* A new file gets owner and mode of the file that it replaces. Only root can change the owner;
- * otherwise it stays with the user who made it. */
-static void make_alike(int file, const struct place *place)
-{
-    struct stat old;
-    if (stat(place->keys, &old) != 0) {
-        mishap_key_give_to_owner(file, place->folder);
-    } else if (fchown(file, old.st_uid, old.st_gid) == 0 ||
-               fchown(file, (uid_t)-1, old.st_gid) == 0) {
-        if (fchmod(file, old.st_mode & 0666) != 0)
-            errno = 0;
-    }
-}
-
-static int open_lock(const struct place *place)
-{
-    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-    int file = open(place->lock, flags | O_CREAT | O_EXCL, 0600);
-    if (file >= 0)
-        mishap_key_give_to_owner(file, place->folder);
-    else if (errno == EEXIST)
-        file = open(place->lock, flags);
-    return file;
-}
-
-/* Wait for the lock, which is released when the file is closed. */
-static mishap *take_lock(const struct place *place, int *out)
-{
-    int file = open_lock(place);
-    if (file < 0)
-        return unwritable(place->lock, errno);
-    for (int waited = 0; flock(file, LOCK_EX | LOCK_NB) != 0; waited += LOCK_PAUSE_MS) {
-        int error = errno;
-        if (error == EWOULDBLOCK && waited < LOCK_PATIENCE_MS) {
-            nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_MS * 1000000L }, NULL);
-            continue;
-        }
-        close(file);
-        return error == EWOULDBLOCK
-                   ? mishap_note(mishap_raise(LOCKED, "Another process is changing the API keys."),
-                                 "file", place->lock)
-                   : unwritable(place->lock, error);
-    }
-    *out = file;
-    return NULL;
-}
-
-/* -- the file ---------------------------------------------------------------------------------- */
-
-/* Replace the old file by a new one. */
-static mishap *replace_file(const struct place *place, const mishap_buffer *text)
-{
-    if (text->failed)
-        return mishap_out_of_memory();
-    int file = mkostemp(place->fresh, O_CLOEXEC); /* with mode 0600 */
-    if (file < 0)
-        return unwritable(place->keys, errno);
-    make_alike(file, place);
-    int error = mishap_key_write(file, mishap_buffer_text(text));
-    if (close(file) != 0 && !error)
-        error = errno;
-    if (!error && rename(place->fresh, place->keys) != 0)
-        error = errno;
-    if (!error) {
-        mishap_key_keep_folder(place->folder);
-        return NULL;
-    }
-    unlink(place->fresh);
-    return unwritable(place->keys, error);
-}
-
 /* -- keys add ---------------------------------------------------------------------------------- */
 
+/* A new key. */
+struct added {
+    const char *name, *key;
+    unsigned scopes;
+};
+
 /* The usual scopes are left out, as they are in files that are older than scopes. */
-static void put_line(mishap_buffer *b, const char *name, const char *key, unsigned scopes)
+static void put_line(mishap_buffer *b, const mishap_scope *declared, const struct added *added)
 {
     unsigned char hash[MISHAP_KEY_HASH];
     char digits[2 * MISHAP_KEY_HASH];
-    mishap_key_hash(mishap_text_of(key), hash);
-    mishap_buffer_put_text(b, mishap_text_of(name));
+    mishap_key_hash(mishap_text_of(added->key), hash);
+    mishap_buffer_put_text(b, mishap_text_of(added->name));
     MISHAP_PUT(b, " ");
     mishap_hex_write(digits, hash, sizeof hash);
     mishap_buffer_put(b, digits, sizeof digits);
     MISHAP_PUT(b, " ");
     mishap_clock_put_timestamp(b, mishap_clock_now_ms());
-    if (scopes != MISHAP_SCOPES_USUAL) {
+    if (added->scopes != MISHAP_SCOPES_USUAL) {
         MISHAP_PUT(b, " ");
-        mishap_scopes_put(b, scopes);
+        mishap_scopes_put(b, declared, added->scopes, ',');
     }
     MISHAP_PUT(b, "\n");
 }
@@ -189,15 +66,16 @@ static mishap *already_exists(mishap_text name)
     return mishap_suggest(m, "Choose another name, or remove that key first.");
 }
 
-static mishap *add_line(const struct place *place, const char *name, const char *key,
-                        unsigned scopes)
+static mishap *add_line(const mishap_key_place *place, const mishap_scope *declared,
+                        const struct added *added)
 {
+    const char *name = added->name;
     mishap_key_file file = { 0 };
     mishap_buffer *text = &file.text;
     int lock = -1;
-    mishap *failure = take_lock(place, &lock);
+    mishap *failure = mishap_key_place_lock(place, &lock);
     if (!failure)
-        failure = mishap_key_file_read(place->keys, &file);
+        failure = mishap_key_file_read(place->file, declared, &file);
     if (failure)
         goto done;
     if (mishap_key_file_find(&file, mishap_text_of(name)) ||
@@ -215,8 +93,8 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         MISHAP_PUT(text, HEADING);
     else if (text->data[text->length - 1] != '\n')
         MISHAP_PUT(text, "\n");
-    put_line(text, name, key, scopes);
-    failure = replace_file(place, text);
+    put_line(text, declared, added);
+    failure = mishap_key_place_replace(place, text);
 done:
     mishap_key_file_release(&file);
     if (lock >= 0)
@@ -226,11 +104,16 @@ done:
 
 static mishap *no_such_scope(mishap_call *call, mishap_text name)
 {
-    mishap_text near = mishap_scope_nearest(name);
-    mishap *m = mishap_raise(ARG_ERROR,
-                             "There is no scope `%.*s`. A scope is call, metrics or "
-                             "operator.",
-                             (int)mishap_utf8_cut(name, 40), name.data ? name.data : "");
+    mishap_buffer known = { 0 };
+    mishap_text near = mishap_scope_nearest(call->app->scopes, name);
+    mishap_scopes_put(&known, call->app->scopes, MISHAP_SCOPES_ALL, ' ');
+    mishap_text all = mishap_buffer_text(&known);
+    mishap *m = known.failed
+                    ? mishap_out_of_memory()
+                    : mishap_raise(ARG_ERROR, "There is no scope `%.*s`. The scopes are: %.*s.",
+                                   (int)mishap_utf8_cut(name, 40), name.data ? name.data : "",
+                                   (int)all.length, all.data);
+    mishap_buffer_release(&known);
     return near.data ? mishap_suggest(m, mishap_call_print(call, "Did you mean `%.*s`?",
                                                            (int)near.length, near.data))
                      : m;
@@ -243,7 +126,7 @@ static mishap *read_scopes(mishap_call *call, unsigned *scopes)
     for (const mishap_call *item = mishap_first(call, "scope"); item; item = mishap_next(item)) {
         mishap_text list = mishap_text_of(mishap_string(item, "")), name;
         while (mishap_scopes_next(&list, &name)) {
-            unsigned scope = mishap_scope_find(name);
+            unsigned scope = mishap_scope_find(call->app->scopes, name);
             if (!scope)
                 return no_such_scope(call, name);
             *scopes |= scope;
@@ -252,29 +135,37 @@ static mishap *read_scopes(mishap_call *call, unsigned *scopes)
     return NULL;
 }
 
-static mishap *run_add(mishap_call *call)
+static mishap *add_to_folder(mishap_call *call, const struct added *added)
 {
-    unsigned scopes;
-    struct place place;
-    char key[MISHAP_KEY_LENGTH + 1];
-    const char *name = mishap_string(call, "name");
-    mishap *failure = read_scopes(call, &scopes);
-    if (!failure)
-        failure = find_place(call, &place);
+    mishap_key_place place;
+    mishap *failure = mishap_key_place_find(call, "keys", &place);
     if (failure)
         return failure;
-    if (!mishap_key_make(key))
-        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
-    failure = make_folder(call, place.folder);
+    failure = mishap_key_place_make(call, &place);
     if (!failure)
-        failure = add_line(&place, name, key, scopes);
+        failure = add_line(&place, call->app->scopes, added);
+    if (!failure)
+        warn_of_readers(call, &place);
+    return failure ? mishap_key_place_tell(&place, failure) : NULL;
+}
+
+static mishap *run_add(mishap_call *call)
+{
+    char key[MISHAP_KEY_LENGTH + 1];
+    struct added added = { mishap_string(call, "name"), key, 0 };
+    mishap *failure = read_scopes(call, &added.scopes);
+    if (!failure && !mishap_key_make(key))
+        failure = mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
+    if (!failure)
+        failure = mishap_keys_are_in_cluster(call)
+                      ? mishap_keys_cluster_add(call, added.name, key, added.scopes)
+                      : add_to_folder(call, &added);
     if (failure)
-        return tell_place(&place, failure);
-    warn_of_readers(call, &place);
-    mishap_answer_member(call, "name", name);
+        return failure;
+    mishap_answer_member(call, "name", added.name);
     mishap_answer_member(call, "key", (const char *)key);
     mishap_buffer words = { 0 };
-    mishap_scopes_put(&words, scopes);
+    mishap_scopes_put(&words, call->app->scopes, added.scopes, ',');
     mishap_buffer_put_char(&words, '\0');
     if (!words.failed)
         mishap_answer_member(call, "scopes", (const char *)words.data);
@@ -285,53 +176,83 @@ static mishap *run_add(mishap_call *call)
 
 /* -- keys list --------------------------------------------------------------------------------- */
 
-static void put_listed(mishap_buffer *json, const mishap_key_line *line)
+static void put_listed(mishap_buffer *json, const mishap_scope *declared,
+                       const mishap_key_line *line)
 {
     mishap_json_open(json, '{');
     MISHAP_JSON_TEXT_MEMBER(json, "name", line->name);
     MISHAP_JSON_TEXT_MEMBER(json, "created", line->created);
     MISHAP_JSON_KEY(json, "scopes");
     MISHAP_PUT(json, "\"");
-    mishap_scopes_put(json, line->scopes);
+    mishap_scopes_put(json, declared, line->scopes, ',');
     MISHAP_PUT(json, "\"");
     mishap_json_close(json, '}');
 }
 
+/* Callers that are blocked, if there are any: keys, and subjects of tokens. */
+static mishap *put_blocked(mishap_call *call, const mishap_key_place *place, mishap_buffer *json)
+{
+    mishap_block_file file;
+    mishap *failure = mishap_block_file_read(
+        mishap_call_print(call, "%s/" MISHAP_BLOCKS_FILE, place->folder), &file);
+    if (!failure && file.count) {
+        MISHAP_JSON_KEY(json, "blocked");
+        mishap_json_open(json, '[');
+        for (size_t i = 0; i < file.count; i++) {
+            mishap_json_open(json, '{');
+            MISHAP_JSON_TEXT_MEMBER(json, "name", file.lines[i].name);
+            MISHAP_JSON_TEXT_MEMBER(json, "since", file.lines[i].since);
+            mishap_json_close(json, '}');
+        }
+        mishap_json_close(json, ']');
+    }
+    mishap_block_file_release(&file);
+    return failure;
+}
+
 static mishap *run_list(mishap_call *call)
 {
-    struct place place;
+    mishap_key_place place = { 0 };
     mishap_key_file file = { 0 };
     mishap_buffer json = { 0 };
-    mishap *failure = find_place(call, &place);
+    bool in_cluster = mishap_keys_are_in_cluster(call);
+    mishap *failure = in_cluster ? NULL : mishap_key_place_find(call, "keys", &place);
     if (failure)
         return failure;
-    failure = mishap_key_file_read(place.keys, &file);
+    failure = in_cluster ? mishap_keys_cluster_read(call, &file)
+                         : mishap_key_file_read(place.file, call->app->scopes, &file);
     if (failure)
         goto done;
-    warn_of_readers(call, &place);
-    warn_of_none(call, &place);
+    if (!in_cluster) {
+        warn_of_readers(call, &place);
+        warn_of_none(call, &place);
+    }
     mishap_json_open(&json, '{');
     MISHAP_JSON_KEY(&json, "keys");
     mishap_json_open(&json, '[');
     mishap_key_line own;
     char created[MISHAP_KEY_CREATED + 1];
-    bool has_own = mishap_key_operator_line(place.folder, &own, created);
+    bool has_own = !in_cluster && mishap_key_operator_line(place.folder, &own, created);
     for (size_t i = 0; i < file.count; i++) {
         if (has_own && mishap_key_order(own.name, file.lines[i].name) <= 0) {
-            put_listed(&json, &own);
+            put_listed(&json, call->app->scopes, &own);
             has_own = false;
         }
-        put_listed(&json, &file.lines[i]);
+        put_listed(&json, call->app->scopes, &file.lines[i]);
     }
     if (has_own)
-        put_listed(&json, &own);
-    MISHAP_PUT(&json, "]}");
+        put_listed(&json, call->app->scopes, &own);
+    MISHAP_PUT(&json, "]");
+    failure = in_cluster ? NULL : put_blocked(call, &place, &json);
+    if (failure)
+        goto done;
+    MISHAP_PUT(&json, "}");
     mishap_buffer_put_char(&json, '\0');
     failure = json.failed ? mishap_out_of_memory() : mishap_answer(call, json.data);
 done:
     mishap_buffer_release(&json);
     mishap_key_file_release(&file);
-    return failure ? tell_place(&place, failure) : NULL;
+    return failure ? mishap_key_place_tell(&place, failure) : NULL;
 }
 
 /* -- keys remove ------------------------------------------------------------------------------- */
@@ -352,20 +273,20 @@ static void put_without(mishap_buffer *b, const mishap_key_file *file, mishap_te
     mishap_buffer_put(b, file->text.data + after, file->text.length - after);
 }
 
-static mishap *remove_line(const struct place *place, const char *name)
+static mishap *remove_line(const mishap_key_place *place, const char *name)
 {
     mishap_key_file file;
     mishap_buffer text = { 0 };
     int lock = -1;
     /* First searched without the lock: if there is nothing to remove, nothing is created. */
-    mishap *failure = mishap_key_file_read(place->keys, &file);
+    mishap *failure = mishap_key_file_read(place->file, NULL, &file);
     if (!failure && !mishap_key_file_find(&file, mishap_text_of(name)))
         failure = no_such_key(name);
     mishap_key_file_release(&file);
     if (!failure)
-        failure = take_lock(place, &lock);
+        failure = mishap_key_place_lock(place, &lock);
     if (!failure)
-        failure = mishap_key_file_read(place->keys, &file);
+        failure = mishap_key_file_read(place->file, NULL, &file);
     if (failure)
         goto done;
     const mishap_key_line *line = mishap_key_file_find(&file, mishap_text_of(name));
@@ -374,7 +295,7 @@ static mishap *remove_line(const struct place *place, const char *name)
         goto done;
     }
     put_without(&text, &file, line->whole);
-    failure = replace_file(place, &text);
+    failure = mishap_key_place_replace(place, &text);
 done:
     mishap_buffer_release(&text);
     mishap_key_file_release(&file);
@@ -385,9 +306,11 @@ done:
 
 static mishap *run_remove(mishap_call *call)
 {
-    struct place place;
+    mishap_key_place place;
     const char *name = mishap_string(call, "name");
-    mishap *failure = find_place(call, &place);
+    if (mishap_keys_are_in_cluster(call))
+        return mishap_keys_cluster_remove(call);
+    mishap *failure = mishap_key_place_find(call, "keys", &place);
     if (failure)
         return failure;
     failure = remove_line(&place, name);
@@ -397,7 +320,7 @@ static mishap *run_remove(mishap_call *call)
         failure = NULL;
     }
     if (failure)
-        return tell_place(&place, failure);
+        return mishap_key_place_tell(&place, failure);
     warn_of_readers(call, &place);
     warn_of_none(call, &place);
     mishap_answer_member(call, "name", name);
@@ -407,13 +330,13 @@ static mishap *run_remove(mishap_call *call)
 /* -- keys disable ------------------------------------------------------------------------------ */
 
 /* Write the line `disabled` into the file, unless it is there. */
-static mishap *put_disabled(const struct place *place)
+static mishap *put_disabled(const mishap_key_place *place)
 {
     mishap_key_file file = { 0 };
     int lock = -1;
-    mishap *failure = take_lock(place, &lock);
+    mishap *failure = mishap_key_place_lock(place, &lock);
     if (!failure)
-        failure = mishap_key_file_read(place->keys, &file);
+        failure = mishap_key_file_read(place->file, NULL, &file);
     if (failure || (file.disabled.data && !file.count))
         goto done;
     if (file.count) {
@@ -425,7 +348,7 @@ static mishap *put_disabled(const struct place *place)
     if (file.text.length && file.text.data[file.text.length - 1] != '\n')
         MISHAP_PUT(&file.text, "\n");
     MISHAP_PUT(&file.text, MISHAP_CALLER_DISABLED "\n");
-    failure = replace_file(place, &file.text);
+    failure = mishap_key_place_replace(place, &file.text);
 done:
     mishap_key_file_release(&file);
     if (lock >= 0)
@@ -435,44 +358,39 @@ done:
 
 static mishap *run_disable(mishap_call *call)
 {
-    struct place place;
-    mishap *failure = find_place(call, &place);
+    mishap_key_place place;
+    if (mishap_keys_are_in_cluster(call))
+        return mishap_keys_cluster_disable(call);
+    mishap *failure = mishap_key_place_find(call, "keys", &place);
     if (failure)
         return failure;
-    failure = make_folder(call, place.folder);
+    failure = mishap_key_place_make(call, &place);
     if (!failure)
         failure = put_disabled(&place);
     if (failure)
-        return tell_place(&place, failure);
+        return mishap_key_place_tell(&place, failure);
     warn_of_readers(call, &place);
     return mishap_answer_member(call, "disabled", (bool)true);
 }
 
 /* -- the operations ---------------------------------------------------------------------------- */
 
-#define NAME_PARAM                                                                                 \
-    {                                                                                              \
-        "name", MISHAP_STRING, .required = true, .pattern = MISHAP_KEY_NAME_PATTERN,               \
-                               .looks = MISHAP_KEY_NAME_LOOKS, .placeholder = "NAME",              \
-                               .help = "Name of the client that uses the key"                      \
-    }
-#define DATA_PARAM                                                                                 \
-    {                                                                                              \
-        "data", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "DIR",          \
-                               .help = "Data folder of the server"                                 \
-    }
-
 static const mishap_param scope_item = { "item", MISHAP_STRING, .length = { 1, 100 } };
 static const mishap_param add_params[] = {
-    NAME_PARAM,
-    { "scope", MISHAP_ARRAY, .items = &scope_item, .length = { 1, 10 }, .placeholder = "SCOPE",
-      .help = "call, metrics or operator; several with commas, or with several flags. By default "
-              "call,metrics" },
-    DATA_PARAM,
+    MISHAP_KEYS_NAME_PARAM,
+    { "scope", MISHAP_ARRAY, .items = &scope_item, .length = { 1, 30 }, .placeholder = "SCOPE",
+      .help = "call, metrics, operator or a scope of the program; several with commas, or with "
+              "several flags. By default all but operator" },
+    MISHAP_KEYS_DATA_PARAM,
+    MISHAP_KEYS_CLUSTER_PARAM,
     { 0 },
 };
-static const mishap_param name_and_data[] = { NAME_PARAM, DATA_PARAM, { 0 } };
-static const mishap_param data_alone[] = { DATA_PARAM, { 0 } };
+static const mishap_param name_and_data[] = {
+    MISHAP_KEYS_NAME_PARAM, MISHAP_KEYS_DATA_PARAM, MISHAP_KEYS_CLUSTER_PARAM, { 0 }
+};
+static const mishap_param data_alone[] = { MISHAP_KEYS_DATA_PARAM,
+                                           MISHAP_KEYS_CLUSTER_PARAM,
+                                           { 0 } };
 
 static const mishap_param add_answers[] = {
     { "name", MISHAP_STRING, .required = true },
@@ -489,8 +407,15 @@ static const mishap_param listed_members[] = {
     { 0 },
 };
 static const mishap_param listed = { "", MISHAP_OBJECT, .members = listed_members };
+static const mishap_param blocked_members[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "since", MISHAP_STRING, .required = true, .help = "Time of the block, in UTC" },
+    { 0 },
+};
+static const mishap_param blocked = { "", MISHAP_OBJECT, .members = blocked_members };
 static const mishap_param list_answers[] = {
     { "keys", MISHAP_ARRAY, .required = true, .items = &listed, .help = "By name" },
+    { "blocked", MISHAP_ARRAY, .items = &blocked, .help = "Callers that are refused, by name" },
     { 0 },
 };
 static const mishap_param remove_answers[] = {
@@ -530,12 +455,13 @@ const mishap_operation mishap_keys_add = {
                    "as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. The name of the key then "
                    "identifies the client, for example in the access log. A running server accepts "
                    "the key after one or two seconds.\n\nThe scope call is for operations, metrics "
-                   "for /metrics, and operator for the private side of failures (/incidents).",
+                   "for /metrics, and operator for the private side of failures (/incidents). "
+                   "Operations may need other scopes of the program as well.",
     .params = add_params,
     .run = run_add,
     .local = true,
-    .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE,
-                            OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED,
+                            UNAVAILABLE, TIMEOUT),
     .danger = MISHAP_MUTATING,
     .examples = add_examples,
     .group = "Server",
@@ -551,7 +477,7 @@ const mishap_operation mishap_keys_list = {
     .params = data_alone,
     .run = run_list,
     .local = true,
-    .raises = MISHAP_RAISES(NOT_CONFIGURED, INPUT_UNREADABLE),
+    .raises = MISHAP_RAISES(NOT_CONFIGURED, INPUT_UNREADABLE, UNAVAILABLE),
     .examples = list_examples,
     .group = "Server",
     .answers = list_answers,
@@ -568,7 +494,8 @@ const mishap_operation mishap_keys_remove = {
     .params = name_and_data,
     .run = run_remove,
     .local = true,
-    .raises = MISHAP_RAISES(NOT_FOUND, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(NOT_FOUND, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED,
+                            UNAVAILABLE, TIMEOUT),
     .danger = MISHAP_DESTRUCTIVE,
     .examples = remove_examples,
     .group = "Server",
@@ -585,7 +512,8 @@ const mishap_operation mishap_keys_disable = {
     .params = data_alone,
     .run = run_disable,
     .local = true,
-    .raises = MISHAP_RAISES(CONFLICT, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(CONFLICT, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED,
+                            UNAVAILABLE, TIMEOUT),
     .danger = MISHAP_MUTATING,
     .examples = disable_examples,
     .group = "Server",

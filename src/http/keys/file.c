@@ -38,8 +38,7 @@ static bool is_time(const char *text)
     return true;
 }
 
-/* A line without its line feed. */
-static bool read_line(mishap_text line, mishap_key_line *key)
+bool mishap_key_line_read(mishap_text line, const mishap_scope *declared, mishap_key_line *key)
 {
     const char *space = memchr(line.data, ' ', line.length);
     if (!space)
@@ -54,7 +53,8 @@ static bool read_line(mishap_text line, mishap_key_line *key)
     key->scopes = MISHAP_SCOPES_USUAL;
     if (rest.length &&
         (rest.data[0] != ' ' ||
-         !mishap_scopes_read((mishap_text){ rest.data + 1, rest.length - 1 }, &key->scopes)))
+         !mishap_scopes_read(declared, (mishap_text){ rest.data + 1, rest.length - 1 },
+                             &key->scopes)))
         return false;
     return is_name(key->name) && mishap_hex_read(hash, key->hash, MISHAP_KEY_HASH) && *gap == ' ' &&
            is_time(created);
@@ -205,7 +205,7 @@ done:
     return failure;
 }
 
-static mishap *read_lines(const char *path, mishap_key_file *file)
+static mishap *read_lines(const char *path, const mishap_scope *declared, mishap_key_file *file)
 {
     const char *at = file->text.data, *end = at + file->text.length;
     for (size_t number = 1; at < end; number++) {
@@ -218,7 +218,7 @@ static mishap *read_lines(const char *path, mishap_key_file *file)
             file->disabled = (mishap_text){ at, (size_t)(next - at) };
         } else if (line.length && line.data[0] != '#') {
             *key = (mishap_key_line){ .whole = { at, (size_t)(next - at) }, .number = number };
-            if (!read_line(line, key))
+            if (!mishap_key_line_read(line, declared, key))
                 return broken_line(path, number, "is not a key");
             file->count++;
         }
@@ -267,20 +267,25 @@ static mishap *sort_lines(const char *path, mishap_key_file *file)
     return NULL;
 }
 
-mishap *mishap_key_file_read(const char *path, mishap_key_file *file)
+mishap *mishap_key_file_read(const char *path, const mishap_scope *declared, mishap_key_file *file)
 {
-    size_t most = 1;
     *file = (mishap_key_file){ 0 };
     mishap *failure = read_text(path, file);
-    if (failure || file->text.length == 0)
-        return failure;
+    return failure ? failure : mishap_key_file_parse(path, declared, file);
+}
+
+mishap *mishap_key_file_parse(const char *path, const mishap_scope *declared, mishap_key_file *file)
+{
+    size_t most = 1;
+    if (file->text.length == 0)
+        return NULL;
     for (size_t i = 0; i < file->text.length; i++)
         most += file->text.data[i] == '\n';
     file->lines = mishap_allocate(most * sizeof *file->lines);
     file->by_hash = mishap_allocate(most * sizeof *file->by_hash);
     if (!file->lines || !file->by_hash)
         return mishap_out_of_memory();
-    failure = read_lines(path, file);
+    mishap *failure = read_lines(path, declared, file);
     return failure ? failure : sort_lines(path, file);
 }
 

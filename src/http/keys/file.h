@@ -6,11 +6,12 @@
  *     grafana 77ab…(64 digits) 2026-11-17T10:20:30.123Z metrics
  *
  * One line a key: its name, the SHA-256 of the key, when it was made, and its scopes, separated by
- * commas. A line without scopes has those that every key had once: call and metrics. Without any
- * key, the line `disabled` says that keys are not used any more; a file that has neither is taken
- * for a mistake (operation/caller.h). The key itself is stored nowhere. It is 32 random bytes, so a
- * brute-force search is impossible even with a fast hash. A slow hash, as for passwords, would only
- * make every request slower.
+ * commas. A line without scopes has all but `operator`: such a key may be older than scopes, or
+ * than those of the program. A scope that the program does not declare (any more) allows nothing.
+ * Without any key, the line `disabled` says that keys are not used any more; a file that has
+ * neither is taken for a mistake (operation/caller.h). The key itself is stored nowhere. It is 32
+ * random bytes, so a brute-force search is impossible even with a fast hash. A slow hash, as for
+ * passwords, would only make every request slower.
  */
 #ifndef MISHAP_HTTP_KEYS_FILE_H
 #define MISHAP_HTTP_KEYS_FILE_H
@@ -38,7 +39,7 @@ typedef struct mishap_key_line {
     mishap_text name;
     mishap_text created;
     unsigned char hash[MISHAP_KEY_HASH];
-    unsigned scopes; /* base/scope.h */
+    unsigned scopes; /* base/scope.h; without those that they imply */
     size_t number;   /* of the line, from 1 */
 } mishap_key_line;
 
@@ -62,9 +63,17 @@ typedef struct mishap_key_file {
 /*
  * Read the file at a path. One that is not there has no keys. INPUT_UNREADABLE if it cannot be
  * read; NOT_CONFIGURED, with the number of the line and never what stands in it, if a line is no
- * key or has a name or a key that an earlier line has. Release the result in any case.
+ * key or has a name or a key that an earlier line has. `declared` are the scopes of the program.
+ * Release the result in any case.
  */
-mishap *mishap_key_file_read(const char *path, mishap_key_file *file);
+mishap *mishap_key_file_read(const char *path, const mishap_scope *declared, mishap_key_file *file);
+
+/* … the text of a file that was read already: file->text. The rest of the file is empty. */
+mishap *mishap_key_file_parse(const char *path, const mishap_scope *declared,
+                              mishap_key_file *file);
+
+/* Read one line, without its line feed. False: it is no key. */
+bool mishap_key_line_read(mishap_text line, const mishap_scope *declared, mishap_key_line *key);
 void mishap_key_file_release(mishap_key_file *file);
 
 /* The state in which the file is now. */

@@ -6,8 +6,10 @@
  * stored hashes. The final comparison takes constant time.
  */
 #include "http/keys/file.h"
+#include "operation/operation.h"
 
 #include <endian.h>
+#include <stdatomic.h>
 #include <strings.h>
 
 /* -- the keys of a server ---------------------------------------------------------------------- */
@@ -48,7 +50,12 @@ struct mishap_http_keys {
     mishap_key_stamp tried; /* … and this is the state of the file that was reported */
     void (*removed)(void *context, uint64_t key); /* NULL: not wanted */
     void *context;
-    const char *folder; /* behind the path */
+    const mishap_scope *declared;        /* the scopes of the program, or NULL */
+    const _Atomic int64_t *confirmed_ns; /* NULL: there is no cluster */
+    int64_t stale_ns;
+    bool stale;             /* the keys were not confirmed for so long: none is accepted */
+    const char *folder;     /* of the file, and … */
+    const char *own_folder; /* … of the key of the operator; behind the path */
     char path[];
 };
 
@@ -113,7 +120,7 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
         const mishap_key_line *line = file->by_hash[i];
         memcpy(known[i].hash, line->hash, MISHAP_KEY_HASH);
         known[i].name = by_name[line - file->lines].data;
-        known[i].scopes = line->scopes;
+        known[i].scopes = mishap_scopes_expand(keys->declared, line->scopes);
     }
     struct known *old = keys->known;
     size_t count = keys->count;
@@ -141,10 +148,10 @@ static mishap *load_own(mishap_http_keys *keys)
 {
     char key[MISHAP_KEY_LENGTH + 1];
     struct known old = keys->own;
-    mishap_key_stamp now = mishap_key_operator_stamp(keys->folder);
+    mishap_key_stamp now = mishap_key_operator_stamp(keys->own_folder);
     if (is_same_file(&now, &keys->own_stamp))
         return NULL;
-    mishap *failure = mishap_key_operator_read(keys->folder, key);
+    mishap *failure = mishap_key_operator_read(keys->own_folder, key);
     keys->own_stamp = failure ? (mishap_key_stamp){ .size = -1 } : now;
     keys->own = (struct known){ 0 };
     if (key[0]) {
@@ -166,33 +173,46 @@ static mishap *load_own(mishap_http_keys *keys)
 static mishap *load_keys(mishap_http_keys *keys)
 {
     mishap_key_file file;
-    mishap *failure = mishap_key_file_read(keys->path, &file);
+    mishap *failure = mishap_key_file_read(keys->path, keys->declared, &file);
     if (!failure)
         failure = adopt(keys, &file);
     mishap_key_file_release(&file);
     return failure;
 }
 
-mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out)
+mishap *mishap_http_keys_make_in(const char *folder, const char *data, const mishap_scope *declared,
+                                 mishap_http_keys **out)
 {
-    size_t length = strlen(data);
-    size_t path = length + sizeof "/keys";
-    mishap_http_keys *keys = mishap_allocate(sizeof *keys + path + length + 1);
+    size_t length = strlen(folder), path = length + sizeof "/keys", own = path + length + 1;
+    mishap_http_keys *keys = mishap_allocate(sizeof *keys + own + strlen(data) + 1);
     *out = keys;
     if (!keys)
         return mishap_out_of_memory();
-    *keys = (mishap_http_keys){ .unsound = true, .tried = { .size = -1 } };
+    *keys = (mishap_http_keys){ .unsound = true, .tried = { .size = -1 }, .declared = declared };
     mishap_arena_init(&keys->names, NULL, 0);
-    memcpy(keys->path, data, length);
+    memcpy(keys->path, folder, length);
     memcpy(keys->path + length, "/keys", sizeof "/keys");
-    memcpy(keys->path + path, data, length + 1);
-    keys->folder = keys->path + path;
+    keys->folder = memcpy(keys->path + path, folder, length + 1);
+    keys->own_folder = memcpy(keys->path + own, data, strlen(data) + 1);
     return NULL;
 }
 
-mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
+mishap *mishap_http_keys_make(const char *data, const mishap_scope *declared,
+                              mishap_http_keys **out)
 {
-    mishap *failure = mishap_http_keys_make(data, out);
+    return mishap_http_keys_make_in(data, data, declared, out);
+}
+
+mishap *mishap_http_keys_open(const char *data, const mishap_scope *declared,
+                              mishap_http_keys **out)
+{
+    return mishap_http_keys_open_in(data, data, declared, out);
+}
+
+mishap *mishap_http_keys_open_in(const char *folder, const char *data, const mishap_scope *declared,
+                                 mishap_http_keys **out)
+{
+    mishap *failure = mishap_http_keys_make_in(folder, data, declared, out);
     if (!failure)
         failure = load_keys(*out);
     if (!failure)
@@ -222,12 +242,35 @@ static mishap *are_gone(void)
         MISHAP_CALLER_KEYS_ADVICE);
 }
 
+static mishap *are_stale(void)
+{
+    return mishap_suggest(mishap_raise(UNAVAILABLE,
+                                       "The API keys of the cluster could not be read for too "
+                                       "long. All keys are refused until they can be read."),
+                          "See why the database cannot be used: standard error of the server says "
+                          "so.");
+}
+
+/* Acquire: the file that was written before this time is seen. Returns what was true before. */
+static bool look_at_age(mishap_http_keys *keys)
+{
+    bool before = keys->stale;
+    if (keys->confirmed_ns)
+        keys->stale = mishap_clock_monotonic_ns() -
+                          atomic_load_explicit(keys->confirmed_ns, memory_order_acquire) >
+                      keys->stale_ns;
+    return before;
+}
+
 /* A file that could not be read is tried again even if it looks unchanged: new permissions, or free
  * memory, do not show in its stamp. */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
 {
+    bool was_stale = look_at_age(keys); /* before the file, which is written first */
     mishap_key_stamp now = mishap_key_file_stamp(keys->path);
     mishap *own = load_own(keys);
+    if (!own && keys->stale && !was_stale)
+        own = are_stale();
     if (own)
         return own; /* the other keys follow the next time */
     if (!keys->unsound && is_same_file(&now, &keys->stamp))
@@ -249,6 +292,13 @@ mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
     return NULL;
 }
 
+void mishap_http_keys_expire(mishap_http_keys *keys, const _Atomic int64_t *confirmed_ns,
+                             int64_t stale_ns)
+{
+    keys->confirmed_ns = confirmed_ns;
+    keys->stale_ns = stale_ns;
+}
+
 void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
                             void *context)
 {
@@ -263,7 +313,7 @@ size_t mishap_http_keys_count(const mishap_http_keys *keys)
 
 bool mishap_http_keys_are_unused(const mishap_http_keys *keys)
 {
-    return !keys->unsound && !keys->used;
+    return !keys->unsound && !keys->stale && !keys->used;
 }
 
 bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
@@ -351,7 +401,7 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
                          mishap_raise(AUTH_REQUIRED, "An API key is required."),
                          "Send an API key as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
                    : NULL;
-    if (keys && keys->unsound)
+    if (keys && (keys->unsound || keys->stale))
         return mishap_retry_after(
             mishap_raise(UNAVAILABLE, "The server cannot check API keys at the moment."), 1000);
     if (bearer.data && own.data && !mishap_text_equal(bearer, own))
@@ -366,14 +416,14 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
 }
 
 /* The same words for every path: they do not say what there is. */
-mishap *mishap_http_keys_permit(const mishap_http_request *request, unsigned scope)
+mishap *mishap_http_keys_permit(const mishap_app *app, const mishap_http_request *request,
+                                unsigned scopes)
 {
-    if (!scope || request->scopes & scope)
-        return NULL;
-    mishap *m = mishap_raise(FORBIDDEN, "The %s does not have the scope `%s`.",
-                             request->has_token ? "access token" : "API key",
-                             mishap_scope_name(scope));
-    return mishap_suggest(m, request->has_token
-                                 ? "Get an access token with this scope."
-                                 : "Ask the operator of this server for a key with this scope.");
+    static const char *const advice[] = {
+        "Ask the operator of this server for a key with this scope.",
+        "Get an access token with this scope."
+    };
+    mishap *m = mishap_scopes_permit(app, request->scopes, scopes,
+                                     request->has_token ? "access token" : "API key");
+    return m ? mishap_suggest(m, advice[request->has_token]) : NULL;
 }

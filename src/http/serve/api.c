@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "base/tally.h"
 #include "http/calls/uploads.h"
+#include "http/cluster/cluster.h"
 #include "http/documents/documents.h"
+#include "http/keys/blocks.h"
 #include "http/keys/keys.h"
 #include "http/serve/serve.h"
 #include "http/tokens/tokens.h"
@@ -44,7 +46,7 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
         if (is_served(o, chaos))
             *to++ = (mishap_http_endpoint){ .route = o->route,
                                             .name = o->name,
-                                            .scope = mishap_operation_scope(o),
+                                            .scope = mishap_operation_scopes(app, o),
                                             .answer = mishap_api_answer,
                                             .screen = mishap_api_screen,
                                             .passes = mishap_streamed_param(o) ? mishap_api_passes
@@ -86,7 +88,8 @@ static mishap *check_name(const mishap_http_request *request, mishap_text named)
                      "Send an API key as `Authorization: Bearer KEY`, and no X-Caller header.");
 }
 
-/* A path that does not exist needs no scope, and neither does an endpoint that is open. */
+/* The scopes that are needed. A path that does not exist needs none, and neither does an endpoint
+ * that is open. */
 static unsigned scope_of(const mishap_http_request *request)
 {
     const mishap_http_endpoint *endpoint = request->endpoint;
@@ -113,12 +116,28 @@ static mishap *identify(const mishap_api *api, mishap_http_request *request, boo
                : mishap_http_keys_check(api->keys, request, own, required);
 }
 
-/* The scope is noted for the reply, which tells a client what to ask its issuer for. */
-static mishap *permit(mishap_http_request *request, unsigned scope)
+/* All that are needed are noted for the reply, which tells a client what to ask its issuer for. */
+static mishap *permit(const mishap_api *api, mishap_http_request *request, unsigned scope)
 {
-    mishap *refused = mishap_http_keys_permit(request, scope);
+    mishap *refused = mishap_http_keys_permit(api->served->app, request, scope);
     request->lacks = refused ? scope : 0;
     return refused;
+}
+
+/* A name that a caller gives itself can be blocked, too. A subject that the map has replaced is
+ * blocked under either name. */
+static mishap *check_blocked(const mishap_api *api, mishap_http_request *request)
+{
+    char named[MISHAP_BLOCKED_LONGEST + 1] = "";
+    mishap_text text = api->caller_field < 0 ? (mishap_text){ NULL, 0 }
+                                             : request->fields[api->caller_field];
+    if (!request->caller && text.length && text.length < sizeof named)
+        memcpy(named, text.data, text.length);
+    mishap *refused = mishap_http_blocks_check(api->blocks, request->caller);
+    if (!refused)
+        refused = mishap_http_blocks_check(api->blocks, request->subject);
+    request->subject = NULL; /* it lives no longer */
+    return refused ? refused : mishap_http_blocks_check(api->blocks, *named ? named : NULL);
 }
 
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
@@ -128,8 +147,10 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
     bool required = settings->key_required;
     unsigned scope = scope_of(request);
     mishap *refused = identify(api, request, (required && !open) || scope == MISHAP_SCOPE_OPERATOR);
+    if (!refused)
+        refused = check_blocked(api, request);
     if (!refused && !open)
-        refused = permit(request, scope);
+        refused = permit(api, request, scope);
     if (!refused)
         drop_scope_of_page(settings, request);
     if (refused || open || api->caller_field < 0)
@@ -158,9 +179,22 @@ static void tell_operator(const mishap_api *api, mishap *failure)
     mishap_free(failure);
 }
 
+/* The principal of a subject loses its streams and sessions with it. Its other tokens, and its key,
+ * are still accepted. */
+static void on_blocked(void *context, const char *name)
+{
+    const mishap_api *api = context;
+    const mishap_http_issuers *issuers = mishap_http_settings_of(api->server)->issuers;
+    const char *principal = issuers ? mishap_http_map_find(&issuers->map, name) : NULL;
+    mishap_http_block(api->server, name);
+    if (principal)
+        mishap_http_block(api->server, principal);
+}
+
 static void refresh_keys(mishap_api *api)
 {
     tell_operator(api, mishap_http_keys_refresh(api->keys));
+    tell_operator(api, mishap_http_blocks_refresh(api->blocks, on_blocked, api));
     if (!api->tokens)
         return;
     bool lost = false;
@@ -190,7 +224,14 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
         .session_field = mishap_http_field_find(settings->fields,
                                                 mishap_text_of(mishap_api_session_field)),
     };
-    mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
+    const char *data = api->served->setup.data;
+    mishap *failure = mishap_http_keys_make_in(settings->cluster ? settings->cluster : data, data,
+                                               api->served->app->scopes, &api->keys);
+    if (!failure && settings->cluster)
+        mishap_http_keys_expire(api->keys, mishap_http_cluster_confirmed(),
+                                mishap_http_cluster_stale_ns());
+    if (!failure)
+        failure = mishap_http_blocks_make(data, &api->blocks);
     if (!failure && settings->issuers)
         failure = mishap_http_tokens_make(settings->issuers, &api->tokens);
     if (failure)
@@ -207,9 +248,11 @@ void mishap_api_release(mishap_api *api)
 {
     mishap_http_keys_close(api->keys);
     mishap_http_tokens_free(api->tokens);
+    mishap_http_blocks_free(api->blocks);
     mishap_buffer_release(&api->openapi);
     api->keys = NULL;
     api->tokens = NULL;
+    api->blocks = NULL;
 }
 
 /* -- the runner of calls ----------------------------------------------------------------------- */

@@ -134,9 +134,9 @@ mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *setti
 {
     if (!mishap_count(call, "oauth_issuer"))
         return mishap_count(call, "oauth_jwks") || mishap_count(call, "oauth_audience") ||
-                       mishap_count(call, "oauth_operator")
-                   ? not_configured("--oauth-jwks, --oauth-audience and --oauth-operator need an "
-                                    "issuer.",
+                       mishap_count(call, "oauth_operator") || mishap_given(call, "oauth_map")
+                   ? not_configured("--oauth-jwks, --oauth-audience, --oauth-operator and "
+                                    "--oauth-map need an issuer.",
                                     "Give --oauth-issuer, too.")
                    : NULL;
     if (!settings->public_url)
@@ -149,6 +149,12 @@ mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *setti
     if (failure)
         return failure;
     read_audiences(call, settings->public_url, issuers);
+    if (mishap_given(call, "oauth_map"))
+        failure = mishap_http_map_read(&call->arena, mishap_string(call, "oauth_map"),
+                                       &issuers->map);
+    if (failure)
+        return failure;
+    issuers->declared = settings->served->app->scopes;
     settings->issuers = issuers;
     settings->key_required = true;
     return mishap_http_issuers_check(issuers);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "http/cluster/cluster.h"
+#include "http/keys/blocks.h"
 #include "http/keys/file.h"
 #include "http/serve/serve.h"
 #include "http/tokens/tokens.h"
@@ -65,12 +67,21 @@ static const mishap_param params[] = {
       .items = MISHAP_ITEM(MISHAP_STRING, .length = { 1, MISHAP_TOKEN_LONGEST_ALIAS }),
       .placeholder = "ALIAS",
       .help = "Tokens of this issuer may have the scope operator; by default none may" },
+    { "cluster", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
+      .help = "Share API keys, MCP sessions and notices of changes with other servers, in this "
+              "PostgreSQL database: postgresql://USER@HOST/DATABASE, or @FILE with that in it" },
+    { "keys_stale_ms", MISHAP_INTEGER, .range = { 1000, LONGEST_MS }, .initial = "60000",
+      .placeholder = "N",
+      .help = "With --cluster: how long keys are accepted while the database cannot be read" },
+    { "oauth_map", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "FILE",
+      .help = "Names for subjects of issuers: lines with ALIAS:SUBJECT, a space and a name" },
     { "otlp", MISHAP_STRING, .length = { 1, 2000 }, .pattern = "^https?://[^\\s@?#]+$",
       .looks = "http://HOST:4318, without a user or a password", .placeholder = "URL",
       .help = "Collector of OpenTelemetry that gets incidents and metrics, as OTLP/HTTP with JSON; "
               "by default what OTEL_EXPORTER_OTLP_ENDPOINT says" },
     { "otlp_spans", MISHAP_BOOLEAN, .help = "The collector gets a span of each failed call, too" },
     MISHAP_SERVED_PARAMS,
+    MISHAP_HTTP_TASK_PARAMS,
     { "incident_days", MISHAP_INTEGER, .range = { 0, 36500 }, .initial = "30", .placeholder = "N",
       .help = "Days for which incidents can be found; 0: for ever" },
     { "incident_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "1024",
@@ -186,25 +197,41 @@ static void warn_of_readers(mishap_call *call, const mishap_served *served)
         dprintf(STDERR_FILENO, "%s: %s\n", served->app->name, line);
 }
 
-static mishap *check_keys(mishap_call *call, const mishap_http_settings *settings)
+static mishap *check_blocks(mishap_call *call, const char *data)
+{
+    mishap_block_file file;
+    mishap *failure = mishap_block_file_read(
+        mishap_call_print(call, "%s/" MISHAP_BLOCKS_FILE, data), &file);
+    mishap_block_file_release(&file);
+    return failure;
+}
+
+static mishap *check_keys(mishap_call *call, mishap_http_settings *settings)
 {
     const mishap_served *served = settings->served;
     mishap_http_keys *keys = NULL;
-    mishap *failure = mishap_http_keys_open(served->setup.data, &keys);
+    mishap *failure = mishap_serve_read_cluster(call, settings);
+    if (failure)
+        return failure;
+    const char *data = served->setup.data, *folder = settings->cluster ? settings->cluster : data;
+    failure = mishap_http_keys_open_in(folder, data, served->app->scopes, &keys);
     size_t count = failure ? 0 : mishap_http_keys_count(keys);
     if (!failure && !settings->key_required && mishap_http_keys_are_gone(keys))
         dprintf(STDERR_FILENO,
-                "%s: API keys were used with this data folder, and there is none any more. Callers "
+                "%s: API keys were used with this %s, and there is none any more. Callers "
                 "that name themselves are refused. " MISHAP_CALLER_KEYS_ADVICE "\n",
-                served->app->name);
+                served->app->name, settings->cluster ? "cluster" : "data folder");
     mishap_http_keys_close(keys);
     warn_of_readers(call, served);
+    if (!failure)
+        failure = check_blocks(call, served->setup.data);
     if (failure || !settings->key_required || count || settings->issuers)
         return failure;
     failure = mishap_raise(NOT_CONFIGURED, "No API key exists, so every request would be refused.");
     return mishap_suggest(
-        failure, mishap_call_print(call, "Create an API key: `%s keys add --name NAME --data %s`",
-                                   served->app->name, served->setup.data));
+        failure, mishap_call_print(call, "Create an API key: `%s keys add --name NAME --%s %s`",
+                                   served->app->name, settings->cluster ? "cluster" : "data",
+                                   settings->cluster ? "URL" : data));
 }
 
 /* Make the key of the operator when the server starts for the first time. Without it the server
@@ -282,7 +309,8 @@ static const mishap_http_extension handlers = { .name = "handlers", .fields = wi
 /* The API, and further extensions; NULL ends the list. There is room for one more than a server
  * accepts, which the server reports when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
-    &mishap_api_over_http, &mishap_index_over_http, &handlers, &mishap_http_resource
+    &mishap_api_over_http, &mishap_index_over_http, &handlers, &mishap_http_resource,
+    &mishap_cluster_over_http
 };
 
 static bool has_sessions(const mishap_app *app)
@@ -406,6 +434,7 @@ static void read_limits(mishap_call *call, mishap_http_settings *settings)
     settings->idle_ms = (int)mishap_integer(call, "idle_timeout_ms");
     settings->stop_ms = (int)mishap_integer(call, "stop_timeout_ms");
     settings->drain_ms = (int)mishap_integer(call, "drain_ms");
+    mishap_http_tasks(call, settings->served);
 }
 
 /* The address of the store of incidents; NULL: none is given. It is a setting of the service that
@@ -465,6 +494,7 @@ static mishap *run_serve(mishap_call *call)
         .extensions = extensions,
         .served = &served,
         .admit = mishap_api_admit,
+        .challenge = mishap_http_challenge,
         .refuse = mishap_api_refuse_and_record,
         .guide = "/openapi.json",
         .program = call->app->name,

@@ -14,6 +14,7 @@
  *     endpoints.c  what every server answers beside its operations
  *     incidents.c  the process that puts incidents into their index
  *     measure.c    what it adds to the metrics
+ *     tasks.c      the process that runs tasks, and its connection in each loop
  *
  * All of it runs on the thread of a loop. src/worker decides in which process a handler runs.
  */
@@ -24,7 +25,8 @@
 #include "index/index.h"
 #include "mishap/http.h"
 
-extern const mishap_http_extension mishap_api_over_http, mishap_index_over_http;
+extern const mishap_http_extension mishap_api_over_http, mishap_index_over_http,
+    mishap_tasks_over_http;
 
 /* Make keys, document and fields of an API, without its runner of calls; and release them. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
@@ -41,10 +43,33 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
 
 /* Read --oauth-issuer and what belongs to it; settings->issuers is NULL without it. ARG_ERROR,
  * NOT_CONFIGURED, PRECONDITION, INPUT_UNREADABLE: for the person who starts the server. */
+mishap *mishap_serve_read_cluster(mishap_call *call, mishap_http_settings *settings);
 mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *settings);
 
 /* How incidents are indexed; its texts live as long as the server. */
 void mishap_http_index(const mishap_index_plan *plan);
+
+/* True if an operation of the program is `.task`. */
+bool mishap_http_has_tasks(const mishap_operation *operations);
+
+/* The parameters of `serve` about tasks, and their values. */
+/* clang-format off */
+#define MISHAP_HTTP_TASK_PARAMS                                                                    \
+    { "tasks", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "4", .placeholder = "N",            \
+      .help = "Most tasks that run at once; 0: calls never become tasks" },                        \
+    { "task_after_ms", MISHAP_INTEGER, .range = { 0, 3600000 }, .initial = "2000",                 \
+      .placeholder = "N", .help = "Time after which a call that may become a task is one" },       \
+    { "task_store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",                    \
+      .help = "The store of tasks, as sqlite:PATH or postgresql://USER@HOST/DATABASE, or @FILE "   \
+              "with that in it; by default an SQLite file in the data folder" },                   \
+    { "task_limit", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "1000",                    \
+      .placeholder = "N", .help = "Most tasks of one caller, with those that have ended" },        \
+    { "task_max_mb", MISHAP_INTEGER, .range = { 1, 1 << 20 }, .initial = "64", .placeholder = "N", \
+      .help = "Size of the calls and answers of all tasks of one caller, in MB" },                 \
+    { "task_hours", MISHAP_INTEGER, .range = { 1, 87600 }, .initial = "24", .placeholder = "N",    \
+      .help = "Hours for which a task is kept after its end" }
+/* clang-format on */
+void mishap_http_tasks(mishap_call *call, mishap_served *served);
 
 /* The endpoints that every server has. */
 extern const mishap_http_endpoint mishap_http_endpoints[];

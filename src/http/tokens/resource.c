@@ -8,6 +8,14 @@
 #include "base/scope.h"
 #include "http/tokens/fetch.h"
 
+/* `metrics` and `operator` are for keys and operators: no client need ask for them. */
+static void put_scopes(mishap_buffer *b, const mishap_scope *declared)
+{
+    mishap_json_string(b, (mishap_text)MISHAP_TEXT("call"));
+    for (; declared && declared->name; declared++)
+        mishap_json_string(b, mishap_text_of(declared->name));
+}
+
 static void put_document(mishap_buffer *b, const mishap_http_settings *settings, const char *path)
 {
     const mishap_http_issuers *issuers = settings->issuers;
@@ -27,7 +35,7 @@ static void put_document(mishap_buffer *b, const mishap_http_settings *settings,
     mishap_json_close(b, ']');
     MISHAP_JSON_KEY(b, "scopes_supported");
     mishap_json_open(b, '[');
-    mishap_json_string(b, mishap_text_of(mishap_scope_name(MISHAP_SCOPE_CALL)));
+    put_scopes(b, issuers->declared);
     mishap_json_close(b, ']');
     MISHAP_JSON_KEY(b, "bearer_methods_supported");
     mishap_json_open(b, '[');

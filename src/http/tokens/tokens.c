@@ -271,7 +271,8 @@ static mishap *check_anew(mishap_http_tokens *tokens, const mishap_http_request 
     mishap_token_flaw flaw = mishap_token_check(&tokens->reader, &rules, text, now_s, &token);
     if (flaw != MISHAP_TOKEN_SOUND)
         return refuse_token(tokens, request, &token, flaw);
-    if (!mishap_token_identify(&token, issuers->list[token.issuer].alias, &tokens->unkept))
+    if (!mishap_token_identify(&token, issuers->list[token.issuer].alias, issuers->declared,
+                               &tokens->unkept))
         return mishap_out_of_memory();
     tokens->unkept.scopes &= issuers->list[token.issuer].scopes;
     *found = mishap_token_cache_add(tokens->cache, digest, &tokens->unkept, now_s);
@@ -305,7 +306,10 @@ mishap *mishap_http_tokens_check(mishap_http_tokens *tokens, mishap_http_request
         refused = check_anew(tokens, request, text, digest, now_s, &found);
     if (refused)
         return refused;
-    request->caller = found->name;
+    request->caller = mishap_http_map_find(&tokens->issuers->map, found->name);
+    request->subject = request->caller ? found->name : NULL;
+    if (!request->caller)
+        request->caller = found->name;
     request->caller_key = found->number;
     request->scopes = found->scopes;
     request->ends_s = found->ends_s + MISHAP_TOKEN_SKEW_S;

@@ -4,6 +4,7 @@
  *
  *     tokens.c    the caller of a request with a token; key sets, read again when they change
  *     fetch.c     key sets that this server fetches, in a process of its own: fetch.h
+ *     map.c       the names that the operator gives to subjects
  *     budget.c    how many checks may fail, by address
  *     resource.c  the documents that say who the issuers are
  */
@@ -15,6 +16,22 @@
 
 enum { MISHAP_HTTP_MOST_ISSUERS = 8, MISHAP_HTTP_MOST_AUDIENCES = 12 };
 
+/* Which subjects are which principals (map.c). Sorted. */
+enum { MISHAP_HTTP_MAP_NAME = 64 };
+typedef struct mishap_http_map {
+    size_t count;
+    struct mishap_http_mapped {
+        char subject[MISHAP_HTTP_MAP_NAME], principal[MISHAP_HTTP_MAP_NAME];
+    } * lines;
+} mishap_http_map;
+
+/* Read --oauth-map; its memory is that of the arena. INPUT_UNREADABLE, NOT_CONFIGURED with the
+ * number of a line. */
+mishap *mishap_http_map_read(mishap_arena *arena, const char *path, mishap_http_map *map);
+
+/* The principal of a subject, such as oauth:1234; NULL: it has none. */
+const char *mishap_http_map_find(const mishap_http_map *map, const char *subject);
+
 /* What the operator has said: --oauth-issuer and so on. All text lives as long as the server. */
 typedef struct mishap_http_issuers {
     size_t count;
@@ -24,6 +41,8 @@ typedef struct mishap_http_issuers {
         const char *keys; /* the path of its key set … */
         bool fetched; /* … which this server fetches (fetch.h); else another program writes it */
     } list[MISHAP_HTTP_MOST_ISSUERS];
+    const mishap_scope *declared; /* the scopes of the program, or NULL */
+    mishap_http_map map;
     size_t audience_count;
     mishap_text audiences[MISHAP_HTTP_MOST_AUDIENCES]; /* of which a token must name one */
 } mishap_http_issuers;

@@ -94,5 +94,5 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
     reply->content = spell(dialect, told, &reply->body);
     if (told->retry_after_ms >= 0)
         put_retry_after(reply, told->retry_after_ms);
-    mishap_http_challenge(reply, settings, request);
+    mishap_http_challenge(reply, settings, request, request->lacks);
 }

@@ -80,9 +80,9 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
 /* Where the documents of RFC 9728 are: the server's own, and with /mcp behind it. */
 #define MISHAP_HTTP_RESOURCE "/.well-known/oauth-protected-resource"
 
-/* Add WWW-Authenticate to a 401, and to a 403 for a scope. */
+/* Add WWW-Authenticate to a 401, and to a 403 for want of scopes. For settings->challenge. */
 void mishap_http_challenge(mishap_http_reply *reply, const mishap_http_settings *settings,
-                           const mishap_http_request *request);
+                           const mishap_http_request *request, unsigned lacks);
 
 /* mishap_api_refuse(), and record it. For settings->refuse. */
 void mishap_api_refuse_and_record(mishap_http_reply *reply, const mishap_http_settings *settings,

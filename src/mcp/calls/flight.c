@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "mcp/calls/asks.h"
 #include "mcp/calls/flight.h"
 #include "mcp/offers/schema.h"
 #include "operation/caller.h"
@@ -112,7 +113,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         to = keep_text(to, &flight->progress_token, mishap_buffer_text(&token));
         to = keep_text(to, &flight->asked.uri, asked->uri);
         mishap_call_set_caller(call, caller ? memcpy(to, peer->caller, caller) : NULL, peer->named,
-                               peer->caller_is_free);
+                               peer->caller_is_free, peer->scopes);
         call->counted_for = peer->counted_for;
         if (peer->incident)
             snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
@@ -184,7 +185,7 @@ static mishap *refuse_unknown(const mishap_operation *operation,
                                                                                     : NULL;
     mishap *m = checked ? mishap_params_refuse_unknown(operation->params, operation->rules,
                                                        arguments->object, checked,
-                                                       mishap_mcp_is_of_body, operation)
+                                                       mishap_mcp_is_beside, operation)
                         : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     return m;
@@ -208,9 +209,10 @@ static void set_limits(mishap_call *call, const mishap_mcp_server *server)
 
 /* A quick call ends before the message is freed; any other has a copy of its arguments. The text of
  * the message was checked when it was read. */
-static mishap *begin_call(const mishap_mcp_request *request, const mishap_operation *operation,
+static mishap *begin_call(mishap_mcp_request *request, const mishap_mcp_asked *asked,
                           const mishap_mcp_arguments *arguments, mishap_call **call)
 {
+    const mishap_operation *operation = asked->offer->operation;
     static yyjson_val none = { .tag = YYJSON_TYPE_OBJ };
     const mishap_mcp_server *server = request->peer->server;
     yyjson_val *object = arguments->object ? arguments->object : &none;
@@ -241,6 +243,8 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
         failure = mishap_mcp_take_body(*call, object);
     if (!failure && operation->headers && request->peer->headers)
         failure = request->peer->headers(request->peer, *call);
+    if (!failure && operation->asks)
+        failure = mishap_mcp_take_answers(request, asked, *call);
     if (!failure)
         set_limits(*call, server);
     return failure;
@@ -251,6 +255,11 @@ static void refuse_call(mishap_mcp_request *request, const mishap_mcp_asked *ask
                         yyjson_val *arguments, mishap *failure, mishap_buffer *result)
 {
     request->channel->code = mishap_told(failure)->code;
+    if (request->code) { /* its state was refused */
+        request->outcome = mishap_mcp_put_bad_state(result, request->code, failure);
+        mishap_free(failure);
+        return;
+    }
     request->outcome = put_refusal(result, request->peer, asked, arguments, failure,
                                    request->peer->incident);
 }
@@ -268,6 +277,8 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
         return mishap_out_of_memory();
     link_flight(flight);
     bool starts = !peer->start || peer->start(peer, flight);
+    if (starts && mishap_mcp_task_begin(flight, request->message))
+        return NULL;
     if (starts && mishap_runner_add(peer->server->runner, &flight->run))
         return NULL;
     unlink_flight(flight);
@@ -276,6 +287,19 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     free_flight(flight);
     return starts ? mishap_runner_refuse(peer->server->runner, call)
                   : too_busy("The server is busy: too many calls are running.");
+}
+
+mishap *mishap_mcp_flight_permit(mishap_mcp_request *request, const mishap_mcp_offer *offer)
+{
+    const mishap_mcp_peer *peer = request->peer;
+    const mishap_mcp_asked asked = { .offer = offer };
+    mishap *m = mishap_scopes_permit(peer->server->app, peer->scopes, offer->needs, "caller");
+    if (!m)
+        return NULL;
+    count_call(peer->server, &asked, mishap_told(m)->code, mishap_clock_monotonic_ns());
+    request->code = -32600;
+    request->channel->lacks = offer->needs;
+    return mishap_suggest(m, "Send a token or a key that has the scopes of this call.");
 }
 
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *offered,
@@ -288,14 +312,16 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     if (!traced.traceparent.length)
         traced.traceparent = peer->traceparent;
     traced.started_ns = mishap_clock_monotonic_ns();
+    traced.seal = peer->server->seal;
+    if (operation->asks)
+        traced.capabilities = mishap_mcp_capabilities(request);
     mishap_call *call = NULL;
     bool lost = arguments->spelled && arguments->spelled->failed;
     int64_t begun_ns = traced.started_ns;
-    mishap *failure = lost ? mishap_out_of_memory()
-                           : begin_call(request, operation, arguments, &call);
+    mishap *failure = lost ? mishap_out_of_memory() : begin_call(request, asked, arguments, &call);
     if (!failure && operation->quick) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
-        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
+        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free, peer->scopes);
         call->counted_for = peer->counted_for;
         call->traceparent = asked->traceparent;
         mishap *outcome = mishap_call_run(call);
@@ -325,8 +351,8 @@ static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *m
                          mishap_mcp_outcome outcome)
 {
     mishap_mcp_channel *channel = flight->channel;
-    if (outcome == MISHAP_MCP_ERROR) {
-        channel->status = 200;
+    if (outcome >= MISHAP_MCP_ERROR) {
+        channel->status = outcome == MISHAP_MCP_ERROR_400 ? 400 : 200;
         mishap_mcp_put_error(channel, flight->id,
                              members->failed ? mishap_mcp_last_error : mishap_buffer_text(members));
         return;
@@ -350,32 +376,70 @@ static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
     channel->finish(channel);
 }
 
-static void on_done(mishap_run *run, mishap *failure)
+void mishap_mcp_flight_count(const mishap_mcp_flight *flight, const mishap_code *code)
 {
-    /* The run is the first member of the flight. */
-    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run;
-    mishap_mcp_peer *peer = flight->peer;
+    count_call(flight->server, &flight->asked, code, flight->begun_ns);
+}
+
+void mishap_mcp_flight_respond(mishap_mcp_flight *flight, const mishap_buffer *members,
+                               mishap_mcp_outcome outcome, const mishap_code *code)
+{
+    respond(flight, members, outcome, code);
+    free_flight(flight);
+}
+
+void mishap_mcp_flight_done(mishap_mcp_flight *flight, mishap *failure)
+{
     char room[ROOM];
     mishap_buffer members;
     mishap_buffer_init(&members, room, sizeof room);
     mishap_mcp_flight_report(flight);
     const mishap_code *code = failure ? mishap_told(failure)->code : NULL;
-    count_call(flight->server, &flight->asked, code, flight->begun_ns);
-    if (run->died && peer->died)
-        peer->died(peer);
-    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, run->call,
+    mishap_mcp_flight_count(flight, code);
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, flight->run.call,
                                                         failure, flight->incident);
-    respond(flight, &members, outcome, code);
+    mishap_mcp_flight_respond(flight, &members, outcome, code);
     mishap_buffer_release(&members);
     mishap_free(failure);
-    free_flight(flight);
+}
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    /* The run is the first member of the flight. */
+    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run;
+    if (run->died && flight->peer->died)
+        flight->peer->died(flight->peer);
+    mishap_mcp_flight_done(flight, failure);
+}
+
+mishap_mcp_flight *mishap_mcp_flight_make_empty(const mishap_mcp_request *request)
+{
+    mishap_mcp_peer *peer = request->peer;
+    mishap_text id = request->message->id;
+    size_t limit = peer->server->flight_limit ? peer->server->flight_limit : FLIGHTS;
+    mishap_mcp_flight *flight = peer->flight_count < limit
+                                    ? mishap_allocate(sizeof *flight + id.length)
+                                    : NULL;
+    if (!flight)
+        return NULL;
+    *flight = (mishap_mcp_flight){ .peer = peer,
+                                   .channel = request->channel,
+                                   .server = peer->server,
+                                   .asked = { .revision = request->message->revision } };
+    keep_text((char *)(flight + 1), &flight->id, id);
+    link_flight(flight);
+    return flight;
 }
 
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
 {
     mishap_mcp_channel *channel = flight->channel;
-    count_call(flight->server, &flight->asked, MISHAP_CODE_CANCELLED, flight->begun_ns);
-    mishap_runner_forget(flight->server->runner, &flight->run);
+    if (flight->run.call)
+        mishap_mcp_flight_count(flight, MISHAP_CODE_CANCELLED);
+    if (flight->waits)
+        mishap_task_client_leave(*flight->server->tasks, &flight->wait);
+    else
+        mishap_runner_forget(flight->server->runner, &flight->run);
     unlink_flight(flight);
     free_flight(flight);
     channel->finish(channel);

@@ -4,12 +4,14 @@
  *     flight.c    calls that run
  *     report.c    their progress and log messages
  *     resource.c  is there something to read at an address?
+ *     tasks.c     calls that may become tasks, and questions about tasks
  */
 #ifndef MISHAP_MCP_CALLS_FLIGHT_H
 #define MISHAP_MCP_CALLS_FLIGHT_H
 
 #include "mcp/calls/peer.h"
 #include "mcp/calls/result.h"
+#include "task/task.h"
 #include "worker/loop/runner.h"
 
 /* A call that waits or runs. */
@@ -25,6 +27,9 @@ struct mishap_mcp_flight {
     bool logs;                  /* the client wants log messages of `level` and above */
     mishap_level level;
     mishap_watcher watcher;
+    mishap_task_wait wait; /* for the process of tasks … */
+    bool waits;            /* … which has the call, or a question */
+    mishap_task_wish wish; /* … this one; then there is no call */
     char incident[MISHAP_ID_LENGTH + 1];
     int removed;          /* stack traces that were taken out of its messages */
     mishap_buffer latest; /* progress that came too soon after the last one: its params */
@@ -48,6 +53,10 @@ typedef struct mishap_mcp_arguments {
 /* Say where a call comes from. The texts must live as long as the call; `id` may be NULL. */
 void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote);
 
+/* FORBIDDEN unless the caller has the scopes that an offer needs. Over HTTP the status is 403, and
+ * the head of the response names the scopes. */
+mishap *mishap_mcp_flight_permit(mishap_mcp_request *request, const mishap_mcp_offer *offer);
+
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *offered,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result);
 
@@ -62,6 +71,30 @@ void mishap_mcp_report_end(mishap_mcp_flight *flight);
  * (mishap_cancelled). The flight is freed. */
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight);
 mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id);
+
+/* It is over: send the response, and free it. Takes the failure. */
+void mishap_mcp_flight_done(mishap_mcp_flight *flight, mishap *failure);
+/* The same with a response that was written. `code`: of a failure, or NULL. */
+void mishap_mcp_flight_respond(mishap_mcp_flight *flight, const mishap_buffer *members,
+                               mishap_mcp_outcome outcome, const mishap_code *code);
+/* A flight without a call. NULL: there is no memory, or there are too many. */
+mishap_mcp_flight *mishap_mcp_flight_make_empty(const mishap_mcp_request *request);
+/* Count a call that is over. */
+void mishap_mcp_flight_count(const mishap_mcp_flight *flight, const mishap_code *code);
+
+/* -- tasks (tasks.c) ----------------------------------------------------------------------------
+ */
+
+/* The extension io.modelcontextprotocol/tasks: is it there, and has the client declared it in this
+ * message? */
+bool mishap_mcp_has_tasks(const mishap_mcp_server *server);
+
+/* Hand the call of a tool over to the process of tasks, if its client takes one. False: nothing has
+ * changed. */
+bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *message);
+
+/* The methods tasks/get, tasks/cancel and tasks/update. */
+mishap_mcp_method mishap_mcp_tasks_get, mishap_mcp_tasks_cancel, mishap_mcp_tasks_update;
 
 /* The method logging/setLevel. */
 mishap_mcp_method mishap_mcp_set_level;

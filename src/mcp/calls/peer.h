@@ -20,6 +20,7 @@ typedef struct mishap_mcp_peer {
     bool single_request; /* stateless over HTTP: closing the channel cancels its requests */
     unsigned scopes;     /* what the caller may do (base/scope.h): which tools it sees */
     const char *caller;  /* by its API key; NULL: a caller without a name */
+    uint64_t owner;      /* the number of its key, or of its name; 0: none */
     mishap_text named;   /* the name that the caller gives itself; no data: none */
     bool caller_is_free; /* … and whether it may name itself */
     /* The caller that a failure is counted for; lives as long as the peer. */

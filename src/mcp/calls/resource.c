@@ -23,13 +23,15 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
     mishap_buffer_init(&object, room, sizeof room);
     const mishap_mcp_offer *resource = mishap_mcp_resource_match(peer->server, uri, &object);
     mishap *failure = NULL;
+    if (resource && resource->needs & ~peer->scopes)
+        resource = NULL; /* what it is about is not for this caller */
     if (resource && !object.failed)
         failure = mishap_call_begin(peer->server->app, resource->operation,
                                     mishap_buffer_text(&object), &call);
     bool exists = resource && (!failure || mishap_told(failure)->category != MISHAP_VALIDATION);
     if (call && resource->operation->quick) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
-        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
+        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free, peer->scopes);
         call->counted_for = peer->counted_for;
         failure = mishap_call_run(call);
         if (call->crashed && peer->died)

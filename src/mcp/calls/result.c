@@ -5,6 +5,7 @@
  * A failure contains nothing of its private side, no value that the call knows to be secret, and no
  * stack trace. What had to be taken out is recorded.
  */
+#include "mcp/calls/asks.h"
 #include "mcp/calls/result.h"
 #include "mcp/offers/schema.h"
 #include "dialect/dialect.h"
@@ -337,12 +338,15 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
         incident = own_id;
     }
     const mishap_secrets *secrets = call ? mishap_call_secrets(call) : NULL;
+    if (mishap_asking_is(call, failure) &&
+        mishap_mcp_put_questions(result, asked, call, failure, secrets, &outcome))
+        return outcome;
     mishap_service_amend(asked->offer->operation, failure);
     mishap_hide_failure(failure, asked->offer->operation->params, secrets);
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
         mishap_incident(failure, incident); /* something was recorded that can be looked up */
     mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
-    if (call && (removed || !is_cancelled(call, failure)))
+    if (call && !asked->replayed && (removed || !is_cancelled(call, failure)))
         mishap_mcp_record(
             &(mishap_mcp_failed){ .app = call->app,
                                   .asked = asked,

@@ -18,9 +18,12 @@
 typedef struct mishap_mcp_asked {
     const mishap_mcp_offer *offer;
     mishap_mcp_revision revision;
-    mishap_text uri;         /* of a resource: its address */
-    mishap_text traceparent; /* of _meta; of a call that runs, in its arena */
-    int64_t started_ns;      /* when the message was taken */
+    mishap_text uri;                /* of a resource: its address */
+    mishap_text traceparent;        /* of _meta; of a call that runs, in its arena */
+    int64_t started_ns;             /* when the message was taken */
+    unsigned capabilities;          /* of the client: what can be asked of it (asks.h) */
+    const struct mishap_seal *seal; /* of the state of what asks */
+    bool replayed;                  /* its failure was recorded before */
 } mishap_mcp_asked;
 
 /*

@@ -155,6 +155,10 @@ mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffe
         return mishap_raise(INVALID_ARGUMENT,
                             "The URI of a subscription can have at most %d bytes.",
                             MISHAP_ADDRESS_LIMIT);
+    const mishap_mcp_offer *resource = mishap_mcp_resource_find(peer->server, uri);
+    failure = resource ? mishap_mcp_flight_permit(request, resource) : NULL;
+    if (failure)
+        return failure;
     if (!mishap_mcp_resource_exists(peer, uri))
         return mishap_mcp_no_resource(request, uri);
     if (!peer->watch)

@@ -2,6 +2,7 @@
  * The start of a session: initialize for the older revisions, server/discover for the stateless
  * one, and ping. Also the description of the server.
  */
+#include "mcp/calls/flight.h"
 #include "mcp/dispatch/dispatch.h"
 #include "operation/findings.h"
 
@@ -10,7 +11,8 @@
 /* The names have not changed, but `subscribe` means another method in the last revision
  * (subscriptions/listen instead of resources/subscribe). The first revision has completion, but no
  * capability of that name. */
-static void put_capabilities(mishap_buffer *buffer, mishap_mcp_revision revision)
+static void put_capabilities(mishap_buffer *buffer, const mishap_mcp_server *server,
+                             mishap_mcp_revision revision)
 {
     mishap_json_comma(buffer);
     MISHAP_PUT(buffer, "{\"tools\":{\"listChanged\":true},"
@@ -18,6 +20,8 @@ static void put_capabilities(mishap_buffer *buffer, mishap_mcp_revision revision
                        "\"prompts\":{\"listChanged\":true},");
     if (revision >= MISHAP_MCP_2025_03_26)
         MISHAP_PUT(buffer, "\"completions\":{},");
+    if (mishap_mcp_is_modern(revision) && mishap_mcp_has_tasks(server))
+        MISHAP_PUT(buffer, "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}},");
     MISHAP_PUT(buffer, "\"logging\":{}}");
 }
 
@@ -116,7 +120,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "protocolVersion");
     mishap_json_string(result, mishap_text_of(mishap_mcp_revision_name(revision)));
     MISHAP_JSON_KEY(result, "capabilities");
-    put_capabilities(result, revision);
+    put_capabilities(result, peer->server, revision);
     MISHAP_JSON_KEY(result, "serverInfo");
     mishap_mcp_put_implementation(result, peer->server->app, revision);
     put_instructions(result, peer->server, peer->scopes);
@@ -144,7 +148,7 @@ mishap *mishap_mcp_discover(mishap_mcp_request *request, mishap_buffer *result)
                            mishap_text_of(mishap_mcp_revision_name((mishap_mcp_revision)revision)));
     mishap_json_close(result, ']');
     MISHAP_JSON_KEY(result, "capabilities");
-    put_capabilities(result, request->message->revision);
+    put_capabilities(result, server, request->message->revision);
     put_instructions(result, server, request->peer->scopes);
     mishap_mcp_put_cache(result, request->message->revision);
     return NULL;

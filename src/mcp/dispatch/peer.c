@@ -38,6 +38,9 @@ static const struct method methods[] = {
     { MISHAP_TEXT("completion/complete"), mishap_mcp_complete, OLD | NEW },
     { MISHAP_TEXT("logging/setLevel"), mishap_mcp_set_level, OLD },
     { MISHAP_TEXT("subscriptions/listen"), mishap_mcp_listen, NEW | APART },
+    { MISHAP_TEXT("tasks/get"), mishap_mcp_tasks_get, NEW | APART },
+    { MISHAP_TEXT("tasks/cancel"), mishap_mcp_tasks_cancel, NEW | APART },
+    { MISHAP_TEXT("tasks/update"), mishap_mcp_tasks_update, NEW | APART },
     { MISHAP_TEXT("server/discover"), mishap_mcp_discover, NEW },
     { MISHAP_TEXT("initialize"), mishap_mcp_initialize, FIRST | OLD },
     { MISHAP_TEXT("ping"), mishap_mcp_ping, FIRST | OLD },
@@ -153,6 +156,8 @@ static int status_of(int code, mishap_mcp_revision revision)
 static void refuse_request(mishap_mcp_request *request, mishap *failure, int status)
 {
     const char *members = request->members.failed ? NULL : request->members.data;
+    if (request->channel->lacks)
+        status = mishap_told(failure)->code->http_status;
     if (!request->code)
         request->code = mishap_told(failure)->category == MISHAP_VALIDATION ? -32602 : -32603;
     mishap_mcp_refuse(
@@ -182,9 +187,9 @@ static mishap *answer_apart(mishap_mcp_request *request, const struct method *me
     mishap_buffer_init(&result, storage, sizeof storage);
     MISHAP_PUT(&result, "{"); /* no comma is due after it */
     mishap *failure = method->answer(request, &result);
-    if (request->outcome == MISHAP_MCP_ERROR) {
+    if (request->outcome >= MISHAP_MCP_ERROR) {
         mishap_text error = { result.data + 1, result.length - 1 };
-        request->channel->status = 200;
+        request->channel->status = request->outcome == MISHAP_MCP_ERROR_400 ? 400 : 200;
         mishap_mcp_put_error(request->channel, request->message->id,
                              result.failed ? mishap_mcp_last_error : error);
     } else if (!failure && !request->later) {
@@ -250,7 +255,7 @@ void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server
 {
     *peer = (mishap_mcp_peer){ .server = server,
                                .level = MISHAP_INFO,
-                               .scopes = MISHAP_SCOPE_CALL };
+                               .scopes = MISHAP_SCOPES_USUAL };
 }
 
 void mishap_mcp_peer_release(mishap_mcp_peer *peer)

@@ -118,6 +118,9 @@ mishap *mishap_mcp_prompts_get(mishap_mcp_request *request, mishap_buffer *resul
                                .revision = request->message->revision };
     if (!asked.offer)
         return no_prompt(request, name);
+    failure = mishap_mcp_flight_permit(request, asked.offer);
+    if (failure)
+        return failure;
     yyjson_val *arguments = arguments_of(params, asked.offer->operation);
     mishap_buffer_init(&object, room, sizeof room);
     put_arguments(&object, asked.offer->operation->params, arguments);

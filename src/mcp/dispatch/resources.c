@@ -93,10 +93,12 @@ mishap *mishap_mcp_resources_read(mishap_mcp_request *request, mishap_buffer *re
                                .revision = request->message->revision,
                                .uri = uri };
     if (asked.offer)
-        mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .spelled = &object },
-                                result);
+        failure = mishap_mcp_flight_permit(request, asked.offer);
     else
         failure = mishap_mcp_no_resource(request, uri);
+    if (!failure)
+        mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .spelled = &object },
+                                result);
     mishap_buffer_release(&object);
     return failure;
 }

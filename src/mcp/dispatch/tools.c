@@ -108,10 +108,10 @@ static void put_tool(mishap_buffer *b, const mishap_mcp_server *server,
     mishap_json_close(b, '}');
 }
 
-/* The first tool from an index on that a caller with these scopes may call. */
+/* The first tool from an index on that exists for a caller with these scopes. */
 static size_t next_tool(const mishap_mcp_server *server, unsigned scopes, size_t at)
 {
-    while (at < server->tool_count && !mishap_mcp_may_call(&server->tools[at], scopes))
+    while (at < server->tool_count && !mishap_mcp_is_shown(&server->tools[at], scopes))
         at++;
     return at;
 }
@@ -170,6 +170,9 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
     };
     if (!asked.offer)
         return no_such_tool(request, mishap_json_text(name));
+    mishap *refused = mishap_mcp_flight_permit(request, asked.offer);
+    if (refused)
+        return refused;
     mishap_mcp_flight_begin(
         request, &asked,
         &(mishap_mcp_arguments){ .object = arguments, .mended = request->message->mended }, result);

@@ -19,6 +19,14 @@ bool mishap_mcp_is_of_body(const void *state, mishap_text name)
     return operation->takes && mishap_param_find(body_params, name);
 }
 
+bool mishap_mcp_is_beside(const void *state, mishap_text name)
+{
+    const mishap_operation *operation = state;
+    return mishap_mcp_is_of_body(state, name) ||
+           (operation->asks && (mishap_text_equal(name, (mishap_text)MISHAP_TEXT("_state")) ||
+                                mishap_text_equal(name, (mishap_text)MISHAP_TEXT("_answers"))));
+}
+
 /* The parameters of the operation and those of its body, in one schema. */
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
                                   bool full)

@@ -72,7 +72,7 @@ void mishap_mcp_put_shared_codes(mishap_buffer *words, const mishap_mcp_server *
     const mishap_service *last = NULL;
     for (size_t i = 0; i < server->tool_count; i++) {
         const mishap_service *service = server->tools[i].operation->service;
-        if (!mishap_mcp_may_call(&server->tools[i], scopes))
+        if (!mishap_mcp_is_shown(&server->tools[i], scopes))
             continue;
         if (service && service != last)
             put_codes_of(words, " The tools of the service ", service->name, service->raises);

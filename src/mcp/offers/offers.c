@@ -41,7 +41,7 @@ const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, un
     const mishap_mcp_offer *tool = NULL;
     if (server->slot_count && name.length <= LONGEST_NAME)
         tool = *slot_of(server, name);
-    return tool && mishap_mcp_may_call(tool, scopes) ? tool : NULL;
+    return tool && mishap_mcp_is_shown(tool, scopes) ? tool : NULL;
 }
 
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name)
@@ -60,7 +60,7 @@ static mishap *no_such(const mishap_mcp_offer *offers, size_t count, unsigned sc
     mishap_guess guess = { .word = name };
     char words[200];
     for (size_t i = 0; i < count; i++)
-        if (mishap_mcp_may_call(&offers[i], scopes))
+        if (mishap_mcp_is_shown(&offers[i], scopes))
             mishap_guess_weigh(&guess, offers[i].name);
     /* Clients show the message and drop the rest. */
     char meant[LONGEST_NAME + 32] = ".";
@@ -133,7 +133,8 @@ static mishap *add_tool(mishap_mcp_server *server, const mishap_operation *opera
 {
     mishap_mcp_offer *tool = &server->tools[server->tool_count];
     *tool = (mishap_mcp_offer){ operation, name_of(operation, room), dialect_of(operation),
-                                .sort = MISHAP_MCP_TOOL };
+                                .sort = MISHAP_MCP_TOOL,
+                                .needs = mishap_operation_scopes(server->app, operation) };
     if (!is_name(tool->name))
         return mishap_tell(mishap_raise(NOT_CONFIGURED,
                                         "`%.*s` is not a valid tool name. A tool name has at most "
@@ -162,7 +163,8 @@ static mishap *add_resource(mishap_mcp_server *server, const mishap_operation *o
                          "URIs that begin with catalog: are reserved for error codes."),
             "operation", operation->name);
     server->resources[server->resource_count++] = (mishap_mcp_offer){
-        operation, mishap_text_of(operation->name), .sort = MISHAP_MCP_RESOURCE, .ours = ours
+        operation, mishap_text_of(operation->name), .sort = MISHAP_MCP_RESOURCE, .ours = ours,
+        .needs = mishap_operation_scopes(server->app, operation)
     };
     return NULL;
 }
@@ -172,9 +174,10 @@ static mishap *add_prompt(mishap_mcp_server *server, const mishap_operation *ope
     mishap_text name = mishap_text_of(operation->prompt);
     if (mishap_mcp_prompt_find(server, name))
         return taken(operation, "prompt", name);
-    server->prompts[server->prompt_count++] = (mishap_mcp_offer){ operation, name,
-                                                                  .sort = MISHAP_MCP_PROMPT,
-                                                                  .ours = ours };
+    server->prompts[server->prompt_count++] = (mishap_mcp_offer){
+        operation, name, .sort = MISHAP_MCP_PROMPT, .ours = ours,
+        .needs = mishap_operation_scopes(server->app, operation)
+    };
     return NULL;
 }
 

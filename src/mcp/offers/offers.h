@@ -31,7 +31,8 @@ typedef struct mishap_mcp_offer {
     /* Of a tool: the dialect of its service; tool-result if that declares none. */
     const mishap_dialect *dialect;
     mishap_mcp_sort sort;
-    bool ours; /* every server has it, and its answer only repeats its arguments */
+    bool ours;      /* every server has it, and its answer only repeats its arguments */
+    unsigned needs; /* the scopes of its callers, all of them (base/scope.h) */
 } mishap_mcp_offer;
 
 /* The operations that every server has: the catalog to read, and explain_failure. The list ends
@@ -51,13 +52,16 @@ typedef struct mishap_mcp_server {
     size_t resource_count;
     mishap_mcp_offer *prompts; /* explain_failure comes first */
     size_t prompt_count;
-    size_t page_size;             /* of lists; 0: 50 */
-    bool full_schemas;            /* --schemas full: lists of tools have everything, not the least */
-    size_t message_limit;         /* bytes of one message */
-    size_t flight_limit;          /* calls of one peer that run at once */
-    int call_ms;                  /* time limit of every handler; 0: as its operation declares */
-    bool verbose;                 /* the private side of failures on stderr too */
+    size_t page_size;     /* of lists; 0: 50 */
+    bool full_schemas;    /* --schemas full: lists of tools have everything, not the least */
+    size_t message_limit; /* bytes of one message */
+    size_t flight_limit;  /* calls of one peer that run at once */
+    int call_ms;          /* time limit of every handler; 0: as its operation declares */
+    bool verbose;         /* the private side of failures on stderr too */
     struct mishap_runner *runner; /* for calls that are not quick */
+    struct mishap_seal *seal;     /* of the state of calls that ask */
+    struct mishap_task_client *const *tasks; /* for calls that may become tasks; NULL, or NULL in
+                                                it: there are none */
     /* Count a call that has ended, or was refused; `code`: of its failure, or NULL. NULL: calls are
      * not counted. */
     void (*count)(const struct mishap_mcp_server *server, const mishap_operation *operation,
@@ -72,13 +76,14 @@ typedef struct mishap_mcp_server {
 mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos);
 void mishap_mcp_server_release(mishap_mcp_server *server);
 
-/* The tool of this name, if a caller with these scopes may call it. For any other caller it does
- * not exist: it is neither listed nor suggested. */
+/* The tool of this name, if it exists for a caller with these scopes. One for the operator does not
+ * exist for others: it is neither listed nor suggested. All other tools exist for all callers:
+ * without the scope a call is refused, which tells the client which scope to ask for. */
 const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, unsigned scopes,
                                              mishap_text name);
-static inline bool mishap_mcp_may_call(const mishap_mcp_offer *tool, unsigned scopes)
+static inline bool mishap_mcp_is_shown(const mishap_mcp_offer *tool, unsigned scopes)
 {
-    return mishap_operation_scope(tool->operation) & scopes;
+    return !(tool->needs & ~scopes & MISHAP_SCOPE_OPERATOR);
 }
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name);
 

@@ -22,6 +22,9 @@ bool mishap_mcp_is_text(const mishap_dialect *dialect);
  * arguments of its tool. The functions: whether a name is one of them; the schema of all arguments;
  * the arguments without them; and their values as the body of a call. */
 bool mishap_mcp_is_of_body(const void *operation, mishap_text name);
+
+/* … or of the state and the answers of an operation that asks (calls/asks.h). */
+bool mishap_mcp_is_beside(const void *operation, mishap_text name);
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
                                   bool full);
 void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,

@@ -23,8 +23,9 @@ struct event {
     mishap_life
         /* If this is a will, by which the stream is ended if the process dies: the process that
          * runs the call. The place is 0 then, and the data is the id of the request. */
-            will_of;
-    bool last; /* its stream ends with it; of a will: the stream has ended */
+        will_of;
+    bool last;       /* its stream ends with it; of a will: the stream has ended */
+    uint32_t scopes; /* of a will: what the caller could do that the stream answers */
 };
 
 _Static_assert(sizeof(struct event) <= sizeof((struct mishap_mcp_block *)0)->data, "a head fits");
@@ -278,24 +279,30 @@ bool mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t str
                      data);
 }
 
-void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
-                            mishap_text id)
+bool mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                            mishap_text id, unsigned scopes)
 {
-    add_event(s, session, (struct event){ .stream = stream, .will_of = mishap_life_self() }, id);
+    return add_event(
+        s, session,
+        (struct event){ .stream = stream, .will_of = mishap_life_self(), .scopes = scopes }, id);
 }
 
+/* While an event of a stream is stored, so is its will, which has the scopes: see drop_oldest(). */
 bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
-                            uint64_t place)
+                            uint64_t place, unsigned scopes)
 {
-    bool known = false;
+    bool known = false, may = true;
     mishap_mcp_sessions_lock(s);
     const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
-    for (uint32_t at = p ? p->events.first : 0; at && !known; at = read_head(s, at).after) {
+    for (uint32_t at = p ? p->events.first : 0; at; at = read_head(s, at).after) {
         struct event event = read_head(s, at);
-        known = event.stream == stream && event.place == place && !event.will_of;
+        if (event.stream != stream)
+            continue;
+        known = known || (event.place == place && !event.will_of);
+        may = may && !(event.scopes & ~scopes);
     }
     pthread_mutex_unlock(&s->lock);
-    return known;
+    return known && may;
 }
 
 /* What is known of a stream, after a place. */
@@ -381,20 +388,12 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, 
 
 /* -- who sends a stream ------------------------------------------------------------------------ */
 
-/* The count begins with microseconds since 1970, so the highest byte is free. */
-enum { SCOPES_AT = 56 };
-
-uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s, unsigned scopes)
+uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s)
 {
     mishap_mcp_sessions_lock(s);
     uint64_t number = ++s->streams;
     pthread_mutex_unlock(&s->lock);
-    return number | (uint64_t)scopes << SCOPES_AT;
-}
-
-unsigned mishap_mcp_stream_scopes(uint64_t stream)
-{
-    return (unsigned)(stream >> SCOPES_AT);
+    return number;
 }
 
 static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mcp/sessions/shared.h"
+#include "operation/sealed.h"
 
 enum { ENDED = MISHAP_MCP_ENDED, ATTEMPTS = 4 };
 
@@ -135,6 +136,11 @@ mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *s, const char *folder)
         failure = unreadable(path, error);
     path[0] = '\0';
     return failure;
+}
+
+void mishap_mcp_sessions_share(const mishap_mcp_sessions *s, mishap_seal *seal)
+{
+    mishap_seal_use(seal, s->secret);
 }
 
 /* -- sessions that have ended ------------------------------------------------------------------ */

@@ -349,13 +349,18 @@ bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_o
     return ends;
 }
 
-size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *s, uint64_t key, uint64_t *numbers,
-                                  size_t most)
+static bool is_of(const struct mishap_mcp_place *place, uint64_t key, const char *caller)
+{
+    return place->id[0] && (caller ? strcmp(place->caller, caller) == 0 : place->key == key);
+}
+
+size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *s, uint64_t key, const char *caller,
+                                  uint64_t *numbers, size_t most)
 {
     size_t count = 0;
     mishap_mcp_sessions_lock(s);
     for (size_t i = 0; i < PLACES; i++)
-        while (count < most && s->places[i].id[0] && s->places[i].key == key) {
+        while (count < most && is_of(&s->places[i], key, caller)) {
             numbers[count++] = s->places[i].session.number;
             mishap_mcp_place_clear(s, &s->places[i]);
         }

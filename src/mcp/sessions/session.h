@@ -29,6 +29,11 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
 mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
+/* Seal the state of calls that ask with a key that is made of the secret of the sessions: so it
+ * survives a restart as well. */
+struct mishap_seal;
+void mishap_mcp_sessions_share(const mishap_mcp_sessions *sessions, struct mishap_seal *seal);
+
 /* What is known of a session. */
 typedef struct mishap_mcp_session {
     uint64_t number; /* never 0, never used twice */
@@ -91,10 +96,10 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *sessions, const mishap_mcp_ses
 bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                             uint64_t *number);
 
-/* End sessions of a key that was removed: returns how many, and their numbers. Fewer than `most`:
- * there are no others. */
-size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *sessions, uint64_t key, uint64_t *numbers,
-                                  size_t most);
+/* End sessions of a key that was removed, or of a caller (NULL: of the key): returns how many, and
+ * their numbers. Fewer than `most`: there are no others. */
+size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *sessions, uint64_t key, const char *caller,
+                                  uint64_t *numbers, size_t most);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
 
 /* How long a session was not used, if that is a minute at least; 0: it is in use, or has ended. The
@@ -144,10 +149,8 @@ bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, 
 
 /* -- events (events.c) ------------------------------------------------------------------------- */
 
-/* The number of a new stream in a session, which answers a caller with these scopes; and the scopes
- * of a stream. The same caller may come back with a token that has fewer. */
-uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions, unsigned scopes);
-unsigned mishap_mcp_stream_scopes(uint64_t stream);
+/* The number of a new stream in a session. */
+uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);
 
 /* Store an event of a stream; its place in the stream counts from 1. `last`: the stream ends with
  * it. False: it is too large. */
@@ -155,13 +158,15 @@ bool mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint6
                           uint64_t place, mishap_text data, bool last);
 
 /* Before the first event: this process runs the call that the stream answers. The id of the
- * request, as JSON, is for the process that has to end the stream if this one dies. */
-void mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
-                            mishap_text id);
+ * request, as JSON, is for the process that has to end the stream if this one dies; the scopes are
+ * those of the caller, which may come back with a token that has fewer. False: there is no room,
+ * and no event of the stream may be stored. */
+bool mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                            mishap_text id, unsigned scopes);
 
-/* True if this event is stored. */
+/* True if this event is stored, and the caller of its stream had no other scopes than these. */
 bool mishap_mcp_event_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
-                            uint64_t place);
+                            uint64_t place, unsigned scopes);
 
 typedef enum mishap_mcp_next {
     MISHAP_MCP_EVENT,

@@ -97,12 +97,12 @@ static bool is_of(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32
 
 void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
 {
-    uint32_t hash = mishap_mcp_address_hash(uri);
+    uint32_t hash = uri.data ? mishap_mcp_address_hash(uri) : 0;
     if (uri.length > MISHAP_ADDRESS_LIMIT)
         return; /* no session can watch it */
     take_lock(w);
     for (size_t i = 0; i < w->used; i++)
-        if (is_of(w, i, uri, hash))
+        if (!uri.data || is_of(w, i, uri, hash))
             w->watches[i].changed = true;
     atomic_fetch_add(&w->count, 1);
     pthread_mutex_unlock(&w->lock);
@@ -259,12 +259,13 @@ void mishap_mcp_watch_end(mishap_mcp_watches *w, uint64_t session, mishap_text u
     pthread_mutex_unlock(&w->lock);
 }
 
-void mishap_mcp_watches_revoke(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t key)
+void mishap_mcp_watches_revoke(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t key,
+                               const char *caller)
 {
     uint64_t numbers[64];
     const size_t most = sizeof numbers / sizeof *numbers;
     for (size_t count = most; count == most;) {
-        count = mishap_mcp_sessions_revoke(sessions, key, numbers, most);
+        count = mishap_mcp_sessions_revoke(sessions, key, caller, numbers, most);
         for (size_t i = 0; i < count; i++)
             mishap_mcp_watch_end(w, numbers[i], (mishap_text){ NULL, 0 });
     }

@@ -19,8 +19,8 @@ void mishap_mcp_watches_free(mishap_mcp_watches *watches);
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* The resource at this address, in any spelling (mishap_mcp_same_address), has changed. May be
- * called on any thread of any loop. */
+/* The resource at this address, in any spelling (mishap_mcp_same_address), has changed; text
+ * without data: any may have. May be called on any thread of any loop. */
 void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
 
 /* -- what sessions watch ----------------------------------------------------------------------- */
@@ -37,9 +37,10 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions 
 /* Stop it; text without data: all that the session watches. */
 void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);
 
-/* End all sessions of a key that was removed, and their subscriptions. */
+/* End all sessions of a key that was removed, or of a caller that was blocked, and their
+ * subscriptions. */
 void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
-                               uint64_t key);
+                               uint64_t key, const char *caller);
 
 /* An address that the session watches and that has changed. The caller of this function announces
  * it, and it is not found again. False: there is none. `seen` belongs to the caller, 0 at first: it

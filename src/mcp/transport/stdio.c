@@ -337,8 +337,9 @@ static mishap *begin_pipes(struct pipes *p, mishap_call *call)
     if (!failure)
         failure = open_runner(p);
     p->server.runner = p->served.runner;
+    p->server.seal = p->served.seal;
     mishap_mcp_peer_init(&p->peer, &p->server);
-    p->peer.scopes = for_operator ? MISHAP_SCOPES_ALL : MISHAP_SCOPE_CALL;
+    p->peer.scopes = for_operator ? MISHAP_SCOPES_ALL : MISHAP_SCOPES_USUAL;
     p->peer.aside = &p->lines.channel;
     p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
@@ -373,8 +374,7 @@ static mishap *run_mcp(mishap_call *call)
     };
     mishap *failure = mishap_app_choose(call->app, pipes.server.services, &call->arena, &app);
     if (!failure)
-        failure = mishap_caller_check_flag(mishap_string(call, "caller"),
-                                           pipes.served.setup.data);
+        failure = mishap_caller_check_flag(mishap_string(call, "caller"), pipes.served.setup.data);
     if (failure) {
         print_to_stderr();
         return failure;

@@ -112,7 +112,11 @@ void mishap_mcp_finish_result(const mishap_app *app, mishap_mcp_channel *channel
         }
         MISHAP_JSON_KEY(buffer, "io.modelcontextprotocol/serverInfo");
         mishap_mcp_put_implementation(buffer, app, revision);
-        MISHAP_PUT(buffer, "},\"resultType\":\"complete\"");
+        MISHAP_PUT(buffer, "},\"resultType\":");
+        mishap_json_string(
+            buffer, outcome == MISHAP_MCP_QUESTIONS ? (mishap_text)MISHAP_TEXT("input_required")
+                    : outcome == MISHAP_MCP_TASK    ? (mishap_text)MISHAP_TEXT("task")
+                                                    : (mishap_text)MISHAP_TEXT("complete"));
     }
     MISHAP_PUT(buffer, "}}");
     mishap_mcp_end_message(channel, buffer, MISHAP_MCP_RESPONSE);

@@ -36,6 +36,7 @@ struct mishap_mcp_channel {
     void (*finish)(mishap_mcp_channel *channel);
 
     int status;              /* HTTP status, set before the response ends: 200, 400, 404 */
+    unsigned lacks;          /* … if it is 403: the scopes that the request needs; else 0 */
     const mishap_code *code; /* … and the code of its failure; NULL: success */
 
     /* For write.c: of the current message, where it starts, where it goes on after its id, and how
@@ -50,7 +51,10 @@ struct mishap_mcp_channel {
 typedef enum mishap_mcp_outcome {
     MISHAP_MCP_MEMBERS,          /* the members of a result */
     MISHAP_MCP_MEMBERS_AND_META, /* … of which the last is `_meta` */
+    MISHAP_MCP_QUESTIONS,        /* the members of a result that asks the client (asks.c) */
+    MISHAP_MCP_TASK,             /* the members of a result that is a task */
     MISHAP_MCP_ERROR,            /* the complete object of an error, which was recorded already */
+    MISHAP_MCP_ERROR_400,        /* … whose HTTP status is 400 */
 } mishap_mcp_outcome;
 
 /* Begin a message: {"jsonrpc":"2.0" and ,"id":ID if there is one. The caller writes the rest, up to

@@ -184,6 +184,9 @@ static void prepare_call(mishap_call *call, const mishap_frame_call *asked,
     call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
     call->repeated = asked->repeated;
     call->caller_is_free = asked->caller_is_free;
+    call->scopes = asked->scopes;
+    call->replies = asked->replies;
+    call->rounds = asked->rounds;
     call->batched = w.settlement;
     call->body = asked->body;
     call->body_type = copy_text(call, asked->body_type);

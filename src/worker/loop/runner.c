@@ -24,7 +24,7 @@ static const mishap_runner_times usual = {
     .start_ms = 2000,
     .retry_ms = 100,
     .gone_ms = 20,
-    .lost_ms = 3000, /* without the report no incident says how the worker ended */
+    .lost_ms = 3000,   /* without the report no incident says how the worker ended */
     .stack_ms = 11000, /* the keeper may wait for five seconds, twice (keeper/processes.c) */
     .idle_ms = 60000,
     .open_ms = 9000,
@@ -327,6 +327,8 @@ void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
 static bool give_id(mishap_call *call)
 {
     char id[MISHAP_ID_LENGTH + 1];
+    if (call->id.data) /* of a task */
+        return true;
     mishap_id_make(id);
     call->id = mishap_arena_copy(&call->arena, (mishap_text){ id, MISHAP_ID_LENGTH });
     return call->id.data;
@@ -427,6 +429,8 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
     r->crowd = settings->crowd ? settings->crowd : &r->own_crowd;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
+    if (settings->wait_ms)
+        r->times.wait_ms = settings->wait_ms;
     r->opened_ns = mishap_clock_monotonic_ns();
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
     r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);

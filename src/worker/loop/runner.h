@@ -84,6 +84,7 @@ typedef struct mishap_runner_settings {
     size_t most_of_one;  /* … of one caller (call->holder), once so few places are left; 0: all */
     bool inside;         /* run handlers in this process, inside containment: for a debugger */
     const mishap_runner_times *times; /* NULL: the defaults */
+    int wait_ms; /* … but this is how long a call may wait for its handler to begin; 0: as there */
 
     /* A call that no caller waits for has failed: record it. The callee owns the failure. */
     void (*orphaned)(void *state, const mishap_call *call, const char *incident, mishap *failure);

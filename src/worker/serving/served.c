@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
+#include "operation/sealed.h"
 #include "operation/secret.h"
 #include "worker/keeper/lease.h"
 #include "worker/loop/crowd.h"
@@ -93,6 +94,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_permits_make(&served->permits);
     if (!failure)
+        failure = mishap_seal_make(&served->seal);
+    if (!failure)
         failure = prepare_services(served);
     if (!failure) /* prepare() decides how calls are settled */
         failure = mishap_worker_groups_make(served->app, &served->plan.groups);
@@ -130,6 +133,8 @@ void mishap_served_end(mishap_served *served)
     served->crowd = NULL;
     mishap_permits_free(served->permits);
     served->permits = NULL;
+    mishap_seal_free(served->seal);
+    served->seal = NULL;
     mishap_buffer_release(&served->health);
 }
 

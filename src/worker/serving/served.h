@@ -66,9 +66,11 @@ typedef struct mishap_served {
     struct mishap_trying *trying; /* … in each process that serves: the trials that it runs now */
     mishap_sessions *sessions;    /* sessions of foreign programs, for all loops */
     struct mishap_permits *permits; /* permits to compute, for callers with many long calls */
+    struct mishap_seal *seal;       /* of the state of calls that ask, for all loops */
     struct mishap_crowd *crowd;     /* which callers there were lately, for all loops */
     int connection; /* the loop's end of the keeper connection, for the loop that is forked next */
     mishap_runner *runner; /* in each process that serves, used by the thread of its loop */
+    struct mishap_task_client *tasks; /* the same (src/task); NULL: there are no tasks */
 } mishap_served;
 
 /* The parameters of a command that serves: which services, where handlers run, and the log.

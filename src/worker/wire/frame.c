@@ -2,6 +2,7 @@
 #include "worker/wire/frame.h"
 
 #include "mishap/carry.h"
+#include "operation/asking.h"
 #include "operation/fields.h"
 
 enum {
@@ -19,7 +20,8 @@ enum {
     HAS_TRACE = 4,
     HAS_CONDITIONS = 8,
     HAS_UPLOAD = 16,
-    ALL_OF_MORE = 31,
+    HAS_REPLIES = 32,
+    ALL_OF_MORE = 63,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
@@ -34,6 +36,7 @@ enum {
     FAILED = 1,
     ENDED = 2, /* it failed: its handler was ended before it returned */
     LOST = 3,  /* it failed: what its service has opened is of no more use */
+    ASKS = 4,  /* it failed: its handler has questions, which come before the failure */
 
     MOST_PARSED = 64 * 1024, /* bytes: the loop parses a longer answer no second time */
 };
@@ -123,10 +126,12 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
                                   (call->cursor ? HAS_CURSOR : 0) | (call->id.data ? HAS_ID : 0)));
     mishap_pack_u8(
-        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
-                       (call->traceparent.length ? HAS_TRACE : 0) |
-                       (conditions ? HAS_CONDITIONS : 0) | (call->upload ? HAS_UPLOAD : 0)));
+        out,
+        (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
+                  (call->traceparent.length ? HAS_TRACE : 0) | (conditions ? HAS_CONDITIONS : 0) |
+                  (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
+    mishap_pack_u32(out, call->scopes);
     mishap_pack_text(out, call->request_id);
     mishap_pack_text(out, call->remote);
     mishap_pack_text(out, call->headers);
@@ -145,6 +150,10 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     if (conditions) {
         mishap_pack_text(out, call->if_match);
         mishap_pack_text(out, call->if_none_match);
+    }
+    if (call->replies.length) {
+        mishap_pack_u8(out, (uint8_t)call->rounds);
+        mishap_pack_text(out, call->replies);
     }
     /* The arguments follow to the end. The JSON writer puts no comma after the colon. */
     mishap_pack_u8(out, ':');
@@ -169,6 +178,7 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     call->caller_is_free = more & FREE_CALLER;
     call->has_upload = more & HAS_UPLOAD;
     call->boundary = (mishap_boundary_kind)mishap_unpack_u8(&in);
+    call->scopes = mishap_unpack_u32(&in);
     call->request_id = mishap_unpack_text(&in);
     call->remote = mishap_unpack_text(&in);
     call->headers = mishap_unpack_text(&in);
@@ -188,12 +198,17 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
         call->if_match = mishap_unpack_text(&in);
         call->if_none_match = mishap_unpack_text(&in);
     }
+    if (more & HAS_REPLIES) {
+        call->rounds = mishap_unpack_u8(&in);
+        call->replies = mishap_unpack_text(&in);
+    }
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
     return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
-           is_string(call->request_id) && is_string(call->remote) && is_string(call->headers) &&
-           is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor) &&
-           is_string(call->id) && is_string(call->traceparent);
+           !(call->scopes & ~(unsigned)MISHAP_SCOPES_ALL) && is_string(call->request_id) &&
+           is_string(call->remote) && is_string(call->headers) && is_string(call->caller) &&
+           is_string(call->body_type) && is_string(call->cursor) && is_string(call->id) &&
+           is_string(call->traceparent);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -247,11 +262,31 @@ bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY
 
 /* -- outcomes ---------------------------------------------------------------------------------- */
 
+/* The number of each question in its declaration, and its message. */
+static void put_questions(mishap_buffer *out, const mishap_call *call)
+{
+    uint8_t count = 0;
+    for (const mishap_asked *asked = call->questions; asked; asked = asked->next)
+        count++;
+    mishap_pack_u8(out, count);
+    for (const mishap_asked *asked = call->questions; asked; asked = asked->next) {
+        mishap_pack_u8(out, (uint8_t)(asked->question - call->operation->asks));
+        mishap_pack_text(out, asked->message);
+    }
+}
+
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
-    mishap_pack_u8(out, !failure ? WORKED : call->ended ? ENDED : call->lost ? LOST : FAILED);
+    bool asks = mishap_asking_is(call, failure) && !call->ended && !call->lost;
+    mishap_pack_u8(out, !failure      ? WORKED
+                        : call->ended ? ENDED
+                        : call->lost  ? LOST
+                        : asks        ? ASKS
+                                      : FAILED);
+    if (asks)
+        put_questions(out, call);
     if (failure) {
         mishap_carry_put(out, failure);
         mishap_frame_end(out, begun);
@@ -382,6 +417,41 @@ static const char *keep_text(mishap_call *call, mishap_text text, bool *failed)
     return kept.data;
 }
 
+/* The message of a question is written to callers as it is: it must be what its declaration says.
+ */
+static bool is_sound_question(const mishap_question *question, mishap_text message)
+{
+    return question->method ? message.length && message.data[0] == '{' && is_sound_json(message)
+                            : mishap_utf8_valid_length(message) == message.length &&
+                                  is_string(message) && message.length <= MISHAP_ASKING_MESSAGE;
+}
+
+/* False: they are not what the operation declares. The list is in the order in which they were
+ * asked. */
+static bool take_questions(mishap_unpack *in, mishap_call *call)
+{
+    size_t known = 0, count = mishap_unpack_u8(in);
+    const mishap_question *asks = call->operation->asks;
+    mishap_asked **end = &call->questions;
+    call->questions = NULL;
+    while (asks && asks[known].name)
+        known++;
+    for (size_t i = 0; i < count; i++) {
+        size_t which = mishap_unpack_u8(in);
+        mishap_text message = mishap_unpack_text(in);
+        if (in->failed || which >= known || !is_sound_question(&asks[which], message))
+            return false;
+        mishap_asked *asked = mishap_arena_take(&call->arena, sizeof *asked);
+        message = mishap_arena_copy(&call->arena, message);
+        if (!asked || !message.data)
+            return false;
+        *asked = (mishap_asked){ .question = &asks[which], .message = message };
+        *end = asked;
+        end = &asked->next;
+    }
+    return count && count <= known;
+}
+
 bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **failure)
 {
     mishap_unpack in = mishap_unpack_of(payload);
@@ -389,8 +459,12 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     bool failed = false;
     *failure = NULL;
     uint8_t how = mishap_unpack_u8(&in);
+    if (how == ASKS && !take_questions(&in, call)) {
+        call->questions = NULL;
+        return false;
+    }
     if (how) {
-        bool sound = how <= LOST && mishap_carry_take((mishap_text){ in.data, in.left }, failure) &&
+        bool sound = how <= ASKS && mishap_carry_take((mishap_text){ in.data, in.left }, failure) &&
                      *failure;
         call->ended = sound ? how == ENDED : call->ended;
         call->lost = sound ? how == LOST : call->lost;

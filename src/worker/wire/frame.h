@@ -1,6 +1,7 @@
 /*
  * The messages between a loop and a worker: eight bytes of head (length, type, slot), then a
- * payload. Both sides check what they read. A loop has a worker killed that sends an invalid frame.
+ * payload. Rows of tasks have payloads of calls and outcomes, too: MISHAP_TASK_FORMAT (task/task.h)
+ * is raised with each change of them. Both sides check what they read. A loop has a worker killed that sends an invalid frame.
  */
 #ifndef MISHAP_WORKER_WIRE_FRAME_H
 #define MISHAP_WORKER_WIRE_FRAME_H
@@ -60,6 +61,7 @@ typedef struct mishap_frame_call {
     uint32_t limit_ms;  /* the time of its handler */
     bool verbose, wants_progress, wants_log, wants_pieces;
     bool caller_is_free;
+    unsigned scopes;    /* what the caller may do */
     bool repeated;      /* it may have run before, in a process that died */
     mishap_text id;     /* mishap_call_id(); no data: none yet */
     mishap_text caller; /* no data: a caller without a name */
@@ -68,8 +70,10 @@ typedef struct mishap_frame_call {
     mishap_text if_match, if_none_match;                  /* no text: absent */
     mishap_text arguments;
     mishap_text body_type, body; /* of a call whose body is not JSON; no data: none */
-    mishap_text cursor; /* where a stream is resumed; no data: it starts at the beginning */
-    bool has_upload;    /* a descriptor comes with the frame: the channel of its streamed file */
+    mishap_text cursor;  /* where a stream is resumed; no data: it starts at the beginning */
+    mishap_text replies; /* answers to its questions; no data: none */
+    unsigned rounds;     /* … and how often its handler has asked before */
+    bool has_upload;     /* a descriptor comes with the frame: the channel of its streamed file */
 } mishap_frame_call;
 
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,

@@ -49,6 +49,7 @@ static void expect_nothing(const mishap_served *served)
     assert_null(served->sessions);
     assert_null(served->crowd);
     assert_null(served->permits);
+    assert_null(served->seal);
     assert_null(served->health.data);
 }
 
@@ -64,7 +65,7 @@ static void what_is_shared_is_given_back(void **state)
             mishap_served served = { .app = apps[i], .handlers = handlers };
             mishap *failure = mishap_served_begin(&served);
             assert_int_equal(failure != NULL, apps[i] == &broken_app);
-            assert_int_equal(shared_mappings(), before + 6);
+            assert_int_equal(shared_mappings(), before + 7);
             assert_int_equal(served.health.length != 0, apps[i] == &broken_app);
             mishap_free(failure);
             mishap_served_end(&served);

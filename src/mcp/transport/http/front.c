@@ -14,14 +14,29 @@ enum {
 static mishap_mcp_sessions *sessions;
 static mishap_mcp_watches *watches;
 
+/* How a change of a list is told to other servers of a cluster: as that of an address that is no
+ * resource. */
+static const mishap_text addresses_of_lists[MISHAP_MCP_LISTS] = {
+    [MISHAP_MCP_TOOLS_CHANGED] = MISHAP_TEXT("mishap:lists/tools"),
+    [MISHAP_MCP_PROMPTS_CHANGED] = MISHAP_TEXT("mishap:lists/prompts"),
+    [MISHAP_MCP_RESOURCES_CHANGED] = MISHAP_TEXT("mishap:lists/resources"),
+};
+static mishap_news *news;
+
 void mishap_mcp_changed(mishap_mcp_change change)
 {
-    if (sessions && change < MISHAP_MCP_RESOURCE_UPDATED)
-        mishap_mcp_sessions_change(sessions, change);
+    if (!sessions || change >= MISHAP_MCP_RESOURCE_UPDATED)
+        return;
+    mishap_mcp_sessions_change(sessions, change);
+    mishap_news_add(news, addresses_of_lists[change]);
 }
 
+/* Without data anything may have changed. */
 static void hear_update(void *state, mishap_text uri)
 {
+    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
+        if (!uri.data || mishap_text_equal(uri, addresses_of_lists[list]))
+            mishap_mcp_sessions_change(sessions, list);
     mishap_mcp_watches_change(state, uri);
 }
 
@@ -46,12 +61,16 @@ static mishap *prepare_front(const mishap_http_settings *settings, void **shared
                                                mishap_http_share_of(settings, MISHAP_MCP_SESSIONS),
                                                &sessions);
     if (!failure)
-        let_sessions_last(settings->program, settings->served->setup.data);
+        let_sessions_last(settings->program,
+                          settings->cluster ? settings->cluster : settings->served->setup.data);
+    if (!failure)
+        mishap_mcp_sessions_share(sessions, settings->served->seal);
     if (!failure)
         failure = mishap_mcp_watches_make(mishap_http_share_of(settings, MISHAP_MCP_WATCHES),
                                           &watches);
     if (!failure)
         mishap_changes_heard_by(hear_update, watches);
+    news = settings->served->news;
     return failure;
 }
 
@@ -98,6 +117,8 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
                     .call_ms = served->call_ms,
                     .verbose = served->verbose,
                     .runner = served->runner,
+                    .seal = served->seal,
+                    .tasks = &served->tasks,
                     .count = count_call },
         .sessions = sessions,
         .watches = watches,
@@ -146,10 +167,10 @@ static void drain(void *state)
 
 /* A key was removed. The server itself ends the streams. Events and subscriptions in shared memory,
  * and calls whose clients have left, end with the sessions. */
-static void end_sessions_of(void *state, uint64_t key)
+static void end_sessions_of(void *state, uint64_t key, const char *caller)
 {
     const mishap_mcp_front *f = state;
-    mishap_mcp_watches_revoke(f->watches, f->sessions, key);
+    mishap_mcp_watches_revoke(f->watches, f->sessions, key, caller);
 }
 
 /* Calls whose clients have left go on, for clients that resume their streams. */

@@ -51,15 +51,19 @@ static bool header_equals(mishap_text field, mishap_text value)
     return equal;
 }
 
-/* The value that Mcp-Name repeats: the name of a tool or prompt, the address of a resource. */
+/* The value that Mcp-Name repeats: the name of a tool or prompt, the address of a resource, the id
+ * of a task. */
 static mishap_text name_in(const mishap_mcp_message *message)
 {
     static const mishap_text read = MISHAP_TEXT("resources/read"), call = MISHAP_TEXT("tools/call"),
-                             get = MISHAP_TEXT("prompts/get");
+                             get = MISHAP_TEXT("prompts/get"), tasks = MISHAP_TEXT("tasks/");
     const char *key = mishap_text_equal(message->method, read) ? "uri"
                       : mishap_text_equal(message->method, call) ||
                               mishap_text_equal(message->method, get)
                           ? "name"
+                      : message->method.length > tasks.length &&
+                              memcmp(message->method.data, tasks.data, tasks.length) == 0
+                          ? "taskId"
                           : NULL;
     return key ? mishap_json_text(yyjson_obj_get(message->params, key)) : (mishap_text){ NULL, 0 };
 }
@@ -81,7 +85,8 @@ bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request 
     } else if (name.data &&
                !header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_NAME), name)) {
         which = "Mcp-Name";
-        mend = "Send params.name in this header, or params.uri for resources/read.";
+        mend = "Send params.name in this header, params.uri for resources/read, or params.taskId "
+               "for tasks/get.";
     }
     if (!which)
         return false;

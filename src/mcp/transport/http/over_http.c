@@ -351,10 +351,9 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
     }
     if (may_have_stream(post, request) && join_session(post, request, MISHAP_MCP_NO_ID)) {
         mishap_mcp_session session = post->session;
-        bool known = !last.data ||
-                     (read_event_id(last, &stream, &place) &&
-                      !(mishap_mcp_stream_scopes(stream) & ~request->scopes) &&
-                      mishap_mcp_event_known(front->sessions, session.number, stream, place));
+        bool known = !last.data || (read_event_id(last, &stream, &place) &&
+                                    mishap_mcp_event_known(front->sessions, session.number, stream,
+                                                           place, request->scopes));
         mishap *failure = NULL;
         if (known)
             failure = mishap_mcp_stream_open(front, request, reply, &session, stream, place);

@@ -58,6 +58,7 @@ struct mishap_mcp_post {
     mishap_mcp_session session;
     uint64_t caller_key; /* the key of its request; peer.caller is its name */
     bool in_session;
+    bool stored; /* its events are stored, for a connection that resumes the stream */
     /* The id of the session that begins with it, whose place is reserved; "": none. */
     char begins[MISHAP_MCP_SESSION_ID + 1];
     uint32_t held;   /* the count of a stream that stays open; 0: it is not counted */

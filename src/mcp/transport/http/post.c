@@ -96,6 +96,14 @@ static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
     post->begins[0] = '\0'; /* its place must not be given back */
 }
 
+/* A client that gets the status 403 asks its user, or its issuer, for these scopes. */
+static void put_challenge(const mishap_mcp_post *post, mishap_http_reply *reply)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(post->front->http);
+    if (reply->status == 403 && post->channel.lacks && post->request && settings->challenge)
+        settings->challenge(reply, settings, post->request, post->channel.lacks);
+}
+
 static void answer_whole(mishap_mcp_post *post)
 {
     mishap_http_reply own = { 0 }, *reply = post->reply ? post->reply : &own;
@@ -105,6 +113,7 @@ static void answer_whole(mishap_mcp_post *post)
     reply->status = post->channel.status ? post->channel.status : 200;
     reply->media_type = "application/json";
     reply->code = post->channel.code;
+    put_challenge(post, reply);
     mishap_buffer_release(&reply->body);
     reply->content = last_words; /* if there was no memory for any other answer */
     if (!post->message.failed) {
@@ -176,7 +185,8 @@ static void keep_event(const mishap_mcp_post *post, mishap_text data, bool last)
     mishap_mcp_sessions *sessions = post->front->sessions;
     uint64_t session = post->session.number;
     mishap_buffer instead = { 0 };
-    if (mishap_mcp_event_add(sessions, session, post->stream, post->place, data, last))
+    if (!post->stored ||
+        mishap_mcp_event_add(sessions, session, post->stream, post->place, data, last))
         return;
     if (last) {
         MISHAP_PUT(&instead, "{\"jsonrpc\":\"2.0\"");
@@ -208,18 +218,19 @@ static void send_event(mishap_mcp_post *post, mishap_text data, bool last)
 }
 
 /* The answer for a connection that resumes the stream, if this loop dies before it has answered. */
-static void write_will(const mishap_mcp_post *post)
+static bool write_will(const mishap_mcp_post *post)
 {
     const mishap_mcp_flight *call = post->peer.flights;
-    mishap_mcp_stream_will(post->front->sessions, post->session.number, post->stream,
-                           call && !call->next ? call->id : (mishap_text){ "", 0 });
+    return mishap_mcp_stream_will(post->front->sessions, post->session.number, post->stream,
+                                  call && !call->next ? call->id : (mishap_text){ "", 0 },
+                                  post->peer.scopes);
 }
 
 /* The number of its stream in the session. */
 static uint64_t stream_of(mishap_mcp_post *post)
 {
     if (!post->stream)
-        post->stream = mishap_mcp_stream_begin(post->front->sessions, post->peer.scopes);
+        post->stream = mishap_mcp_stream_begin(post->front->sessions);
     return post->stream;
 }
 
@@ -228,7 +239,7 @@ static void begin_stream(mishap_mcp_post *post)
     mishap_http_reply head = { 0 };
     post->streaming = true;
     if (post->in_session && stream_of(post))
-        write_will(post);
+        post->stored = write_will(post);
     if (!post->later && post->request)
         wait_for_answer(post);
     if (!post->later)
@@ -277,7 +288,7 @@ static void finish_post(mishap_mcp_channel *channel)
     post->finished = true;
     forget_calls(post); /* of a cancelled call: before the client can use the id again */
     /* A client that has resumed it would wait for an answer that never comes. */
-    if (post->in_session && post->streaming && !post->answered)
+    if (post->stored && post->streaming && !post->answered)
         mishap_mcp_event_add(post->front->sessions, post->session.number, post->stream,
                              ++post->place, (mishap_text){ "", 0 }, true);
     if (post->streaming && post->later) {
@@ -513,6 +524,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     keep_traceparent(post, request->fields[MISHAP_HTTP_TRACEPARENT]);
     post->peer.caller = request->caller;
     post->peer.scopes = request->scopes;
+    post->peer.owner = mishap_http_owner_of(request);
     post->peer.caller_is_free = request->caller_is_free;
     if (front->caller_field >= 0)
         post->peer.named = request->fields[front->caller_field];

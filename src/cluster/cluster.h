@@ -1,0 +1,89 @@
+/*
+ * src/cluster: what the servers of a cluster share, in the schema `mishap` of a PostgreSQL
+ * database.
+ *
+ *     cluster.h     this file: the engine as servers and commands use it
+ *     tables.c      the tables and statements
+ *     postgresql.c  opening and closing; the engine
+ *     keys.c        API keys, and the secret of MCP sessions
+ *     notices.c     which servers there are, and what has changed at each
+ *
+ * It lies in the library of src/store, which a program need not link: so the code that uses it
+ * (src/http/cluster) has only this table of functions, which a program hands in as `.cluster` of
+ * its mishap_app. All rows may have been written by hand: a reader checks every value.
+ *
+ * Who writes: keys are written by commands. Each server writes its row in `servers` and its
+ * notices, from one process over one connection, with numbers that go up by one. So a reader knows
+ * by the numbers alone whether it has missed a notice, even after the database has crashed.
+ */
+#ifndef MISHAP_CLUSTER_CLUSTER_H
+#define MISHAP_CLUSTER_CLUSTER_H
+
+#include "mishap/mishap.h"
+
+typedef struct mishap_cluster mishap_cluster;
+
+enum {
+    MISHAP_CLUSTER_SECRET = 32,   /* bytes */
+    MISHAP_CLUSTER_PEERS = 64,    /* other servers, at most */
+    MISHAP_CLUSTER_TIMELINE = 8,  /* characters */
+    MISHAP_CLUSTER_ROWS = 500,    /* notices that are read at once */
+    MISHAP_CLUSTER_KEYS = 100000, /* keys that are read */
+};
+
+/* A key, as it is stored. When it is read, none of it has been checked. The hash is bytes. A key
+ * that is added without a time is created now. Empty scopes: those that a key has for which none
+ * are given (http/keys/file.h). */
+typedef struct mishap_cluster_key {
+    mishap_text name, hash, created, scopes;
+} mishap_cluster_key;
+
+/* What counts for all keys. The version grows with each change by a command. */
+typedef struct mishap_cluster_state {
+    int64_t version;
+    bool used, disabled; /* there was a key at some time; `keys disable` was the last word */
+} mishap_cluster_state;
+
+/* Another server, and the number of its last notice. It is silent if its last heartbeat is more
+ * than five seconds old. */
+typedef struct mishap_cluster_peer {
+    int64_t id, last;
+    bool silent;
+} mishap_cluster_peer;
+
+typedef struct mishap_cluster_engine {
+    /* The schema is made if it is not there. Failures: as of mishap_store_open(). */
+    mishap *(*open)(const char *address, mishap_cluster **out);
+    void (*close)(mishap_cluster *cluster); /* NULL: nothing happens */
+
+    /* -- keys.c -- */
+    mishap *(*state)(mishap_cluster *cluster, mishap_cluster_state *state);
+    mishap *(*keys)(mishap_cluster *cluster,
+                    void (*hear)(void *context, const mishap_cluster_key *key), void *context);
+    /* All of them or none. *taken: which one has a name or a key that exists already; `count` if
+     * there is none. One that exists exactly so is no such one if `again`. */
+    mishap *(*add)(mishap_cluster *cluster, const mishap_cluster_key *keys, size_t count,
+                   bool again, size_t *taken);
+    mishap *(*remove)(mishap_cluster *cluster, mishap_text name, bool *removed);
+    mishap *(*disable)(mishap_cluster *cluster, bool *disabled); /* false: there are keys */
+    mishap *(*secret)(mishap_cluster *cluster, unsigned char secret[MISHAP_CLUSTER_SECRET]);
+
+    /* -- notices.c -- */
+    /* The server `id` is alive, and its last notice was `last`. The timeline of the database
+     * changes when a standby takes over. */
+    mishap *(*beat)(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
+                    char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
+    mishap *(*peers)(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
+                     size_t *count);
+    mishap *(*leave)(mishap_cluster *cluster, int64_t id);
+    mishap *(*publish)(mishap_cluster *cluster, int64_t id, int64_t n, mishap_text addresses);
+    /* The notices of these servers after their `last`, by server and number. */
+    mishap *(*hear)(mishap_cluster *cluster, const mishap_cluster_peer *peers, size_t count,
+                    void (*hear)(void *context, int64_t server, int64_t n, mishap_text addresses),
+                    void *context);
+    /* Remove the notices of a server up to this number, and what servers have left that are gone.
+     */
+    mishap *(*prune)(mishap_cluster *cluster, int64_t id, int64_t upto);
+} mishap_cluster_engine;
+
+#endif

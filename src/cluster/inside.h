@@ -1,0 +1,60 @@
+/* What the files of this folder share: the store, and its statements. */
+#ifndef MISHAP_CLUSTER_INSIDE_H
+#define MISHAP_CLUSTER_INSIDE_H
+
+#include "cluster/cluster.h"
+#include "mishap/store.h"
+
+struct mishap_cluster {
+    mishap_store *store;
+};
+
+enum cluster_statement {
+    CLUSTER_STATE,
+    CLUSTER_KEYS,
+    CLUSTER_KEY_ADD,
+    CLUSTER_KEY_IS,
+    CLUSTER_KEY_REMOVE,
+    CLUSTER_KEYS_DISABLE,
+    CLUSTER_SECRET_ADD,
+    CLUSTER_SECRET,
+    CLUSTER_BEAT,
+    CLUSTER_PEERS,
+    CLUSTER_LEAVE,
+    CLUSTER_PUBLISH,
+    CLUSTER_HEAR,
+    CLUSTER_PRUNE,
+    CLUSTER_PRUNE_SERVERS,
+    CLUSTER_PRUNE_GONE,
+    CLUSTER_STATEMENTS,
+};
+
+extern const mishap_store_schema mishap_cluster_schema;
+
+/* keys.c */
+mishap *mishap_cluster_read_state(mishap_cluster *cluster, mishap_cluster_state *state);
+mishap *mishap_cluster_read_keys(mishap_cluster *cluster,
+                                 void (*hear)(void *context, const mishap_cluster_key *key),
+                                 void *context);
+mishap *mishap_cluster_add_keys(mishap_cluster *cluster, const mishap_cluster_key *keys,
+                                size_t count, bool again, size_t *taken);
+mishap *mishap_cluster_remove_key(mishap_cluster *cluster, mishap_text name, bool *removed);
+mishap *mishap_cluster_disable_keys(mishap_cluster *cluster, bool *disabled);
+mishap *mishap_cluster_read_secret(mishap_cluster *cluster,
+                                   unsigned char secret[MISHAP_CLUSTER_SECRET]);
+
+/* notices.c */
+mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
+                            char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
+mishap *mishap_cluster_list_peers(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
+                                  size_t *count);
+mishap *mishap_cluster_leave(mishap_cluster *cluster, int64_t id);
+mishap *mishap_cluster_publish(mishap_cluster *cluster, int64_t id, int64_t n,
+                               mishap_text addresses);
+mishap *mishap_cluster_hear(mishap_cluster *cluster, const mishap_cluster_peer *peers, size_t count,
+                            void (*hear)(void *context, int64_t server, int64_t n,
+                                         mishap_text addresses),
+                            void *context);
+mishap *mishap_cluster_prune(mishap_cluster *cluster, int64_t id, int64_t upto);
+
+#endif

@@ -1,0 +1,115 @@
+/* Which servers there are, and what has changed at each of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cluster/inside.h"
+
+static mishap *run_change(mishap_query *query)
+{
+    while (mishap_query_step(query))
+        continue;
+    return mishap_query_end(query);
+}
+
+mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
+                            char timeline[MISHAP_CLUSTER_TIMELINE + 1])
+{
+    mishap_query query;
+    mishap_query_begin(&query, cluster->store, CLUSTER_BEAT);
+    mishap_query_bind_integer(&query, 1, id);
+    mishap_query_bind_text(&query, 2, name);
+    mishap_query_bind_integer(&query, 3, last);
+    while (mishap_query_step(&query)) {
+        mishap_text text = mishap_query_text(&query, 0);
+        snprintf(timeline, MISHAP_CLUSTER_TIMELINE + 1, "%.*s", (int)text.length,
+                 text.data ? text.data : "");
+    }
+    return mishap_query_end(&query);
+}
+
+mishap *mishap_cluster_list_peers(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
+                                  size_t *count)
+{
+    mishap_query query;
+    *count = 0;
+    mishap_query_begin(&query, cluster->store, CLUSTER_PEERS);
+    mishap_query_bind_integer(&query, 1, id);
+    mishap_query_bind_integer(&query, 2, MISHAP_CLUSTER_PEERS);
+    while (mishap_query_step(&query))
+        if (*count < MISHAP_CLUSTER_PEERS)
+            peers[(*count)++] = (mishap_cluster_peer){ mishap_query_integer(&query, 0),
+                                                       mishap_query_integer(&query, 1),
+                                                       mishap_query_boolean(&query, 2) };
+    return mishap_query_end(&query);
+}
+
+mishap *mishap_cluster_leave(mishap_cluster *cluster, int64_t id)
+{
+    mishap_query query;
+    mishap_query_begin(&query, cluster->store, CLUSTER_LEAVE);
+    mishap_query_bind_integer(&query, 1, id);
+    return run_change(&query);
+}
+
+mishap *mishap_cluster_publish(mishap_cluster *cluster, int64_t id, int64_t n,
+                               mishap_text addresses)
+{
+    mishap_query query;
+    mishap_query_begin(&query, cluster->store, CLUSTER_PUBLISH);
+    mishap_query_bind_integer(&query, 1, id);
+    mishap_query_bind_integer(&query, 2, n);
+    mishap_query_bind_blob(&query, 3, addresses);
+    return run_change(&query);
+}
+
+/* {1,-2,3}, for an array of bigint. */
+static void put_array(mishap_buffer *to, const mishap_cluster_peer *peers, size_t count, bool lasts)
+{
+    for (size_t i = 0; i < count; i++) {
+        mishap_buffer_put_char(to, i ? ',' : '{');
+        mishap_buffer_put_int(to, lasts ? peers[i].last : peers[i].id);
+    }
+    MISHAP_PUT(to, "}");
+}
+
+mishap *mishap_cluster_hear(mishap_cluster *cluster, const mishap_cluster_peer *peers, size_t count,
+                            void (*hear)(void *context, int64_t server, int64_t n,
+                                         mishap_text addresses),
+                            void *context)
+{
+    char room[2][MISHAP_CLUSTER_PEERS * 21 + 2];
+    mishap_buffer ids, lasts;
+    mishap_query query;
+    if (count == 0)
+        return NULL;
+    mishap_buffer_init(&ids, room[0], sizeof room[0]);
+    mishap_buffer_init(&lasts, room[1], sizeof room[1]);
+    put_array(&ids, peers, count, false);
+    put_array(&lasts, peers, count, true);
+    mishap_query_begin(&query, cluster->store, CLUSTER_HEAR);
+    mishap_query_bind_text(&query, 1, mishap_buffer_text(&ids));
+    mishap_query_bind_text(&query, 2, mishap_buffer_text(&lasts));
+    mishap_query_bind_integer(&query, 3, MISHAP_CLUSTER_ROWS);
+    while (mishap_query_step(&query))
+        hear(context, mishap_query_integer(&query, 0), mishap_query_integer(&query, 1),
+             mishap_query_blob(&query, 2));
+    mishap *failure = mishap_query_end(&query);
+    mishap_buffer_release(&ids);
+    mishap_buffer_release(&lasts);
+    return failure;
+}
+
+mishap *mishap_cluster_prune(mishap_cluster *cluster, int64_t id, int64_t upto)
+{
+    mishap_query query;
+    mishap_query_begin(&query, cluster->store, CLUSTER_PRUNE);
+    mishap_query_bind_integer(&query, 1, id);
+    mishap_query_bind_integer(&query, 2, upto);
+    mishap *failure = run_change(&query);
+    for (size_t i = CLUSTER_PRUNE_SERVERS; i <= CLUSTER_PRUNE_GONE && !failure; i++) {
+        mishap_query_begin(&query, cluster->store, i);
+        failure = run_change(&query);
+    }
+    return failure;
+}

@@ -1,0 +1,60 @@
+/* Opening and closing; the functions as one table. */
+#include "cluster/inside.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* An address may have a password in it: no message repeats any of it. */
+static mishap *check_scheme(const char *address)
+{
+    static const char *const schemes[] = { "postgresql://", "postgres://" };
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strncmp(address, schemes[i], strlen(schemes[i])) == 0)
+            return NULL;
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED, "What a cluster shares must be in PostgreSQL."),
+        "Give --cluster as postgresql://USER@HOST/DATABASE.");
+}
+
+static mishap *open_cluster(const char *address, mishap_cluster **out)
+{
+    *out = NULL;
+    mishap *failure = check_scheme(address);
+    if (failure)
+        return failure;
+    mishap_cluster *cluster = mishap_allocate(sizeof *cluster);
+    if (!cluster)
+        return mishap_out_of_memory();
+    failure = mishap_store_open(address, NULL, &mishap_cluster_schema, &cluster->store);
+    if (failure)
+        mishap_release(cluster);
+    else
+        *out = cluster;
+    return failure;
+}
+
+static void close_cluster(mishap_cluster *cluster)
+{
+    if (!cluster)
+        return;
+    mishap_store_close(cluster->store);
+    mishap_release(cluster);
+}
+
+const mishap_cluster_engine mishap_cluster_in_postgresql = {
+    .open = open_cluster,
+    .close = close_cluster,
+    .state = mishap_cluster_read_state,
+    .keys = mishap_cluster_read_keys,
+    .add = mishap_cluster_add_keys,
+    .remove = mishap_cluster_remove_key,
+    .disable = mishap_cluster_disable_keys,
+    .secret = mishap_cluster_read_secret,
+    .beat = mishap_cluster_beat,
+    .peers = mishap_cluster_list_peers,
+    .leave = mishap_cluster_leave,
+    .publish = mishap_cluster_publish,
+    .hear = mishap_cluster_hear,
+    .prune = mishap_cluster_prune,
+};

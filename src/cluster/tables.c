@@ -1,0 +1,86 @@
+/*
+ * The tables and statements.
+ *
+ *     state    one row: what counts for all keys
+ *     keys     API keys: names, SHA-256 of the keys, scopes
+ *     secrets  what proves the ids of MCP sessions
+ *     servers  who is alive, and the number of its last notice
+ *     notices  the addresses that have changed at a server, each with a NUL behind it
+ *
+ * The last two are not logged: writing them waits for no disk and no standby. After a crash or a
+ * failover they are empty, which readers notice by the numbers.
+ */
+#include "cluster/inside.h"
+
+/* clang-format off */
+static const char *const postgresql[] = {
+    "CREATE TABLE state (one integer PRIMARY KEY CHECK (one = 1), keys_version bigint NOT NULL,"
+    " keys_used boolean NOT NULL, keys_disabled boolean NOT NULL);"
+    "INSERT INTO state VALUES (1, 1, false, false);"
+    "CREATE TABLE keys (name text PRIMARY KEY, hash bytea NOT NULL UNIQUE,"
+    " created timestamptz NOT NULL DEFAULT now(), scopes text NOT NULL);"
+    "CREATE TABLE secrets (purpose text PRIMARY KEY, secret bytea NOT NULL);"
+    "CREATE UNLOGGED TABLE servers (id bigint PRIMARY KEY, name text NOT NULL,"
+    " last bigint NOT NULL, begun timestamptz NOT NULL DEFAULT now(),"
+    " seen timestamptz NOT NULL DEFAULT now());"
+    "CREATE UNLOGGED TABLE notices (server bigint NOT NULL, n bigint NOT NULL,"
+    " made timestamptz NOT NULL DEFAULT now(), addresses bytea NOT NULL,"
+    " PRIMARY KEY (server, n))",
+    NULL,
+};
+
+static const mishap_statement statements[CLUSTER_STATEMENTS] = {
+    [CLUSTER_STATE] = { .text = "SELECT keys_version, keys_used, keys_disabled FROM state"
+                        " WHERE one = 1" },
+    [CLUSTER_KEYS] = { .text = "SELECT name, hash, to_char(created AT TIME ZONE 'UTC',"
+                       " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), scopes FROM keys"
+                       " ORDER BY name LIMIT ?1::bigint" },
+    /* One statement each, so that the version and the rows change together. */
+    [CLUSTER_KEY_ADD] = { .text = "WITH added AS (INSERT INTO keys (name, hash, created, scopes)"
+                          " VALUES (?1::text, ?2::bytea, coalesce(?3::timestamptz, now()), ?4::text)"
+                          " ON CONFLICT DO NOTHING RETURNING name)"
+                          " UPDATE state SET keys_version = keys_version + 1, keys_used = true,"
+                          " keys_disabled = false WHERE one = 1 AND EXISTS (SELECT FROM added)"
+                          " RETURNING keys_version", .writes = true },
+    [CLUSTER_KEY_IS] = { .text = "SELECT 1 FROM keys WHERE name = ?1::text AND hash = ?2::bytea"
+                         " AND scopes = ?3::text" },
+    [CLUSTER_KEY_REMOVE] = { .text = "WITH gone AS (DELETE FROM keys WHERE name = ?1::text"
+                             " RETURNING name)"
+                             " UPDATE state SET keys_version = keys_version + 1, keys_used = true,"
+                             " keys_disabled = false WHERE one = 1 AND EXISTS (SELECT FROM gone)"
+                             " RETURNING keys_version", .writes = true },
+    [CLUSTER_KEYS_DISABLE] = { .text = "UPDATE state SET keys_version = keys_version + 1,"
+                               " keys_disabled = true WHERE one = 1 AND NOT EXISTS"
+                               " (SELECT FROM keys) RETURNING keys_version", .writes = true },
+    [CLUSTER_SECRET_ADD] = { .text = "INSERT INTO secrets VALUES ('mcp sessions', ?1::bytea)"
+                             " ON CONFLICT DO NOTHING", .writes = true },
+    [CLUSTER_SECRET] = { .text = "SELECT secret FROM secrets WHERE purpose = 'mcp sessions'" },
+    [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last)"
+                       " VALUES (?1::bigint, ?2::text, ?3::bigint) ON CONFLICT (id) DO UPDATE"
+                       " SET seen = now(), last = ?3::bigint"
+                       " RETURNING substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)",
+                       .writes = true },
+    [CLUSTER_PEERS] = { .text = "SELECT id, last, seen < now() - interval '5 seconds' FROM servers"
+                        " WHERE id <> ?1::bigint ORDER BY servers.seen DESC, id LIMIT ?2::bigint" },
+    [CLUSTER_LEAVE] = { .text = "DELETE FROM servers WHERE id = ?1::bigint", .writes = true },
+    [CLUSTER_PUBLISH] = { .text = "INSERT INTO notices (server, n, addresses)"
+                          " VALUES (?1::bigint, ?2::bigint, ?3::bytea)", .writes = true },
+    [CLUSTER_HEAR] = { .text = "SELECT t.server, t.n, t.addresses"
+                       " FROM unnest(?1::bigint[], ?2::bigint[]) AS k(server, last)"
+                       " JOIN notices t ON t.server = k.server AND t.n > k.last"
+                       " ORDER BY t.server, t.n LIMIT ?3::bigint" },
+    [CLUSTER_PRUNE] = { .text = "DELETE FROM notices WHERE server = ?1::bigint"
+                        " AND n <= ?2::bigint", .writes = true },
+    [CLUSTER_PRUNE_SERVERS] = { .text = "DELETE FROM servers"
+                                " WHERE seen < now() - interval '1 hour'", .writes = true },
+    [CLUSTER_PRUNE_GONE] = { .text = "DELETE FROM notices WHERE made < now() - interval '1 hour'",
+                             .writes = true },
+};
+/* clang-format on */
+
+const mishap_store_schema mishap_cluster_schema = {
+    .name = "mishap",
+    .postgresql = postgresql,
+    .statements = statements,
+    .statement_count = CLUSTER_STATEMENTS,
+};

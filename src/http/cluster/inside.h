@@ -1,0 +1,74 @@
+/* What the files of this folder share. */
+#ifndef MISHAP_HTTP_CLUSTER_INSIDE_H
+#define MISHAP_HTTP_CLUSTER_INSIDE_H
+
+#include <stdatomic.h>
+
+#include "base/buffer.h"
+#include "http/cluster/cluster.h"
+#include "operation/news.h"
+
+enum { CLUSTER_PATH = 4096, CLUSTER_NAME = 64 };
+
+/* Memory that all processes of the server share. */
+struct cluster_page {
+    _Atomic int64_t confirmed_ns;
+};
+
+/* Written by the supervisor before it forks any process. */
+typedef struct cluster_own {
+    mishap_cluster_plan plan;
+    char address[CLUSTER_PATH], folder[CLUSTER_PATH], name[CLUSTER_NAME];
+    bool wanted;
+    int parent; /* the supervisor */
+    struct cluster_page *page;
+    mishap_news *news; /* the changes of this server */
+    int64_t version;   /* of the keys that were written last; -1: none were */
+} cluster_own;
+extern cluster_own mishap_cluster_own;
+
+/* -- files.c ----------------------------------------------------------------------------------- */
+
+/* Make the folder, and write the secret of MCP sessions if it is another one than before. */
+mishap *mishap_cluster_write_secret(mishap_cluster *cluster);
+
+/* Write the keys if they have changed since `version`, or in any case if that is -1. *version is
+ * the one that was written. *odd: how many rows were left out, because they are no keys. */
+mishap *mishap_cluster_write_keys(mishap_cluster *cluster, int64_t *version, size_t *odd);
+
+/* -- process.c --------------------------------------------------------------------------------- */
+
+/* Runs until it is to end. */
+void mishap_cluster_run(void);
+
+/* -- wake.c, in each loop ---------------------------------------------------------------------- */
+
+/* For the hooks of the extension with these names. */
+mishap *mishap_cluster_wake_open(mishap_http_server *server, void *shared, void **state);
+void mishap_cluster_wake_close(void *state);
+
+/* -- notices.c --------------------------------------------------------------------------------- */
+
+typedef struct cluster_notices cluster_notices;
+
+/* NULL: no memory. */
+cluster_notices *mishap_cluster_notices_make(mishap_news *news);
+
+/* Send what has changed at this server, and read what has changed at others. *any: there was
+ * something. A failure: it is tried again the next time, and nothing is lost. */
+mishap *mishap_cluster_notices_turn(cluster_notices *notices, mishap_cluster *cluster, bool *any);
+
+/* True if something has changed at this server that was not sent yet. */
+bool mishap_cluster_notices_wait(const cluster_notices *notices);
+
+/* Tell the others that this server is alive, and find out which others there are. */
+mishap *mishap_cluster_notices_beat(cluster_notices *notices, mishap_cluster *cluster);
+
+/* Send the last ones, and leave. */
+mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *cluster);
+
+/* Judge the addresses of a row, each with a NUL behind it: the next one, which is taken away.
+ * False: there is none. *sound false: the row is no such list, and anything may have changed. */
+bool mishap_cluster_next_address(mishap_text *row, mishap_text *address, bool *sound);
+
+#endif

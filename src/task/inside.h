@@ -1,0 +1,146 @@
+/* The process of tasks: what its files share. It has one thread. */
+#ifndef MISHAP_TASK_INSIDE_H
+#define MISHAP_TASK_INSIDE_H
+
+#include "task/message.h"
+#include "task/task.h"
+
+enum {
+    TASK_OWNERS = 4096, /* words of counts by owner; owners with the same word share them */
+    TASK_WORDS = 4096,  /* of the table of tasks by id */
+    TASK_BATCH = 256,   /* changes that are committed together */
+    TASK_MOST = 100000, /* calls and tasks that have not ended, at most */
+};
+#define TASK_MS INT64_C(1000000)
+
+/* A connection to a loop. */
+typedef struct task_conn {
+    struct task_conn *next;
+    int socket; /* -1: it was closed, and is freed soon */
+    bool known; /* it has said the secret */
+    mishap_buffer in, out;
+    size_t sent;
+    bool waits_to_send;
+} task_conn;
+
+typedef enum task_phase {
+    TASK_WAITS, /* for its turn */
+    TASK_MARKS, /* its row is to say that it begins */
+    TASK_RUNS,
+    TASK_ENDED, /* its row is to say so */
+} task_phase;
+
+/* A call, or a task that has not ended as far as its row says. */
+typedef struct task {
+    mishap_run run; /* the first member */
+    mishap_watcher watcher;
+    mishap_turn turn;
+    mishap_turns_caller *taken;
+    int64_t taken_ns;
+    struct task *next, *previous; /* all of them */
+    struct task *chain;           /* those with the same word, once it is stored */
+
+    char id[MISHAP_TASK_ID + 1]; /* "": it is no task yet */
+    char owner[MISHAP_TASK_OWNER + 1], incident[MISHAP_ID_LENGTH + 1];
+    uint64_t holder;
+    const mishap_operation *operation;
+    mishap_buffer call, outcome;
+    task_phase phase;
+    mishap_task_state state;
+    bool adds;   /* its row is to be added with the next commit */
+    bool stored; /* it has a row */
+    bool unsure; /* … perhaps: whether its row was added is not known */
+    bool again, secret, cancel;
+    bool older;   /* the program's list of scopes was another one when it was made */
+    bool counted; /* among the tasks of its owner */
+    int attempts;
+    int64_t made_ms, changed_ms, due_ns; /* due: when the call becomes a task */
+
+    task_conn *from; /* the loop that waits for it; NULL: none */
+    uint32_t number;
+
+    bool has_progress;
+    double done, total;
+    char words[200];
+} task;
+
+typedef struct tasks {
+    const mishap_task_plan *plan;
+    mishap_runner *runner;
+    mishap_task_rows *rows; /* NULL: not open, or they are another process's */
+    unsigned char secret[MISHAP_TASK_SECRET];
+    char server[33]; /* the name of the data folder */
+    bool revived;    /* the rows that had not ended were read: there can be new ones */
+    int lock;
+    int epoll, listener;
+    task_conn *conns;
+    task *first; /* all */
+    size_t count, running;
+    task *words[TASK_WORDS];
+    mishap_turns turns;
+    struct task_owner {
+        size_t count, bytes;
+    } owners[TASK_OWNERS];
+    bool changed;     /* a change is to be committed */
+    int64_t retry_ns; /* the store has failed: when to try again */
+    bool told;        /* … and standard error says so */
+    int64_t tick_ns, expire_ns;
+    bool ending; /* nothing more begins */
+} tasks;
+
+/* -- life.c ------------------------------------------------------------------------------------ */
+
+void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
+                        const mishap_task_started *asked);
+void mishap_tasks_left(tasks *t, const task_conn *from, uint32_t number);
+void mishap_tasks_conn_gone(tasks *t, const task_conn *from);
+
+/* A row of a server that was killed. */
+void mishap_tasks_revive(tasks *t, const mishap_task_row *row);
+
+/* Begin as many as there are places for. */
+void mishap_tasks_schedule(tasks *t);
+
+/* A mark of the program's list of scopes: scopes are bits in a call, which mean others if the list
+ * changes. */
+int64_t mishap_tasks_scopes_mark(const tasks *t);
+
+/* Its row says that it begins. */
+void mishap_tasks_hand(tasks *t, task *x);
+
+void mishap_tasks_cancel(tasks *t, task *x);
+void mishap_tasks_free(tasks *t, task *x);
+
+/* Calls whose time is over become tasks. Returns when the next one does. */
+int64_t mishap_tasks_look_at_due(tasks *t, int64_t now);
+
+struct task_owner *mishap_tasks_owner_of(tasks *t, mishap_text owner);
+task *mishap_tasks_find(tasks *t, mishap_text key);
+void mishap_tasks_remember(tasks *t, task *x);
+
+/* -- keep.c ------------------------------------------------------------------------------------ */
+
+/* Open the rows, unless another process has the data folder; and read those that have not ended. */
+void mishap_tasks_open_rows(tasks *t);
+
+/* Commit what has changed, and act on it. */
+void mishap_tasks_commit(tasks *t);
+
+/* Once a second: what a command has cancelled; what has expired. */
+void mishap_tasks_tick(tasks *t, int64_t now);
+
+/* A failure of the store; freed. */
+void mishap_tasks_store_failed(tasks *t, mishap *failure);
+
+/* -- look.c ------------------------------------------------------------------------------------ */
+
+void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wish wish,
+                      mishap_text owner, mishap_text id);
+void mishap_tasks_tell(tasks *t, const task *x, mishap_task_told *told);
+
+/* -- process.c --------------------------------------------------------------------------------- */
+
+void mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply);
+_Noreturn void mishap_task_process_run(const mishap_task_plan *plan, int keeper, int parent);
+
+#endif

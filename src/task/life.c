@@ -1,0 +1,548 @@
+/* What becomes of a task: it waits for its turn, runs, and ends. */
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "incident/incident.h"
+#include "operation/secret.h"
+#include "task/inside.h"
+#include "worker/wire/frame.h"
+
+/* -- tables ------------------------------------------------------------------------------------ */
+
+static size_t word_of(mishap_text text, size_t words)
+{
+    static const uint64_t known[2] = { 3, 5 }; /* owners and keys are chosen by the server */
+    return (size_t)(mishap_hash(known, text) % words);
+}
+
+struct task_owner *mishap_tasks_owner_of(tasks *t, mishap_text owner)
+{
+    return &t->owners[word_of(owner, TASK_OWNERS)];
+}
+
+static task **place_of(tasks *t, mishap_text key)
+{
+    return &t->words[word_of(key, TASK_WORDS)];
+}
+
+task *mishap_tasks_find(tasks *t, mishap_text key)
+{
+    task *x = *place_of(t, key);
+    while (x && memcmp(x->id, key.data, MISHAP_TASK_KEY) != 0)
+        x = x->chain;
+    return x;
+}
+
+void mishap_tasks_remember(tasks *t, task *x)
+{
+    task **place = place_of(t, (mishap_text){ x->id, MISHAP_TASK_KEY });
+    x->chain = *place;
+    *place = x;
+}
+
+static task *task_make(tasks *t)
+{
+    task *x = mishap_allocate(sizeof *x);
+    if (!x)
+        return NULL;
+    memset(x, 0, sizeof *x);
+    x->next = t->first;
+    if (x->next)
+        x->next->previous = x;
+    t->first = x;
+    t->count++;
+    return x;
+}
+
+void mishap_tasks_free(tasks *t, task *x)
+{
+    if (x->stored) {
+        task **place = place_of(t, (mishap_text){ x->id, MISHAP_TASK_KEY });
+        while (*place && *place != x)
+            place = &(*place)->chain;
+        if (*place)
+            *place = x->chain;
+    } else if (x->counted) {
+        mishap_tasks_owner_of(t, mishap_text_of(x->owner))->count--;
+    }
+    if (x->next)
+        x->next->previous = x->previous;
+    *(x->previous ? &x->previous->next : &t->first) = x->next;
+    mishap_buffer_release(&x->call);
+    mishap_buffer_release(&x->outcome);
+    mishap_release(x);
+    t->count--;
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+static mishap_incident_boundary boundary_of(const mishap_call *call)
+{
+    static const mishap_incident_boundary boundaries[] = {
+        [MISHAP_BY_C] = MISHAP_INCIDENT_C,
+        [MISHAP_BY_COMMAND] = MISHAP_INCIDENT_CLI,
+        [MISHAP_BY_HTTP] = MISHAP_INCIDENT_HTTP,
+        [MISHAP_BY_MCP] = MISHAP_INCIDENT_MCP
+    };
+    size_t count = sizeof boundaries / sizeof *boundaries;
+    return call && (size_t)call->boundary < count ? boundaries[call->boundary] : MISHAP_INCIDENT_C;
+}
+
+struct recorded {
+    const mishap_call *call;
+};
+
+static void put_more(const void *context, mishap_incident_more *more)
+{
+    const struct recorded *recorded = context;
+    if (!recorded->call)
+        return;
+    mishap_call_put_arguments(recorded->call, &more->arguments);
+    mishap_call_put_words(recorded->call, &more->lines);
+}
+
+/* No caller waits for a task, so its failure is recorded here. */
+static void record(const tasks *t, const task *x, const mishap_call *call, const mishap *failure,
+                   const mishap_secrets *secrets)
+{
+    const mishap_app *app = t->plan->served->app;
+    struct recorded recorded = { call };
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = app->name,
+        .version = app->version,
+        .id = x->incident,
+        .failure = failure,
+        .operation = x->operation->name,
+        .service = x->operation->service ? x->operation->service->name : NULL,
+        .caller = call ? call->caller : NULL,
+        .traceparent = call ? call->traceparent : (mishap_text){ NULL, 0 },
+        .boundary = boundary_of(call),
+        .secrets = secrets,
+        .more = put_more,
+        .context = &recorded,
+        .to_stderr = t->plan->served->verbose });
+}
+
+static void put_outcome(task *x, const mishap_call *call, const mishap *failure)
+{
+    mishap_buffer_release(&x->outcome);
+    mishap_task_put_outcome(&x->outcome, call, failure);
+    if (!x->outcome.failed)
+        return;
+    mishap *none = mishap_out_of_memory();
+    mishap_buffer_release(&x->outcome);
+    mishap_task_put_outcome(&x->outcome, NULL, none);
+    mishap_free(none);
+    x->state = MISHAP_TASK_FAILED;
+}
+
+/* They are strings of JSON; without memory there are none. */
+static void hide_warnings(mishap_call *call, const mishap_secrets *secrets)
+{
+    mishap_buffer hidden = { 0 };
+    mishap_secrets_put_hidden(&hidden, secrets, mishap_buffer_text(&call->warnings));
+    mishap_buffer_reset(&call->warnings);
+    if (!hidden.failed)
+        mishap_buffer_put_text(&call->warnings, mishap_buffer_text(&hidden));
+    mishap_buffer_release(&hidden);
+}
+
+/* What is stored and recorded has no secrets: neither in a failure nor in warnings. */
+static void hide(const task *x, mishap_call *call, mishap *failure)
+{
+    const mishap_secrets *secrets = call ? mishap_call_secrets(call) : NULL;
+    mishap_hide_failure(failure, x->operation->params, secrets);
+    if (secrets)
+        hide_warnings(call, secrets);
+}
+
+/* It has ended. What was no task is told to the loop that waits; a task is stored. One whose row
+ * may have been added is both. A failure that no loop is told is recorded here. Takes the failure
+ * and the call, which may be NULL. */
+static void finish(tasks *t, task *x, mishap_call *call, mishap *failure)
+{
+    bool cancelled = failure && x->cancel && mishap_is(failure, CANCELLED);
+    bool keeps = x->stored || x->unsure;
+    x->state = !failure    ? MISHAP_TASK_SUCCEEDED
+               : cancelled ? MISHAP_TASK_CANCELLED
+                           : MISHAP_TASK_FAILED;
+    x->changed_ms = mishap_clock_now_ms();
+    x->phase = TASK_ENDED;
+    if (x->from) {
+        put_outcome(x, call, failure);
+        mishap_tasks_reply(t, x->from, x->number,
+                           &(mishap_task_reply){ .kind = MISHAP_TASK_DONE,
+                                                 .outcome = mishap_buffer_text(&x->outcome) });
+    } else if (failure && !cancelled && (x->stored || mishap_incident_is_one(failure))) {
+        hide(x, call, failure);
+        record(t, x, call, failure, call ? mishap_call_secrets(call) : NULL);
+    }
+    x->from = NULL;
+    if (keeps) {
+        hide(x, call, failure);
+        put_outcome(x, call, failure);
+        t->changed = true;
+    }
+    mishap_free(failure);
+    mishap_call_end(call);
+    if (!keeps)
+        mishap_tasks_free(t, x);
+}
+
+static mishap *cancelled(void)
+{
+    return mishap_raise(CANCELLED, "The task was cancelled.");
+}
+
+static mishap *lost(const task *x)
+{
+    mishap *m = mishap_raise(INTERNAL_ERROR,
+                             "The process that ran %s is gone. It is not known how far it came.",
+                             x->operation->name);
+    return mishap_note(m, "attempts", x->attempts);
+}
+
+/* -- running ----------------------------------------------------------------------------------- */
+
+/* The process has one set of tasks, which functions of a run cannot be handed. */
+static tasks *all;
+
+static void leave_place(tasks *t, task *x)
+{
+    t->running--;
+    mishap_turns_end(&t->turns, x->taken, 0, mishap_clock_monotonic_ns() - x->taken_ns);
+    x->taken = NULL;
+}
+
+static void wait_for_turn(tasks *t, task *x)
+{
+    x->phase = TASK_WAITS;
+    x->state = MISHAP_TASK_QUEUED;
+    mishap_turns_add(&t->turns, &x->turn, x->holder, false);
+}
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    task *x = (task *)(void *)run;
+    tasks *t = all;
+    mishap_call *call = run->call;
+    bool died = run->died;
+    leave_place(t, x);
+    run->call = NULL;
+    if (failure && died && x->again && x->attempts < MISHAP_TASK_TRIES && !x->cancel) {
+        mishap_free(failure);
+        mishap_call_end(call);
+        wait_for_turn(t, x);
+        return;
+    }
+    finish(t, x, call, failure);
+}
+
+/* It is not known yet how the call ends, so everything that must not leave with a failure is taken
+ * out of what it says, as in mcp/calls/report.c. */
+static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
+{
+    task *x = (task *)(void *)((uintptr_t)watcher - offsetof(task, watcher));
+    mishap_call *call = x->run.call;
+    mishap_buffer hidden = { 0 };
+    mishap_text clean = mishap_hide_text(mishap_utf8_clean(&call->arena, words),
+                                         &(mishap_sent){ .call = call });
+    mishap_secrets_put_hidden(&hidden, mishap_call_secrets(call), clean);
+    size_t length = hidden.failed
+                        ? 0
+                        : mishap_utf8_cut(mishap_buffer_text(&hidden), sizeof x->words - 1);
+    x->has_progress = true;
+    x->done = done;
+    x->total = total;
+    if (length)
+        memcpy(x->words, hidden.data, length);
+    x->words[length] = '\0';
+    mishap_buffer_release(&hidden);
+}
+
+int64_t mishap_tasks_scopes_mark(const tasks *t)
+{
+    uint64_t mark = 0;
+    for (const mishap_scope *scope = t->plan->served->app->scopes; scope && scope->name; scope++) {
+        mark = mishap_hash((const uint64_t[2]){ mark, 7 }, mishap_text_of(scope->name));
+        if (scope->implies)
+            mark = mishap_hash((const uint64_t[2]){ mark, 8 }, mishap_text_of(scope->implies));
+    }
+    return (int64_t)(mark >> 1);
+}
+
+static mishap_text keep(mishap_call *call, mishap_text text)
+{
+    return text.data ? mishap_arena_copy(&call->arena, text) : text;
+}
+
+/* What was asked lives as long as the task, the call has copies of its own. */
+static void prepare_call(task *x, mishap_call *call, const mishap_frame_call *asked)
+{
+    mishap_text id = asked->id.data ? asked->id : mishap_text_of(x->incident);
+    call->watcher = &x->watcher;
+    call->verbose = asked->verbose;
+    call->caller = asked->caller.data ? keep(call, asked->caller).data : NULL;
+    call->caller_is_free = asked->caller_is_free;
+    call->boundary = asked->boundary;
+    call->scopes = x->older ? asked->scopes & (MISHAP_SCOPE_FIRST_DECLARED - 1) : asked->scopes;
+    call->request_id = keep(call, asked->request_id);
+    call->remote = keep(call, asked->remote);
+    call->headers = keep(call, asked->headers);
+    call->traceparent = keep(call, asked->traceparent);
+    call->if_match = keep(call, asked->if_match);
+    call->if_none_match = keep(call, asked->if_none_match);
+    call->to_operator = mishap_incident_line;
+    call->id = keep(call, id);
+    call->repeated = x->attempts > 1;
+    call->body = keep(call, asked->body);
+    call->body_type = asked->body_type.data ? keep(call, asked->body_type).data : NULL;
+    call->limit_ms = (int)asked->limit_ms;
+    call->holder = x->holder;
+}
+
+void mishap_tasks_hand(tasks *t, task *x)
+{
+    const mishap_app *app = t->plan->served->app;
+    mishap_frame_call asked;
+    mishap_call *call = NULL;
+    mishap *failure = NULL;
+    all = t;
+    x->phase = TASK_RUNS;
+    x->state = MISHAP_TASK_RUNNING;
+    if (x->cancel)
+        failure = cancelled();
+    else if (mishap_frame_take_call(mishap_buffer_text(&x->call), &asked))
+        failure = mishap_call_remake(app, x->operation, asked.arguments, &call);
+    else
+        failure = lost(x);
+    if (!failure) {
+        prepare_call(x, call, &asked);
+        failure = mishap_scopes_permit(app, call->scopes,
+                                       mishap_operation_scopes(app, x->operation), "caller");
+    }
+    if (!failure) {
+        x->watcher = (mishap_watcher){ .progress = on_progress };
+        x->run = (mishap_run){ .call = call, .done = on_done, .incident = x->incident };
+        if (mishap_runner_add(t->runner, &x->run))
+            return;
+        failure = mishap_runner_refuse(t->runner, call);
+    }
+    leave_place(t, x);
+    finish(t, x, call, failure);
+}
+
+/* Callers take turns. A task says in its row that it begins before it does. */
+void mishap_tasks_schedule(tasks *t)
+{
+    mishap_turn *turn;
+    while (!t->ending && t->running < t->plan->places && (turn = mishap_turns_next(&t->turns))) {
+        task *x = (task *)(void *)((char *)turn - offsetof(task, turn));
+        x->taken = mishap_turns_take(&t->turns, turn, 0);
+        x->taken_ns = mishap_clock_monotonic_ns();
+        x->attempts++;
+        t->running++;
+        if (!x->stored && !x->adds) {
+            mishap_tasks_hand(t, x);
+            continue;
+        }
+        x->phase = TASK_MARKS;
+        x->state = MISHAP_TASK_RUNNING;
+        x->changed_ms = mishap_clock_now_ms();
+        t->changed = true;
+    }
+}
+
+/* -- the beginning ----------------------------------------------------------------------------- */
+
+static void refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
+{
+    mishap_tasks_reply(t, from, number,
+                       &(mishap_task_reply){ .kind = MISHAP_TASK_REFUSED, .failure = failure });
+    mishap_free(failure);
+}
+
+/* NULL: the caller may have one more. */
+static mishap *check_owner(const tasks *t, const struct task_owner *owner)
+{
+    if (owner->count < t->plan->most && owner->bytes < t->plan->most_bytes)
+        return NULL;
+    mishap *m = mishap_raise(RATE_LIMITED, "This caller has %zu tasks, which is all that are kept.",
+                             owner->count);
+    m = mishap_retry_after(m, MISHAP_TASK_POLL_MS);
+    return mishap_suggest(m, "Remove tasks that have ended: DELETE /tasks/ID.");
+}
+
+/* Headers may be secret, too. */
+static bool has_secret(const mishap_operation *operation)
+{
+    return mishap_params_have_secret(operation->params) || operation->headers;
+}
+
+static void describe(task *x, const mishap_operation *operation)
+{
+    x->operation = operation;
+    x->secret = has_secret(operation);
+    x->again = !x->secret &&
+               (operation->idempotent || mishap_operation_danger(operation) == MISHAP_SAFE);
+}
+
+static const mishap_operation *operation_of(const tasks *t, mishap_text call)
+{
+    const mishap_operation *operations = t->plan->served->app->operations;
+    mishap_frame_call asked;
+    uint32_t count = 0;
+    while (operations[count].name)
+        count++;
+    if (!mishap_frame_take_call(call, &asked) || asked.operation >= count)
+        return NULL;
+    return operations[asked.operation].task ? &operations[asked.operation] : NULL;
+}
+
+void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
+                        const mishap_task_started *asked)
+{
+    static const mishap_task_reply declined = { .kind = MISHAP_TASK_DECLINED };
+    const mishap_operation *operation = operation_of(t, asked->call);
+    struct task_owner *owner = mishap_tasks_owner_of(t, asked->owner);
+    mishap *failure = check_owner(t, owner);
+    task *x = NULL;
+    if (!operation || !t->revived || t->ending || t->count >= TASK_MOST) {
+        mishap_free(failure);
+        mishap_tasks_reply(t, from, number, &declined);
+        return;
+    }
+    if (!failure && !(x = task_make(t)))
+        failure = mishap_out_of_memory();
+    if (failure) {
+        refuse(t, from, number, failure);
+        return;
+    }
+    describe(x, operation);
+    mishap_buffer_put_text(&x->call, asked->call);
+    memcpy(x->owner, asked->owner.data, asked->owner.length);
+    memcpy(x->incident, asked->incident.data, asked->incident.length);
+    x->holder = asked->holder;
+    x->made_ms = x->changed_ms = mishap_clock_now_ms();
+    x->from = from;
+    x->number = number;
+    int after_ms = asked->after_ms < 0 ? t->plan->after_ms : asked->after_ms;
+    x->due_ns = mishap_clock_monotonic_ns() + after_ms * TASK_MS;
+    if (x->call.failed) {
+        mishap_tasks_free(t, x);
+        refuse(t, from, number, mishap_out_of_memory());
+        return;
+    }
+    x->counted = true;
+    owner->count++;
+    wait_for_turn(t, x);
+}
+
+/* A command may have been built with other operations since. */
+void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
+{
+    const mishap_operation *operation = t->plan->served->app->operations;
+    if (row->key.length == MISHAP_TASK_KEY && mishap_tasks_find(t, row->key))
+        return; /* the rows are read again, since the store failed */
+    while (operation->name && !mishap_text_equal(mishap_text_of(operation->name), row->operation))
+        operation++;
+    task *x = operation->name && row->key.length == MISHAP_TASK_KEY &&
+                      row->owner.length == MISHAP_TASK_OWNER &&
+                      row->incident.length <= MISHAP_ID_LENGTH
+                  ? task_make(t)
+                  : NULL;
+    if (!x) /* it stays in the store, and is tried again with the next start */
+        return;
+    describe(x, operation);
+    x->again = x->again && row->again;
+    mishap_buffer_put_text(&x->call, row->call);
+    memcpy(x->id, row->key.data, MISHAP_TASK_KEY);
+    memcpy(x->owner, row->owner.data, row->owner.length);
+    memcpy(x->incident, row->incident.data, row->incident.length);
+    mishap_task_id_prove(t->secret, mishap_text_of(x->owner), x->id);
+    x->holder = mishap_hash((const uint64_t[2]){ 1, 2 }, mishap_text_of(x->owner));
+    x->made_ms = row->made_ms;
+    x->changed_ms = row->changed_ms;
+    x->attempts = row->attempts;
+    x->cancel = row->cancel;
+    x->older = row->scopes != mishap_tasks_scopes_mark(t);
+    x->due_ns = INT64_MAX;
+    x->stored = true;
+    x->counted = true;
+    mishap_tasks_remember(t, x);
+    bool begun = row->state == MISHAP_TASK_RUNNING;
+    if (!x->call.length || x->call.failed ||
+        (begun && !(x->again && x->attempts < MISHAP_TASK_TRIES)))
+        finish(t, x, NULL, lost(x));
+    else if (x->cancel)
+        mishap_tasks_cancel(t, x);
+    else
+        wait_for_turn(t, x);
+}
+
+int64_t mishap_tasks_look_at_due(tasks *t, int64_t now)
+{
+    int64_t next = INT64_MAX;
+    for (task *x = t->first; x; x = x->next) {
+        if (x->due_ns > now) {
+            next = x->due_ns < next ? x->due_ns : next;
+            continue;
+        }
+        x->due_ns = INT64_MAX;
+        mishap_task_key_draw(x->id);
+        mishap_task_id_prove(t->secret, mishap_text_of(x->owner), x->id);
+        x->adds = t->changed = true;
+    }
+    return next;
+}
+
+/* -- leaving ----------------------------------------------------------------------------------- */
+
+void mishap_tasks_cancel(tasks *t, task *x)
+{
+    x->cancel = true;
+    if (x->phase == TASK_WAITS) {
+        if (x->turn.caller)
+            mishap_turns_remove(&t->turns, &x->turn);
+        finish(t, x, NULL, cancelled());
+    } else if (x->phase == TASK_RUNS) {
+        mishap_runner_cancel(t->runner, &x->run);
+    }
+}
+
+/* Its caller has gone before it was told of a task: so it ends as any call does. One that is being
+ * stored goes on: whether its caller would have got the id is not known. A handler that runs is
+ * told, and has its place until it returns. */
+static void leave(tasks *t, task *x)
+{
+    x->from = NULL;
+    if (x->stored || x->adds)
+        return;
+    x->due_ns = INT64_MAX;
+    x->cancel = true;
+    if (x->phase == TASK_WAITS) {
+        mishap_turns_remove(&t->turns, &x->turn);
+        mishap_tasks_free(t, x);
+    } else if (x->phase == TASK_RUNS) {
+        mishap_runner_cancel(t->runner, &x->run);
+    }
+}
+
+void mishap_tasks_left(tasks *t, const task_conn *from, uint32_t number)
+{
+    for (task *x = t->first; x; x = x->next)
+        if (x->from == from && x->number == number) {
+            leave(t, x);
+            return;
+        }
+}
+
+void mishap_tasks_conn_gone(tasks *t, const task_conn *from)
+{
+    for (task *x = t->first, *next; x; x = next) {
+        next = x->next;
+        if (x->from == from)
+            leave(t, x);
+    }
+}

@@ -1,0 +1,154 @@
+/* What loops ask of a task: how far it is, its outcome, and to cancel or remove it. */
+#include "task/inside.h"
+
+void mishap_tasks_tell(tasks *t, const task *x, mishap_task_told *told)
+{
+    *told = (mishap_task_told){
+        .id = { x->id, MISHAP_TASK_ID },
+        .operation = mishap_text_of(x->operation->name),
+        .incident = mishap_text_of(x->incident),
+        .state = x->state,
+        .made_ms = x->made_ms,
+        .changed_ms = x->changed_ms,
+        .keep_ms = t->plan->keep_ms,
+        .cancel = x->cancel,
+        .has_progress = x->has_progress,
+        .done = x->done,
+        .total = x->total,
+        .words = mishap_text_of(x->words),
+    };
+    if (x->phase == TASK_ENDED) /* its end is not durable yet */
+        told->state = MISHAP_TASK_RUNNING;
+}
+
+struct question {
+    tasks *t;
+    task_conn *from;
+    uint32_t number;
+    mishap_task_wish wish;
+    mishap_text id, owner;
+    bool found, removes;
+};
+
+static void tell_row(void *context, const mishap_task_row *row)
+{
+    struct question *q = context;
+    mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD };
+    if (!mishap_text_equal(row->owner, q->owner))
+        return;
+    q->found = true;
+    q->removes = q->wish == MISHAP_TASK_DROP && mishap_task_has_ended(row->state);
+    if (q->removes)
+        return;
+    reply.told = (mishap_task_told){
+        .id = q->id,
+        .operation = row->operation,
+        .incident = row->incident,
+        .state = row->state,
+        .made_ms = row->made_ms,
+        .changed_ms = row->changed_ms,
+        .keep_ms = q->t->plan->keep_ms,
+        .cancel = row->cancel,
+    };
+    if (q->wish == MISHAP_TASK_ANSWER && mishap_task_has_ended(row->state)) {
+        reply.told.call = row->call;
+        reply.told.outcome = row->outcome;
+    }
+    mishap_tasks_reply(q->t, q->from, q->number, &reply);
+}
+
+/* A task of another server, too: that one runs it, and looks for the mark of the cancellation. */
+static mishap *change_row(tasks *t, mishap_task_change_kind kind, mishap_text key)
+{
+    mishap_task_change change = { .kind = kind, .row = { .key = key } };
+    return t->plan->engine->apply(t->rows, &change, 1);
+}
+
+/* It has failed, and is tried again soon: until then no question waits for it. */
+static bool store_rests(const tasks *t)
+{
+    return !t->rows || mishap_clock_monotonic_ns() < t->retry_ns;
+}
+
+static mishap *unreadable(void)
+{
+    return mishap_retry_after(mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."),
+                              MISHAP_TASK_POLL_MS);
+}
+
+static mishap *ask_rows(struct question *q)
+{
+    mishap_text key = { q->id.data, MISHAP_TASK_KEY };
+    mishap_task_reply reply = { .kind = MISHAP_TASK_REMOVED };
+    if (q->wish == MISHAP_TASK_DROP || q->wish == MISHAP_TASK_STOP)
+        MISHAP_TRY(change_row(q->t, MISHAP_TASK_CANCEL, key));
+    MISHAP_TRY(q->t->plan->engine->find(q->t->rows, MISHAP_TASK_ONE, key, 0, tell_row, q));
+    if (!q->found)
+        reply.kind = MISHAP_TASK_NONE;
+    else if (!q->removes)
+        return NULL;
+    else
+        MISHAP_TRY(change_row(q->t, MISHAP_TASK_REMOVE, key));
+    struct task_owner *owner = mishap_tasks_owner_of(q->t, q->owner);
+    if (q->removes && owner->count)
+        owner->count--; /* the bytes follow when all is counted again */
+    mishap_tasks_reply(q->t, q->from, q->number, &reply);
+    return NULL;
+}
+
+static mishap *ask_store(struct question *q)
+{
+    if (store_rests(q->t))
+        return unreadable();
+    mishap *failure = ask_rows(q);
+    if (!failure)
+        return NULL;
+    mishap_tasks_store_failed(q->t, failure);
+    return unreadable();
+}
+
+/* It says so in its row, too: a process that takes it up after this one must not run it again.
+ * While the store fails it is cancelled without that. */
+static void mark_cancelled(tasks *t, const task *x)
+{
+    mishap *failure = store_rests(t) ? NULL
+                                     : change_row(t, MISHAP_TASK_CANCEL,
+                                                  (mishap_text){ x->id, MISHAP_TASK_KEY });
+    if (failure)
+        mishap_tasks_store_failed(t, failure);
+}
+
+static void ask_live(tasks *t, task *x, task_conn *from, uint32_t number, mishap_task_wish wish)
+{
+    mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD };
+    if ((wish == MISHAP_TASK_DROP || wish == MISHAP_TASK_STOP) && x->phase != TASK_ENDED) {
+        mark_cancelled(t, x);
+        mishap_tasks_cancel(t, x);
+    }
+    mishap_tasks_tell(t, x, &reply.told);
+    mishap_tasks_reply(t, from, number, &reply);
+}
+
+void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wish wish,
+                      mishap_text owner, mishap_text id)
+{
+    mishap_task_reply reply = { .kind = MISHAP_TASK_NONE };
+    struct question q = { t, from, number, wish, id, owner, false, false };
+    mishap *failure = NULL;
+    if (!t->rows)
+        failure = unreadable();
+    else if (!mishap_task_id_check(t->secret, owner, id))
+        mishap_tasks_reply(t, from, number, &reply);
+    else {
+        task *x = mishap_tasks_find(t, (mishap_text){ id.data, MISHAP_TASK_KEY });
+        if (x && x->stored)
+            ask_live(t, x, from, number, wish);
+        else
+            failure = ask_store(&q);
+    }
+    if (!failure)
+        return;
+    reply = (mishap_task_reply){ .kind = MISHAP_TASK_REFUSED, .failure = failure };
+    mishap_tasks_reply(t, from, number, &reply);
+    mishap_free(failure);
+}

@@ -1,0 +1,108 @@
+/* The process of tasks, as the supervisor sees it: start, restart, end. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/signals.h"
+#include "incident/logs.h"
+#include "task/inside.h"
+#include "task/place.h"
+
+enum {
+    AGAIN_NS = 500000000,        /* pause after a bad start */
+    SOUND_START_NS = 1000000000, /* a process that ran for so long had a good start */
+    END_MS = 2000,               /* … beyond what tasks may take when the server stops */
+    KILLED_MS = 1000,
+};
+
+/* Of the supervisor, which has one thread. */
+static struct {
+    const mishap_task_plan *plan; /* NULL: none is wanted */
+    pid_t pid;                    /* 0: none runs */
+    int kept;                     /* its connection to the keeper */
+    int64_t begun_ns, start_at_ns;
+} process;
+
+static void start_process(void)
+{
+    mishap_keeper *keeper = &process.plan->served->keeper;
+    pid_t self = getpid();
+    int own = -1;
+    process.kept = -1;
+    process.begun_ns = mishap_clock_monotonic_ns();
+    process.start_at_ns = process.begun_ns + AGAIN_NS;
+    process.pid = 0;
+    if (!mishap_keeper_connect(keeper, &own, &process.kept))
+        return;
+    pid_t pid = fork();
+    if (pid == 0)
+        mishap_task_process_run(process.plan, own, self);
+    close(own);
+    if (pid > 0) {
+        process.pid = pid;
+        process.start_at_ns = 0;
+    } else {
+        mishap_keeper_disconnect(keeper, process.kept);
+    }
+}
+
+mishap *mishap_task_process_start(const mishap_task_plan *plan)
+{
+    mishap *failure = mishap_task_place_make();
+    if (failure)
+        return failure;
+    process.plan = plan;
+    start_process();
+    return NULL;
+}
+
+bool mishap_task_process_ended(int pid, int status)
+{
+    if (!process.pid || pid != process.pid)
+        return false;
+    if (WIFSTOPPED(status)) {
+        mishap_signal_process(pid, SIGKILL);
+        return true;
+    }
+    int64_t now = mishap_clock_monotonic_ns();
+    mishap_keeper_disconnect(&process.plan->served->keeper, process.kept);
+    process.pid = 0;
+    process.start_at_ns = now - process.begun_ns < SOUND_START_NS ? now + AGAIN_NS : now;
+    mishap_log_say("%s: the process that runs tasks has ended; another takes its place\n",
+                   process.plan->served->app->name);
+    mishap_task_process_look();
+    return true;
+}
+
+void mishap_task_process_look(void)
+{
+    if (process.plan && !process.pid && process.start_at_ns &&
+        mishap_clock_monotonic_ns() >= process.start_at_ns)
+        start_process();
+}
+
+static void wait_for_end(int most_ms)
+{
+    for (int i = 0; i < most_ms && process.pid; i++) {
+        pid_t pid = waitpid(process.pid, NULL, WNOHANG);
+        if (pid == process.pid || (pid < 0 && errno == ECHILD))
+            process.pid = 0;
+        else
+            poll(NULL, 0, 1);
+    }
+}
+
+void mishap_task_process_end(void)
+{
+    if (process.pid)
+        mishap_signal_process(process.pid, SIGUSR2);
+    wait_for_end(process.plan ? process.plan->stop_ms + END_MS : 0);
+    if (process.pid)
+        mishap_signal_process(process.pid, SIGKILL);
+    wait_for_end(KILLED_MS);
+    process.pid = 0;
+    process.plan = NULL;
+    mishap_task_place_end();
+}

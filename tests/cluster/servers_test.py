@@ -1,0 +1,378 @@
+"""`serve --cluster`: two or three servers on one PostgreSQL, which share API keys, the secret of MCP sessions and notices of changes.
+
+    MISHAP_PROGRAM=… python3 tests/cluster/servers_test.py [PART-OF-A-NAME]
+
+Speaks TAP. Without PostgreSQL all is skipped. Each test has a database of its own.
+"""
+import atexit
+import contextlib
+import os
+import signal
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("http", "mcp", "store"):
+    sys.path.insert(0, os.path.join(os.path.dirname(HERE), folder))
+import postgres  # noqa: E402
+import server  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
+from exchange import Session, message  # noqa: E402
+from server import FOLDER, PROGRAM, wait_for  # noqa: E402
+
+if not postgres.folder_of_programs():
+    print("1..0 # SKIP there is no PostgreSQL")
+    sys.exit(0)
+
+CLUSTER = postgres.Cluster(max_connections=100)
+atexit.register(CLUSTER.remove)
+server.secrets.add(CLUSTER.folder)
+
+
+class Database:
+    count = 0
+
+    def __init__(self):
+        Database.count += 1
+        self.name = "shared%d" % Database.count
+        self.address = CLUSTER.address(self.name)
+
+    def sql(self, *statements):
+        return CLUSTER.sql(self.name, *statements)
+
+    def keys(self, command, *flags, status=0):
+        done = run_program(PROGRAM, "keys", command, *flags, "--cluster", self.address, "--output", "json")
+        equal(done.status, status, "exit of `keys %s`, which said %r" % (command, done.out + done.err))
+        return parsed(done.out)
+
+    def add(self, name, *flags):
+        key = self.keys("add", "--name", name, *flags)["data"]["key"]
+        server.secrets.add(key)
+        return {"X-Api-Key": key}
+
+    def serve(self, *flags, **more):
+        if "--require-key" not in flags and "--open" not in flags:
+            flags = ("--require-key", *flags)
+        flags = [flag for flag in flags if flag != "--open"]
+        return server.Server("--workers", "1", "--cluster", self.address, "--todo-store", self.address, *flags, **more)
+
+
+def status(found, fields, target="/todos"):
+    return found.ask("GET", target, fields=fields, checked=False).status
+
+
+def expect_status(servers, fields, wanted):
+    expect(wait_for(lambda: all(status(one, fields) == wanted for one in servers)), "no", wanted)
+
+
+def create(found, fields, title="one"):
+    made = found.ask("POST", "/todos", {"title": title}, fields=fields, checked=False)
+    equal(made.status, 201, "a new todo: %r" % made)
+    return made.json
+
+
+@contextlib.contextmanager
+def away():
+    """PostgreSQL is away."""
+    CLUSTER.stop()
+    try:
+        yield
+    finally:
+        CLUSTER.start()
+
+
+# ---- Keys -----------------------------------------------------------------------------------------
+
+
+@test
+def a_key_is_known_to_all_servers_and_then_to_none():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b, base.serve() as c:
+        expect_status([a, b, c], one, 200)
+        two = base.add("two", "--scope", "call")
+        expect_status([a, b, c], two, 200)
+        equal([key["name"] for key in base.keys("list")["data"]["keys"]], ["one", "two"])
+        equal(status(a, two, "/metrics"), 403, "its scope")
+        base.keys("remove", "--name", "two")
+        expect_status([a, b, c], two, 401)
+        expect_status([a, b, c], one, 200)
+        base.keys("remove", "--name", "two", status=parsed(run_program(PROGRAM, "explain", "NOT_FOUND", "--output", "json").out)["data"]["exit_code"])
+
+
+@test
+def a_removed_key_ends_its_streams_at_every_server():
+    base = Database()
+    one, other = base.add("one"), base.add("other")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        streams = [Session(found, fields=one).exchange("GET", Accept="text/event-stream") for found in (a, b)]
+        with Session(b, fields=other).exchange("GET", Accept="text/event-stream") as lives:
+            equal([stream.streams for stream in (*streams, lives)], [True] * 3)
+            base.keys("remove", "--name", "one")
+            for stream in streams:
+                while stream.connection.more():
+                    pass
+                stream.connection.close()
+            expect(lives.is_silent(0.1), "the stream of another key has ended")
+
+
+@test
+def without_the_database_the_last_keys_count_and_then_none():
+    base = Database()
+    one = base.add("one")
+    with base.serve("--keys-stale-ms", "4000") as found:
+        expect_status([found], one, 200)
+        with away():
+            begun = time.monotonic()
+            # The store of the todos is away, too, so a call may be 503: what needs a key alone is asked.
+            equal(status(found, one, "/metrics"), 200, "a known key")
+            equal(status(found, {"X-Api-Key": "mk_" + "x" * 43}, "/metrics"), 401, "an unknown one")
+            expect(wait_for(lambda: status(found, one, "/metrics") == 503), "the key is accepted for ever")
+            expect(time.monotonic() - begun > 2, "the key was refused at once")
+            equal(status(found, {"X-Api-Key": "mk_" + "x" * 43}, "/metrics"), 503, "an unknown one")
+            equal(status(found, {}, "/health"), 200)
+        expect(wait_for(lambda: status(found, one, "/metrics") == 200), "the key is refused for ever")
+        equal(found.read(found.stderr).count(b"the database of the cluster cannot be used: "), 1, "lines about it")
+        expect(wait_for(lambda: b"the database of the cluster can be used again" in found.read(found.stderr)), "no line about the end")
+
+
+@test
+def a_key_that_was_removed_while_a_server_could_not_read_is_refused_when_it_can():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as found:
+        expect_status([found], one, 200)
+        process = [pid for pid, parent in server.processes() if parent == found.process.pid and server.name_of(pid) == "mishap-cluster"]
+        equal(len(process), 1, "the process")
+        os.kill(process[0], signal.SIGKILL)
+        base.keys("remove", "--name", "one")
+        expect_status([found], one, 401)
+
+
+@test
+def a_start_needs_the_database():
+    with away():
+        done = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(FOLDER, "nothing"), "--cluster",
+                           "postgresql://role@/nothing?host=" + CLUSTER.folder, "--output", "json")
+    expect(done.status != 0, "it has started")
+    equal(parsed(done.out)["error"]["code"] in ("UNAVAILABLE", "NOT_CONFIGURED"), True, done.out)
+    done = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(FOLDER, "nothing"), "--cluster", "sqlite:x", "--output", "json")
+    equal(parsed(done.out)["error"]["code"], "NOT_CONFIGURED", done.out)
+
+
+@test
+def a_file_of_keys_is_ignored_with_a_word_and_can_be_imported():
+    base, data = Database(), os.path.join(FOLDER, "with-file")
+    os.mkdir(data)
+    made = parsed(run_program(PROGRAM, "keys", "add", "--name", "old", "--scope", "call", "--data", data, "--output", "json").out)["data"]["key"]
+    server.secrets.add(made)
+    old, new = {"X-Api-Key": made}, base.add("new")
+    with base.serve(data=data) as found:
+        expect_status([found], new, 200)
+        equal(status(found, old), 401, "a key of the file")
+        expect(b"keys is ignored: the API keys are those of the cluster." in found.read(found.stderr), "no word about it")
+        for _ in range(2):
+            equal(base.keys("import", "--file", os.path.join(data, "keys"))["data"], {"imported": 1})
+        expect_status([found], old, 200)
+        equal(status(found, old, "/metrics"), 403, "its scopes")
+    with open(os.path.join(data, "keys"), encoding="utf-8") as file:
+        text = file.read()
+    with open(os.path.join(data, "other"), "w", encoding="utf-8") as file:
+        file.write(text.replace("old ", "fresh ") + text.replace("old ", "new ").replace(text.split("old ")[1][:8], "01234567"))
+    before = base.keys("list")["data"]
+    done = run_program(PROGRAM, "keys", "import", "--file", os.path.join(data, "other"), "--cluster", base.address, "--output", "json")
+    equal(parsed(done.out)["error"]["code"], "ALREADY_EXISTS", done.out)
+    equal(base.keys("list")["data"], before, "all or none")
+
+
+@test
+def callers_may_name_themselves_only_where_keys_were_never_used_or_are_disabled():
+    base = Database()
+    with base.serve("--open") as a, base.serve("--open") as b:
+        named = {"X-Caller": "alice"}
+        equal(status(a, named), 200)
+        base.add("one")
+        expect_status([a, b], named, 401)
+        base.keys("remove", "--name", "one")
+        expect(wait_for(lambda: b"one " not in server.Server.read(os.path.join(a.data, "cluster", "keys"))), "the key")
+        equal(status(a, named), 401, "a name after the last key was removed")
+        base.keys("disable")
+        expect_status([a, b], named, 200)
+
+
+@test
+def rows_that_are_no_keys_change_nothing():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as found:
+        expect_status([found], one, 200)
+        base.sql("INSERT INTO mishap.keys SELECT E'a\\nb' || n, decode(lpad(to_hex(n), 64, '0'), 'hex'), now(), 'call' FROM generate_series(1, 3) n",
+                 "INSERT INTO mishap.keys VALUES ('short', 'abc', now(), 'call'), ('late', decode(repeat('ab', 32), 'hex'), 'infinity', 'call'),"
+                 " ('scopes', decode(repeat('cd', 32), 'hex'), now(), E'call\\nx')")
+        two = base.add("two")
+        expect_status([found], two, 200)
+        equal(status(found, one), 200)
+        expect(wait_for(lambda: b"6 rows of the table `keys` of the cluster are no keys" in found.read(found.stderr)), "no word about them")
+        warned = base.keys("list")
+        equal([key["name"] for key in warned["data"]["keys"]], ["one", "two"])
+        expect(any("6 rows" in str(warning) for warning in warned["warnings"]), "no warning:", warned)
+
+
+@test
+def the_password_of_the_address_is_shown_nowhere():
+    base = Database()
+    address = CLUSTER.guarded("marker-private p@ss", base.name)
+    server.secrets.add("marker-private")
+    key = {"X-Api-Key": parsed(run_program(PROGRAM, "keys", "add", "--name", "one", "--cluster", address, "--output", "json").out)["data"]["key"]}
+    with server.Server("--workers", "1", "--require-key", "--cluster", address) as found:
+        expect_status([found], key, 200)
+        for pid in [found.process.pid, *(pid for pid, parent in server.processes() if parent == found.process.pid)]:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                expect(b"marker" not in file.read(), "the arguments of", server.name_of(pid))
+        CLUSTER.sql("postgres", "ALTER ROLE guarded PASSWORD 'another'")
+        done = run_program(PROGRAM, "keys", "list", "--cluster", address, "--output", "json")
+        expect(done.status != 0 and b"marker" not in done.out + done.err, "what a command says:", done.out, done.err)
+        expect(b"marker" not in found.read(found.stderr) + found.read(found.log), "what the server says")
+
+
+# ---- Sessions -------------------------------------------------------------------------------------
+
+
+@test
+def a_session_of_one_server_goes_on_at_another():
+    base = Database()
+    one, other = base.add("one"), base.add("other")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        session = Session(a, fields=one)
+        for found in (b, a, b):
+            session.server = found
+            equal(session.post(message("tools/list")).status, 200, "a call")
+        session.more = other
+        equal(session.post(message("tools/list")).status, 404, "the session of another key")
+
+
+# ---- Notices --------------------------------------------------------------------------------------
+
+
+def subscribed(found, fields, uri="todo://todos"):
+    session = Session(found, fields=fields)
+    equal(session.post(message("resources/subscribe", {"uri": uri})).json["result"], {}, "subscribe")
+    return session.exchange("GET", Accept="text/event-stream")
+
+
+def expect_update(stream, uri="todo://todos"):
+    while True:
+        found = stream.event().json
+        if found["method"] == "notifications/resources/updated":
+            equal(found["params"]["uri"], uri)
+            return
+
+
+def know_each_other(base, count):
+    """Each server has found the others: a notice of one that is new is read a second later."""
+    expect(wait_for(lambda: base.sql("SELECT count(*) FROM mishap.servers WHERE seen > begun + interval '2 seconds'") == str(count)), "servers")
+
+
+@test
+def a_change_at_one_server_is_told_at_the_others():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b, base.serve() as c:
+        expect_status([a, b, c], one, 200)
+        know_each_other(base, 3)
+        with subscribed(b, one) as at_b, subscribed(c, one) as at_c, subscribed(c, one, "todo://users") as quiet:
+            for title in ("first", "second", "third"):
+                create(a, one, title)
+                expect_update(at_b)
+                expect_update(at_c)
+            expect(quiet.is_silent(0.3), "a change of something else is told")
+
+
+@test
+def a_change_while_the_database_is_away_is_told_when_it_is_back():
+    """The todos are in files of their own here, so they can be changed meanwhile."""
+    base = Database()
+    one = base.add("one")
+    flags = ("--workers", "1", "--require-key", "--cluster", base.address)
+    with server.Server(*flags) as a, server.Server(*flags) as b:
+        expect_status([a, b], one, 200)
+        know_each_other(base, 2)
+        with subscribed(b, one) as at_b:
+            with away():
+                create(a, one)
+            expect_update(at_b)
+            # After it came back each of them hears of the crash as well: what follows is told all the same.
+            create(a, one, "second")
+            expect_update(at_b)
+
+
+@test
+def after_a_server_was_killed_anything_may_have_changed():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        know_each_other(base, 2)
+        with subscribed(b, one) as at_b:
+            for pid in [a.process.pid, *(pid for pid, parent in server.processes() if parent == a.process.pid)]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            expect_update(at_b)
+        a.process.wait()
+        server.Server.running.remove(a)
+
+
+@test
+def a_notice_that_is_missing_is_noticed():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        know_each_other(base, 2)
+        create(a, one)
+        expect(wait_for(lambda: base.sql("SELECT count(*) FROM mishap.notices") == "1"), "no row")
+        with subscribed(b, one, "todo://users") as at_b:
+            me = base.sql("SELECT server FROM mishap.notices")
+            base.sql("INSERT INTO mishap.notices (server, n, addresses) VALUES (%s, 9, 'a://1\\000')" % me)
+            expect_update(at_b, "todo://users")
+
+
+@test
+def rows_that_are_no_notices_harm_nothing():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        know_each_other(base, 2)
+        with subscribed(b, one) as at_b:
+            base.sql("INSERT INTO mishap.servers (id, name, last) VALUES (-1, E'\\n', -9223372036854775808), (9223372036854775807, '', 9223372036854775807)",
+                     "INSERT INTO mishap.notices (server, n, addresses) SELECT id, 7, decode(repeat('ff', 100000), 'hex') FROM mishap.servers WHERE id > 0",
+                     "INSERT INTO mishap.notices (server, n, addresses) VALUES (-1, 5, ''), (-1, 6, decode(repeat('00', 2000), 'hex'))")
+            expect_update(at_b)
+            create(a, one)
+            expect_update(at_b)
+        equal([found.stop().status for found in (a, b)], [0, 0])
+
+
+@test
+def a_server_that_stops_leaves_no_row_and_its_last_change_is_told():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        know_each_other(base, 2)
+        with subscribed(b, one) as at_b:
+            create(a, one)
+            equal(a.stop().status, 0)
+            expect_update(at_b)
+        equal(base.sql("SELECT count(*) FROM mishap.servers"), "1")
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()

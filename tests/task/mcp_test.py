@@ -1,0 +1,147 @@
+"""Tasks over MCP: the extension io.modelcontextprotocol/tasks, in revision 2026-07-28.
+
+    MISHAP_PROGRAM=… TASK_PROGRAM=… python3 tests/task/mcp_test.py [PART-OF-A-NAME]
+
+Speaks TAP. tests/task/worker.c is the program.
+"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "http"), HERE]
+import server  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
+from server import Server, wait_until  # noqa: E402
+
+PROGRAM = os.path.abspath(os.environ["TASK_PROGRAM"])
+META = "io.modelcontextprotocol/"
+TASKS = {"extensions": {META + "tasks": {}}}
+server.secrets.add("MISHAP-PRIVATE-7f3a9c")
+
+
+class Tasks(Server):
+    def __init__(self, *flags, **more):
+        super().__init__("--workers", "2", "--task-after-ms", "0", *flags, program=PROGRAM, **more)
+
+    def say(self, method, params, capabilities=None, fields=()):
+        """One request of the stateless revision: the status, and the message that comes back."""
+        meta = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": TASKS if capabilities is None else capabilities,
+                META + "clientInfo": {"name": "test", "version": "1"}}
+        name = params.get("taskId", params.get("name"))
+        head = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method,
+                **({"Mcp-Name": name} if isinstance(name, str) else {}), **dict(fields)}
+        found = self.ask("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}, head, checked=False)
+        return found.status, parsed(found.body)
+
+    def result(self, method, params, capabilities=None, fields=()):
+        status, message = self.say(method, params, capabilities, fields)
+        equal(status, 200, "the status")
+        expect("result" in message, "an error:", message)
+        return message["result"]
+
+    def error(self, method, params, capabilities=None, fields=()):
+        status, message = self.say(method, params, capabilities, fields)
+        expect("error" in message, "no error:", message)
+        return status, message["error"]
+
+    def gate(self):
+        path = os.path.join(self.folder, "gate")
+        open(path, "w").close()
+        return path
+
+    def ended(self, task, fields=()):
+        def look():
+            found = self.result("tasks/get", {"taskId": task}, fields=fields)
+            return found if found["status"] != "working" else None
+        return wait_until(look, "it does not end")
+
+
+@test
+def a_call_becomes_a_task_and_its_result_is_that_of_the_tool():
+    with Tasks() as found:
+        gate = found.gate()
+        expect(META + "tasks" in found.result("server/discover", {})["capabilities"]["extensions"], "it is not offered")
+        task = found.result("tools/call", {"name": "change", "arguments": {"number": 4, "gate": gate}})
+        equal((task["resultType"], task["status"], task["ttlMs"]), ("task", "working", None), "the task")
+        expect(isinstance(task["pollIntervalMs"], int) and task["lastUpdatedAt"] >= task["createdAt"], "its members:", task)
+        expect("content" not in task, "a result, too:", task)
+        told = found.result("tasks/get", {"taskId": task["taskId"]})
+        equal((told["resultType"], told["status"]), ("complete", "working"), "its state")
+        os.unlink(gate)
+        told = found.ended(task["taskId"])
+        plain = found.result("tools/call", {"name": "change", "arguments": {"number": 4}}, {})
+        equal((told["status"], told["resultType"]), ("completed", "complete"), "its end")
+        expect(isinstance(told["ttlMs"], int) and told["ttlMs"] > 0, "how long it is kept:", told)
+        for member in ["content", "structuredContent"]:
+            equal(told["result"].get(member), plain.get(member), member)
+        equal(found.result("tasks/update", {"taskId": task["taskId"], "inputResponses": {}})["resultType"], "complete", "an update")
+
+
+@test
+def a_tool_that_fails_has_completed():
+    with Tasks() as found:
+        task = found.result("tools/call", {"name": "lack", "arguments": {"number": 4, "ms": 30}})
+        told = found.ended(task["taskId"])
+        plain = found.result("tools/call", {"name": "lack", "arguments": {"number": 4}}, {})
+        equal((told["status"], told["result"]["isError"]), ("completed", True), "its end")
+        one, other = (dict(json.loads(each["content"][0]["text"]), incident=None) for each in (told["result"], plain))
+        equal(one, other, "what the model reads")
+        found.wait_for_log(json.loads(told["result"]["content"][0]["text"])["incident"])
+
+
+@test
+def only_clients_that_declare_it_get_a_task():
+    with Tasks() as found:
+        for capabilities in [{}, {"extensions": {}}, {"extensions": {META + "tasks": None}}, {"tasks": {}}]:
+            equal(found.result("tools/call", {"name": "change", "arguments": {"ms": 30}}, capabilities)["resultType"], "complete", "no task")
+            status, error = found.error("tasks/get", {"taskId": "x"}, capabilities)
+            equal((status, error["code"], error["data"]["requiredCapabilities"]), (400, -32021, TASKS), "what is missing")
+        equal(found.result("tools/call", {"name": "plain", "arguments": {"ms": 30}})["resultType"], "complete", "an operation that is no task")
+    with Tasks("--tasks", "0") as found:
+        expect("extensions" not in found.result("server/discover", {})["capabilities"], "it is offered")
+        equal(found.result("tools/call", {"name": "change", "arguments": {"ms": 30}})["resultType"], "complete", "a server without tasks")
+        equal(found.error("tasks/get", {"taskId": "x"})[1]["code"], -32601, "the method")
+
+
+@test
+def a_task_is_cancelled_and_stays_so():
+    with Tasks() as found:
+        task = found.result("tools/call", {"name": "change", "arguments": {"gate": found.gate()}})["taskId"]
+        for _ in range(2):
+            equal(found.result("tasks/cancel", {"taskId": task})["resultType"], "complete", "the answer")
+            equal(found.ended(task)["status"], "cancelled", "its end")
+        expect("result" not in found.ended(task), "a result")
+
+
+@test
+def ids_of_others_and_hostile_ids_name_no_task():
+    data = os.path.join(server.FOLDER, "ids")
+    os.mkdir(data)
+    keys = []
+    for name in ["ada", "bob"]:
+        answer = run_program(PROGRAM, "keys", "add", "--name", name, "--data", data, "--output", "json")
+        keys.append({"Authorization": "Bearer " + parsed(answer.out)["data"]["key"]})
+        server.secrets.add(keys[-1]["Authorization"].split()[1])
+    ada, bob = keys
+    with Tasks("--require-key", data=data) as found:
+        gate = found.gate()
+        task = found.result("tools/call", {"name": "change", "arguments": {"gate": gate}}, fields=ada)["taskId"]
+        for method in ["tasks/get", "tasks/cancel", "tasks/update"]:
+            equal(found.error(method, {"taskId": task}, fields=bob)[1]["code"], -32602, "another caller's")
+            for wrong in [task[:-1], task + "A", task.swapcase(), "x", "A" * 43, "' OR 1=1--", "A" * 4000]:
+                equal(found.error(method, {"taskId": wrong}, fields=ada)[1]["code"], -32602, wrong)
+            for wrong in [None, 7, [], {}]:
+                equal(found.error(method, {"taskId": wrong}, fields=ada)[1]["code"], -32602, wrong)
+            equal(found.error(method, {"taskId": task}, fields={**ada, "Mcp-Name": "x"})[1]["code"], -32020, "another header")
+        equal(found.result("tasks/get", {"taskId": task}, fields=ada)["status"], "working", "it is still hers")
+        os.unlink(gate)
+        equal(found.ended(task, ada)["status"], "completed", "its end")
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()

@@ -1,0 +1,97 @@
+/* Rows of tasks: what a change does that is made a second time. */
+#include "testing.h"
+
+#include <mishap/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "task/task.h"
+
+static const char key[] = "0123456789012345678901";
+
+static mishap_task_change change_to(mishap_task_state state, int attempts)
+{
+    return (mishap_task_change){ .kind = MISHAP_TASK_ADD,
+                                 .row = { .key = mishap_text_of(key),
+                                          .owner = T("0123456789abcdef"),
+                                          .operation = T("change"),
+                                          .server = T("server"),
+                                          .incident = T("incident"),
+                                          .state = state,
+                                          .attempts = attempts,
+                                          .scopes = 77 } };
+}
+
+struct seen {
+    int rows, attempts;
+    mishap_task_state state;
+    int64_t scopes;
+};
+
+static void see(void *context, const mishap_task_row *row)
+{
+    struct seen *seen = context;
+    seen->rows++;
+    seen->state = row->state;
+    seen->attempts = row->attempts;
+    seen->scopes = row->scopes;
+}
+
+static struct seen look(mishap_task_rows *rows)
+{
+    struct seen seen = { 0 };
+    assert_null(
+        mishap_tasks_in_store.find(rows, MISHAP_TASK_ONE, mishap_text_of(key), 0, see, &seen));
+    return seen;
+}
+
+static void apply(mishap_task_rows *rows, mishap_task_state state, int attempts)
+{
+    mishap_task_change change = change_to(state, attempts);
+    assert_null(mishap_tasks_in_store.apply(rows, &change, 1));
+}
+
+static void remove_all(const char *folder)
+{
+    static const char *const names[] = { "tasks.sqlite", "tasks.sqlite-wal", "tasks.sqlite-shm" };
+    char path[200];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* A commit may have been made and not confirmed; what is applied after that is newer. */
+static void a_row_that_is_added_again_gets_the_newer_state(void **state)
+{
+    char folder[] = "/tmp/mishap-rows-XXXXXX";
+    mishap_task_rows *rows = NULL;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_null(mishap_tasks_in_store.open(NULL, folder, &rows));
+    apply(rows, MISHAP_TASK_QUEUED, 0);
+    apply(rows, MISHAP_TASK_RUNNING, 1);
+    struct seen seen = look(rows);
+    assert_int_equal(seen.rows, 1);
+    assert_int_equal(seen.state, MISHAP_TASK_RUNNING);
+    assert_int_equal(seen.attempts, 1);
+    assert_int_equal(seen.scopes, 77);
+    apply(rows, MISHAP_TASK_SUCCEEDED, 1);
+    apply(rows, MISHAP_TASK_RUNNING, 2);
+    seen = look(rows);
+    assert_int_equal(seen.state, MISHAP_TASK_SUCCEEDED);
+    assert_int_equal(seen.attempts, 1);
+    mishap_tasks_in_store.close(rows);
+    remove_all(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_row_that_is_added_again_gets_the_newer_state),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,407 @@
+"""Calls that become tasks, over HTTP: who gets one, its state and its answer, ids of others, bounds, secrets.
+
+    MISHAP_PROGRAM=… TASK_PROGRAM=… python3 tests/task/task_test.py [PART-OF-A-NAME]
+
+Speaks TAP. tests/task/worker.c is the program. Its handlers wait for a file (a gate) to disappear, so nothing here waits for a clock.
+"""
+import os
+import signal
+import sqlite3
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "http"), HERE]
+import server  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
+from server import Server, wait_for, wait_until  # noqa: E402
+
+PROGRAM = os.path.abspath(os.environ["TASK_PROGRAM"])
+NOW = {"Prefer": "respond-async, wait=0"}
+server.secrets.add("MISHAP-PRIVATE-7f3a9c")
+server.secrets.add("token-2718281828")
+
+
+class Tasks(Server):
+    def __init__(self, *flags, **more):
+        super().__init__("--workers", "2", *flags, program=PROGRAM, **more)
+        self.gates = 0
+
+    def gate(self):
+        self.gates += 1
+        path = os.path.join(self.folder, "gate-%d" % self.gates)
+        open(path, "w").close()
+        return path
+
+    def begin(self, method, target, body=None, fields=()):
+        """A call that becomes a task at once: its response and its path."""
+        found = self.ask(method, target, body, {**NOW, **dict(fields)})
+        equal(found.status, 202, "a task")
+        equal(found["Preference-Applied"], "respond-async", "the preference")
+        equal(found["Retry-After"], "1", "when to ask again")
+        expect(found["Location"] == "/tasks/" + found.json["id"], "no location:", found)
+        return found, found["Location"]
+
+    def ended(self, path, fields=()):
+        def look():
+            found = self.ask("GET", path, fields=fields)
+            return found if found.status != 200 or found.json["state"] not in ("queued", "running") else None
+        return wait_until(look, lambda: "it does not end: %r" % self.ask("GET", path, fields=fields))
+
+
+def lines(path):
+    try:
+        with open(path) as file:
+            return file.read().split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+@test
+def a_fast_call_is_answered_as_any_other_and_nothing_is_stored():
+    with Tasks() as found:
+        plain, preferring = found.ask("GET", "/read?number=7"), found.ask("GET", "/read?number=7", fields={"Prefer": "respond-async"})
+        equal(preferring.status, 200, "the status")
+        equal(preferring.body, plain.body, "the body")
+        equal(preferring["Warning"], plain["Warning"], "the warning")
+        lost, also = found.ask("GET", "/lack?number=7"), found.ask("GET", "/lack?number=7", fields={"Prefer": "respond-async"})
+        equal((also.status, also.body), (lost.status, lost.body), "a failure")
+        expect(found.wait_for_log(also.id), "no record of it")
+        with sqlite3.connect(os.path.join(found.data, "tasks.sqlite")) as store:
+            equal(store.execute("SELECT count(*) FROM tasks").fetchone()[0], 0, "rows")
+
+
+@tests_of({"by wait=0": ("respond-async, wait=0",), "by wait=0 in quotes": ('wait="0" , Respond-Async;x=1',)})
+def a_call_becomes_a_task_if_its_caller_takes_one(prefer):
+    with Tasks() as found:
+        gate = found.gate()
+        first, path = found.begin("POST", "/change", {"number": 3, "gate": gate}, {"Prefer": prefer})
+        expect(wait_for(lambda: found.ask("GET", path).json.get("progress")), "no progress")
+        status = found.ask("GET", path)
+        equal((status.status, status.json["state"], status.json["operation"]), (200, "running", "change"), "its state")
+        equal(status.json["progress"], {"done": 1.0, "total": 2.0, "message": "Half of it"}, "how far it is")
+        early = found.ask("GET", path + "/answer")
+        equal((early.status, early.json["error"]), (409, "conflict"), "the answer before there is one")
+        os.unlink(gate)
+        status = found.ended(path)
+        equal((status.json["state"], status.json["answer"]), ("succeeded", path + "/answer"), "its end")
+        expect(status.json["expires"] > status.json["updated"] >= status.json["created"], "its times:", status.json)
+        for _ in range(2):
+            answer = found.ask("GET", path + "/answer")
+            equal((answer.status, answer.json), (201, {"number": 3}), "the answer")
+            expect("It took a while." in answer["Warning"], "no warning:", answer)
+        equal(found.ask("DELETE", path).status, 204, "it is removed")
+        equal(found.ask("GET", path).status, 404, "there is none")
+        expect(first.id != answer.id, "ids of requests")
+
+
+@test
+def others_wait_as_before_and_wrong_preferences_are_ignored():
+    with Tasks("--task-after-ms", "0") as found:
+        for prefer in [None, "wait=0", "respond-asynchronously", "respond-async=1", "return=minimal", ";", ",,=", "=,=;"]:
+            answer = found.ask("GET", "/read?ms=30", fields={"Prefer": prefer} if prefer else {})
+            equal(answer.status, 200, prefer)
+        equal(found.ask("GET", "/plain?ms=30", fields=NOW).status, 200, "an operation that is no task")
+        equal(found.ask("GET", "/read?number=x", fields=NOW).status, 422, "arguments are checked first")
+        gate = found.gate()
+        one = found.ask("GET", "/read?gate=" + gate, fields={"Prefer": "respond-async"})
+        equal(one.status, 202, "by --task-after-ms")
+        os.unlink(gate)
+        found.ended(one["Location"])
+    with Tasks("--tasks", "0") as found:
+        equal(found.ask("GET", "/read?ms=30", fields=NOW).status, 200, "a server without tasks")
+        equal(found.ask("GET", "/tasks/x").status, 404, "… has none")
+    with Tasks("--handlers", "0") as found:
+        equal(found.ask("GET", "/read?ms=30", fields=NOW).status, 200, "handlers in the loop")
+
+
+@test
+def a_failure_is_replayed_and_recorded_once_under_the_first_id():
+    with Tasks() as found:
+        direct = found.ask("GET", "/lack?number=5")
+        first, path = found.begin("GET", "/lack?number=5&ms=20")
+        equal(found.ended(path).json["state"], "failed", "its end")
+        for _ in range(2):
+            answer = found.ask("GET", path + "/answer")
+            equal((answer.status, answer.body), (direct.status, direct.body), "the answer")
+        expect(found.wait_for_log(first.id), "no record")
+        crashed, path = found.begin("POST", "/crash", {})
+        equal(found.ended(path).json["state"], "failed", "its end")
+        answer = found.ask("GET", path + "/answer")
+        equal(answer.status, 500, "a crash")
+        entry = found.wait_for_log(crashed.id)
+        expect("SIGSEGV" in entry, "the record:", entry)
+        with open(found.log) as file:
+            equal(sum('"id":"%s"' % crashed.id in line for line in file), 1, "records")
+
+
+@test
+def bytes_and_headers_are_replayed():
+    with Tasks() as found:
+        direct = found.ask("GET", "/image")
+        _, path = found.begin("GET", "/image?ms=20")
+        found.ended(path)
+        answer = found.ask("GET", path + "/answer")
+        for name in ["Content-Type", "X-Made-By", "X-Content-Type-Options"]:
+            equal(answer[name], direct[name], name)
+        equal((answer.status, answer.body), (200, direct.body), "the bytes")
+
+
+@test
+def a_task_is_cancelled():
+    with Tasks("--tasks", "1") as found:
+        gate, notes = found.gate(), os.path.join(found.folder, "notes")
+        _, running = found.begin("POST", "/change", {"number": 1, "gate": gate, "file": notes})
+        _, waiting = found.begin("POST", "/change", {"number": 2, "gate": gate, "file": notes})
+        expect(wait_for(lambda: lines(notes)), "it does not begin")
+        equal(found.ask("GET", waiting).json["state"], "queued", "the second")
+        equal(found.ask("DELETE", waiting).status, 202, "it is cancelled")
+        equal(found.ended(waiting).json["state"], "cancelled", "the second")
+        cancelling = found.ask("DELETE", running)
+        equal(cancelling.status, 202, "it is told")
+        equal(found.ended(running).json["state"], "cancelled", "the first")
+        with sqlite3.connect(os.path.join(found.data, "tasks.sqlite")) as store:
+            marks = dict(store.execute("SELECT key, cancel FROM tasks"))
+        equal(marks[running.split("/")[2][:22]], 1, "the mark in the row of what ran: a successor must not run it")
+        equal([line.split()[:2] for line in lines(notes)], [["begin", "1"], ["cancelled", "1"]], "what ran")
+        equal(found.ask("GET", running + "/answer").json["error"], found.ask("GET", waiting + "/answer").json["error"], "both")
+
+
+@test
+def ids_of_others_and_hostile_ids_name_no_task():
+    data = os.path.join(server.FOLDER, "ids")
+    os.mkdir(data)
+    keys = []
+    for name in ["ada", "bob"]:
+        answer = run_program(PROGRAM, "keys", "add", "--name", name, "--data", data, "--output", "json")
+        keys.append({"Authorization": "Bearer " + parsed(answer.out)["data"]["key"]})
+        server.secrets.add(keys[-1]["Authorization"].split()[1])
+    ada, bob = keys
+    with Tasks("--require-key", data=data) as found:
+        gate = found.gate()
+        _, path = found.begin("POST", "/change", {"gate": gate}, ada)
+        name = path.split("/")[2]
+        equal(found.ask("GET", path, fields=ada).status, 200, "her own")
+        equal(found.ask("GET", path).status, 401, "without a key")
+        hostile = [name[:-1], name + "A", name.swapcase(), name[1:] + name[0], "A" * 43, "-" * 43, "x", "%00" * 14, "..%2f" + name,
+                   "'%20OR%201=1--", name[:22], name[:22] + "A" * 21, "%ff" * 43, "A" * 4000]
+        for method, tail in [("GET", ""), ("GET", "/answer"), ("DELETE", "")]:
+            other = found.ask(method, path + tail, fields=bob)
+            equal((other.status, other.json["error"]), (404, "not_found"), "another caller's")
+            for wrong in hostile:
+                answer = found.ask(method, "/tasks/" + wrong + tail, fields=ada)
+                expect(answer.status in (400, 404), wrong, answer)
+        equal(found.ask("GET", path, fields=ada).json["state"], "running", "it is still hers")
+        os.unlink(gate)
+        equal(found.ended(path, ada).json["state"], "succeeded", "its end")
+
+
+@test
+def a_caller_with_fewer_scopes_than_before_gets_no_answer():
+    data = os.path.join(server.FOLDER, "scopes")
+    os.mkdir(data)
+    key = parsed(run_program(PROGRAM, "keys", "add", "--name", "ada", "--scope", "call,work:do", "--data", data, "--output", "json").out)["data"]["key"]
+    server.secrets.add(key)
+    fields = {"Authorization": "Bearer " + key}
+    with Tasks("--require-key", data=data) as found:
+        _, path = found.begin("POST", "/scoped", {"number": 4, "ms": 20}, fields)
+        equal(found.ended(path, fields).json["state"], "succeeded", "its end")
+        equal(found.ask("GET", path + "/answer", fields=fields).json, {"number": 4}, "the answer")
+        with open(os.path.join(data, "keys")) as file:
+            text = file.read()
+        with open(os.open(os.path.join(data, "keys.new"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(text.replace("call,work:do", "call"))
+        os.rename(os.path.join(data, "keys.new"), os.path.join(data, "keys"))
+        expect(wait_for(lambda: found.ask("POST", "/scoped", {}, fields).status == 403), "the key has its scope")
+        answer = found.ask("GET", path + "/answer", fields=fields)
+        equal((answer.status, "number" in answer.json), (403, False), "the answer")
+
+
+@test
+def a_revived_task_has_no_scope_of_another_list():
+    data = os.path.join(server.FOLDER, "lists")
+    os.mkdir(data)
+    with Tasks("--tasks", "1", data=data) as found:
+        gate, notes = found.gate(), os.path.join(server.FOLDER, "lists-notes")
+        found.begin("PUT", "/set", {"gate": gate})
+        paths = [found.begin("POST", "/scoped", {"number": number, "file": notes})[1] for number in (1, 2)]
+        found.process.kill()
+        found.process.wait()
+        found.note_end()
+    os.unlink(gate)
+    key = paths[0].split("/")[2][:22]
+    with sqlite3.connect(os.path.join(data, "tasks.sqlite")) as store:
+        store.execute("UPDATE tasks SET scopes = scopes + 1 WHERE key = ?", (key,))
+    with Tasks(data=data) as found:
+        equal(found.ended(paths[0]).json["state"], "failed", "one of another list")
+        equal(found.ask("GET", paths[0] + "/answer").status, 403, "its answer")
+        equal(found.ended(paths[1]).json["state"], "succeeded", "one of this list")
+    equal({line.split()[1] for line in lines(notes)}, {"2"}, "what ran")
+
+
+@test
+def tasks_that_run_one_at_a_time_wait_for_each_other():
+    with Tasks() as found:
+        gate = found.gate()
+        first, second = [found.begin("POST", "/alone", {"number": number, "gate": gate})[1] for number in (1, 2)]
+        time.sleep(11)  # a call that is no task waits for ten seconds at most
+        equal([found.ask("GET", path).json["state"] for path in (first, second)], ["running", "running"], "both")
+        os.unlink(gate)
+        for path in (first, second):
+            equal(found.ended(path).json["state"], "succeeded", "its end")
+
+
+@test
+def a_call_that_its_caller_has_left_keeps_its_place():
+    with Tasks("--tasks", "1", "--task-after-ms", "600000") as found:
+        notes, left = os.path.join(found.folder, "notes"), os.path.join(found.folder, "left")
+        gate = found.gate()
+        with found.connect() as gone:
+            gone.send(server.request("GET", "/stubborn?file=%s&gate=%s" % (left, gate), None, {"Prefer": "respond-async"}))
+            expect(wait_for(lambda: lines(left)), "it does not begin")
+            gone.reset()
+        expect(wait_for(lambda: len(lines(left)) == 2), "it is not told")
+        _, path = found.begin("POST", "/change", {"file": notes})
+        equal((found.ask("GET", path).json["state"], lines(notes)), ("queued", []), "the place")
+        os.unlink(gate)
+        equal(found.ended(path).json["state"], "succeeded", "its end")
+
+
+@test
+def a_caller_has_so_many_tasks():
+    with Tasks("--task-limit", "3") as found:
+        gate = found.gate()
+        paths = [found.begin("POST", "/change", {"gate": gate})[1] for _ in range(3)]
+        refused = found.ask("POST", "/change", {"gate": gate}, NOW)
+        equal((refused.status, refused.json["error"]), (429, "rate_limited"), "one more")
+        os.unlink(gate)
+        for path in paths:
+            found.ended(path)
+        equal(found.ask("POST", "/change", {}, NOW).status, 429, "those that have ended count")
+        equal(found.ask("DELETE", paths[0]).status, 204, "one is removed")
+        found.begin("POST", "/change", {"ms": 20})
+    with Tasks("--task-max-mb", "1") as found:
+        for _ in range(2):
+            _, path = found.begin("POST", "/change", {"ms": 10, "file": "/dev/null/" + "x" * 700000})
+            found.ended(path)
+        equal(found.ask("POST", "/change", {"ms": 10}, NOW).status, 429, "by bytes")
+
+
+@test
+def secrets_are_neither_stored_nor_told():
+    with Tasks() as found:
+        gate = found.gate()
+        _, path = found.begin("POST", "/secret", {"token": "token-2718281828", "gate": gate})
+        files = ["tasks.sqlite", "tasks.sqlite-wal"]
+
+        def stored():
+            return b"".join(open(os.path.join(found.data, name), "rb").read() for name in files if os.path.exists(os.path.join(found.data, name)))
+        expect(path.split("/")[2][:22].encode() in stored(), "the row")
+        expect(wait_for(lambda: found.ask("GET", path).json.get("progress")), "no progress")
+        equal(found.ask("GET", path).json["progress"]["message"], "[redacted]", "how far it is")
+        os.unlink(gate)
+        equal(found.ended(path).json["state"], "failed", "its end")
+        answer = found.ask("GET", path + "/answer")
+        equal(answer.status, 409, "its answer")
+        expect("[redacted]" in answer.json["message"], "the message:", answer.json)
+        _, path = found.begin("POST", "/secret", {"token": "token-2718281828", "number": 1, "ms": 20})
+        equal(found.ended(path).json["state"], "succeeded", "one with a warning")
+        expect("The token was [redacted]." in found.ask("GET", path + "/answer")["Warning"], "no warning")
+        expect(b"token-2718281828" not in stored(), "the secret is stored")
+
+
+@test
+def commands_see_all_tasks_and_end_as_the_operation_has():
+    def command(*words):
+        answer = run_program(PROGRAM, *words, "--data", found.data, "--output", "json")
+        return answer.status, parsed(answer.out)
+
+    with Tasks() as found:
+        gate = found.gate()
+        _, path = found.begin("POST", "/change", {"number": 9, "gate": gate})
+        failed, lost = found.begin("GET", "/lack?number=9")
+        found.ended(lost)
+        one, other = path.split("/")[2], lost.split("/")[2]
+        status, listed = command("tasks", "list")
+        equal((status, [(row["id"], row["operation"], row["state"]) for row in listed["data"]["tasks"]]),
+              (0, [(other, "lack", "failed"), (one, "change", "running")]), "the list")
+        equal(listed["data"]["tasks"][0]["incident"], failed.id, "the id in the log")
+        equal(command("tasks", "answer", one)[1]["error"]["code"], "CONFLICT", "it has not ended")
+        os.unlink(gate)
+        status, waited = command("tasks", "wait", one)
+        equal((status, waited["data"], waited["warnings"]), (0, {"number": 9}, ["It took a while."]), "its answer")
+        direct = run_program(PROGRAM, "lack", "--number", "9", "--output", "json")
+        status, answered = command("tasks", "wait", other)
+        equal((status, answered["error"]), (direct.status, parsed(direct.out)["error"]), "a failure")
+        equal(command("tasks", "show", one)[1]["data"]["state"], "succeeded", "its state")
+        for wrong in [one[:-1] + ("A" if one[-1] != "A" else "B"), "x", one + one, one[:22] + "A" * 21]:
+            equal(command("tasks", "show", wrong)[1]["error"]["code"], "NOT_FOUND", wrong)
+        gate = found.gate()
+        _, path = found.begin("POST", "/change", {"gate": gate})
+        equal(command("tasks", "cancel", path.split("/")[2])[0], 0, "it is cancelled")
+        equal(found.ended(path).json["state"], "cancelled", "its end")
+        equal(command("tasks", "cancel", path.split("/")[2])[1]["error"]["code"], "CONFLICT", "it has ended")
+    answer = run_program(PROGRAM, "tasks", "list", "--data", server.FOLDER, "--output", "json")
+    equal(parsed(answer.out)["error"]["code"], "NOT_CONFIGURED", "another folder")
+
+
+@test
+def the_password_of_the_store_is_not_in_the_list_of_processes():
+    with Tasks("--task-store", "postgresql://ada:hunter2-31415@127.0.0.1:1/none") as found:
+        pids = {found.process.pid} | {pid for pid, parent in server.processes() if parent == found.process.pid}
+        expect(len(pids) > 1, "no other process:", pids)
+        for pid in pids:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                expect(b"hunter2" not in file.read(), "process", pid)
+        equal(found.ask("POST", "/change", {"ms": 20}, NOW).status, 201, "a call without its store")
+
+
+@test
+def the_document_has_tasks():
+    with Tasks() as found:
+        paths = found.ask("GET", "/openapi.json").json["paths"]
+        expect("202" in paths["/change"]["post"]["responses"], "no 202")
+        expect("202" not in paths["/plain"]["get"]["responses"], "a 202 of what is no task")
+        expect(any(one["name"] == "Prefer" for one in paths["/read"]["get"]["parameters"]), "no Prefer")
+        for path, method in [("/tasks/{id}", "get"), ("/tasks/{id}", "delete"), ("/tasks/{id}/answer", "get")]:
+            expect(method in paths[path], "not described:", path)
+    plain = server.server("plain", "--workers", "1")
+    expect("/tasks/{id}" not in plain.ask("GET", "/openapi.json").json["paths"], "a program without tasks")
+    equal(plain.ask("GET", "/tasks/x").status, 404, "… has no such path")
+
+
+@test
+def a_server_that_stops_keeps_what_has_not_begun():
+    data = os.path.join(server.FOLDER, "stopped")
+    os.mkdir(data)
+    with Tasks("--tasks", "1", data=data) as found:
+        gate, notes = found.gate(), os.path.join(server.FOLDER, "stopped-notes")
+        _, first = found.begin("POST", "/change", {"number": 1, "gate": gate, "file": notes})
+        _, second = found.begin("POST", "/change", {"number": 2, "file": notes})
+        expect(wait_for(lambda: lines(notes)), "it does not begin")
+        found.process.send_signal(signal.SIGTERM)
+        os.unlink(gate)
+        equal(found.wait().status, 0, "its exit")
+    with Tasks(data=data) as found:
+        equal(found.ended(first).json["state"], "succeeded", "the first")
+        equal(found.ended(second).json["state"], "succeeded", "the second")
+        equal(found.ask("GET", first + "/answer").json, {"number": 1}, "the answer")
+    equal(sorted(line.split()[:2] for line in lines(notes)), [["begin", "1"], ["begin", "2"], ["end", "1"], ["end", "2"]], "what ran")
+
+
+@test
+def a_second_server_of_the_folder_waits_for_calls_as_before():
+    with Tasks() as first, Tasks(data=first.data) as second:
+        equal(second.ask("POST", "/change", {"ms": 20}, NOW).status, 201, "a call")
+        gate = first.gate()
+        _, path = first.begin("POST", "/change", {"gate": gate})
+        os.unlink(gate)
+        equal(first.ended(path).json["state"], "succeeded", "its end")
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()

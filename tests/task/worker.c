@@ -1,0 +1,150 @@
+/*
+ * A program whose operations may become tasks, and which notes each run of a handler in a file: for
+ * task_test.py and storm_test.py.
+ */
+#include <mishap/main.h>
+#include <mishap/store.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MARKER "MISHAP-PRIVATE-7f3a9c"
+
+/* One line, written at once: the word, its number, the id of the call. */
+static void note(mishap_call *call, const char *word)
+{
+    char line[200];
+    const char *file = mishap_string(call, "file");
+    int length = snprintf(line, sizeof line, "%s %lld %s\n", word,
+                          (long long)mishap_integer(call, "number"), mishap_call_id(call));
+    int to = file ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (to < 0)
+        return;
+    if (write(to, line, (size_t)length) < 0)
+        _exit(9);
+    close(to);
+}
+
+/* Wait for so long, or while a file is there, or until it is cancelled. */
+static void work(mishap_call *call)
+{
+    const char *gate = mishap_string(call, "gate");
+    int64_t left = mishap_integer(call, "ms");
+    while ((gate ? access(gate, F_OK) == 0 : left > 0) && !mishap_cancelled(call)) {
+        usleep(1000);
+        left--;
+    }
+}
+
+static mishap *run_work(mishap_call *call)
+{
+    note(call, "begin");
+    mishap_progress(call, 1, 2, "Half of it");
+    work(call);
+    note(call, mishap_cancelled(call) ? "cancelled" : "end");
+    if (mishap_cancelled(call))
+        return mishap_raise(CANCELLED, "The work was cancelled.");
+    mishap_warn(call, "It took a while.");
+    return mishap_answer_member(call, "number", mishap_integer(call, "number"));
+}
+
+/* It goes on after it was cancelled. */
+static mishap *run_stubborn(mishap_call *call)
+{
+    note(call, "begin");
+    while (!mishap_cancelled(call))
+        usleep(1000);
+    note(call, "cancelled");
+    while (access(mishap_string(call, "gate"), F_OK) == 0)
+        usleep(1000);
+    return NULL;
+}
+
+static mishap *run_lack(mishap_call *call)
+{
+    work(call);
+    mishap *m = mishap_raise(NOT_FOUND, "There is no number %lld.",
+                             (long long)mishap_integer(call, "number"));
+    return mishap_note(m, "private", MARKER);
+}
+
+static mishap *run_crash(mishap_call *call)
+{
+    note(call, "begin");
+    work(call);
+    raise(SIGSEGV);
+    return NULL;
+}
+
+static mishap *run_secret(mishap_call *call)
+{
+    note(call, "begin");
+    mishap_progress(call, 1, 2, mishap_string(call, "token"));
+    work(call);
+    mishap_warn(call, "The token was %s.", mishap_string(call, "token"));
+    if (mishap_integer(call, "number"))
+        return NULL;
+    return mishap_raise(CONFLICT, "The token %s does not fit.", mishap_string(call, "token"));
+}
+
+static mishap *run_image(mishap_call *call)
+{
+    static const char bytes[] = "\0\1\2image\377";
+    work(call);
+    mishap_set_header(call, "X-Made-By", "worker");
+    return mishap_answer_bytes(call, (mishap_text){ bytes, sizeof bytes - 1 }, "image/png");
+}
+
+/* clang-format off */
+#define PARAMS                                                                                     \
+    { "number", MISHAP_INTEGER, .initial = "0" }, { "ms", MISHAP_INTEGER, .initial = "0" },        \
+    { "gate", MISHAP_STRING, .help = "Waits while it is there" }, \
+    { "file", MISHAP_STRING, .help = "Takes notes" }
+static const mishap_param params[] = { PARAMS, { 0 } };
+static const mishap_param secret_params[] = {
+    PARAMS, { "token", MISHAP_STRING, .required = true, .secret = true }, { 0 } };
+static const mishap_operation operations[] = {
+    { .name = "read", .summary = "Work that changes nothing", .params = params, .run = run_work,
+      .route = "GET /read", .task = true, .stateless = true, .timeout_ms = 600000 },
+    { .name = "change", .summary = "Work that changes something", .params = params,
+      .run = run_work, .route = "POST /change", .task = true, .stateless = true, .status = 201,
+      .timeout_ms = 600000 },
+    { .name = "set", .summary = "Work that may run twice", .params = params, .run = run_work,
+      .route = "PUT /set", .task = true, .idempotent = true, .stateless = true,
+      .timeout_ms = 600000 },
+    { .name = "lack", .summary = "What it reads is not there", .params = params, .run = run_lack,
+      .route = "GET /lack", .task = true, .stateless = true, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { .name = "crash", .summary = "It crashes", .params = params, .run = run_crash,
+      .route = "POST /crash", .task = true, .stateless = true },
+    { .name = "crash_safe", .summary = "It crashes, and changes nothing", .params = params,
+      .run = run_crash, .route = "GET /crash", .task = true, .stateless = true },
+    { .name = "secret", .summary = "It has a secret", .params = secret_params, .run = run_secret,
+      .route = "POST /secret", .task = true, .idempotent = true, .stateless = true,
+      .raises = MISHAP_RAISES(CONFLICT), .timeout_ms = 600000 },
+    { .name = "stubborn", .summary = "It goes on", .params = params, .run = run_stubborn,
+      .route = "GET /stubborn", .task = true, .stateless = true, .timeout_ms = 600000 },
+    { .name = "alone", .summary = "One at a time", .params = params, .run = run_work,
+      .route = "POST /alone", .task = true, .timeout_ms = 600000 },
+    { .name = "scoped", .summary = "It needs a scope", .params = params, .run = run_work,
+      .route = "POST /scoped", .task = true, .stateless = true, .scope = "work:do",
+      .timeout_ms = 600000 },
+    { .name = "image", .summary = "Bytes", .params = params, .run = run_image,
+      .route = "GET /image", .task = true, .stateless = true, .answers_type = "image/png" },
+    { .name = "plain", .summary = "No task", .params = params, .run = run_work,
+      .route = "GET /plain", .stateless = true },
+    { 0 },
+};
+/* clang-format on */
+
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv,
+                       &(mishap_app){ .name = "worker",
+                                      .version = "1.0",
+                                      .operations = operations,
+                                      .scopes = MISHAP_SCOPES({ "work:do", .help = "Work" }),
+                                      .task_store = &mishap_tasks_in_store });
+}
