@@ -58,6 +58,9 @@ def packages():
         return os.path.abspath(os.environ["PACKAGES"])
     if not shutil.which("dh"):
         raise Skipped("there is no debhelper")
+    lacking = subprocess.run(["dpkg-checkbuilddeps"], cwd=TREE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if lacking.returncode:  # what set-up installs for `deb` is installed where that is possible
+        raise Skipped(lacking.stderr.decode("utf-8", "replace").strip()[-150:])
     if not built:
         out = os.path.join(FOLDER, "first")
         built["said"] = run(os.path.join(TREE, "scripts", "deb"), env=dict(os.environ, OUT=out))
