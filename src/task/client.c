@@ -134,25 +134,27 @@ static bool send_question(mishap_task_client *c, mishap_task_wait *wait)
 }
 
 bool mishap_task_client_start(mishap_task_client *c, mishap_task_wait *wait,
-                              const mishap_call *call, uint64_t owner, int after_ms)
+                              const mishap_call *call, const mishap_task_asker *asker, int after_ms)
 {
     char name[MISHAP_TASK_OWNER + 1];
     if (!connect_now(c))
         return false;
-    mishap_task_owner_write(owner, name);
+    mishap_task_owner_write(asker, name);
     wait->number = ++c->last;
+    wait->stays = false;
     mishap_task_put_start(&c->out, wait->number, call, mishap_text_of(name), after_ms);
     return send_question(c, wait);
 }
 
 bool mishap_task_client_ask(mishap_task_client *c, mishap_task_wait *wait, mishap_task_wish wish,
-                            uint64_t owner, mishap_text id)
+                            const mishap_task_asker *asker, mishap_text id)
 {
     char name[MISHAP_TASK_OWNER + 1];
     if (!connect_now(c))
         return false;
-    mishap_task_owner_write(owner, name);
+    mishap_task_owner_write(asker, name);
     wait->number = ++c->last;
+    wait->stays = wish == MISHAP_TASK_WATCH;
     mishap_task_put_ask(&c->out, wait->number, wish, mishap_text_of(name), id);
     return send_question(c, wait);
 }
@@ -169,6 +171,12 @@ void mishap_task_client_leave(mishap_task_client *c, mishap_task_wait *wait)
 
 /* -- replies ----------------------------------------------------------------------------------- */
 
+bool mishap_task_reply_is_last(const mishap_task_wait *wait, const mishap_task_reply *reply)
+{
+    return !wait->stays || reply->kind != MISHAP_TASK_TOLD ||
+           mishap_task_has_ended(reply->told.state);
+}
+
 static bool deliver(mishap_task_client *c, const mishap_task_message *message)
 {
     mishap_task_reply reply;
@@ -178,7 +186,8 @@ static bool deliver(mishap_task_client *c, const mishap_task_message *message)
     if (message->kind != MISHAP_TASK_REPLY || !mishap_task_take_reply(message->body, &reply))
         return false;
     if (wait) { /* else its caller has gone */
-        forget(c, wait);
+        if (mishap_task_reply_is_last(wait, &reply))
+            forget(c, wait);
         wait->answered(wait, &reply);
     }
     mishap_free(reply.failure);

@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 
+#include "base/hash.h"
+#include "base/hex.h"
 #include "base/mac.h"
 #include "base/system.h"
 #include "task/task.h"
@@ -26,7 +28,13 @@ static void spell(char *to, const unsigned char *bytes, size_t count)
         to[i] = letters[bytes[i] & 63];
 }
 
-/* The key has the same length in every id, so it needs no mark of its end. */
+static bool is_address(mishap_text owner)
+{
+    return owner.length && owner.data[0] == '-';
+}
+
+/* The key has the same length in every id, so it needs no mark of its end. A caller without a key
+ * and a name may have another address tomorrow: its ids prove no owner. */
 static void prove(const unsigned char secret[MISHAP_TASK_SECRET], mishap_text owner,
                   const char *key, char proof[MISHAP_TASK_PROOF])
 {
@@ -34,6 +42,8 @@ static void prove(const unsigned char secret[MISHAP_TASK_SECRET], mishap_text ow
     char room[sizeof purpose + MISHAP_TASK_KEY + MISHAP_TASK_OWNER];
     unsigned char mac[MISHAP_MAC];
     size_t length = owner.length < MISHAP_TASK_OWNER ? owner.length : (size_t)MISHAP_TASK_OWNER;
+    if (is_address(owner))
+        length = 0;
     memcpy(room, purpose, sizeof purpose);
     memcpy(room + sizeof purpose, key, MISHAP_TASK_KEY);
     memcpy(room + sizeof purpose + MISHAP_TASK_KEY, owner.data, length);
@@ -46,6 +56,8 @@ void mishap_task_key_draw(char id[MISHAP_TASK_ID + 1])
     unsigned char bytes[MISHAP_TASK_KEY];
     while (!mishap_system_random(bytes, sizeof bytes))
         continue; /* an id that can be guessed is worse than none */
+    bytes[0] &=
+        31; /* a letter: a command would take an id that begins with a hyphen for an option */
     spell(id, bytes, MISHAP_TASK_KEY);
     memset(id + MISHAP_TASK_KEY, 0, MISHAP_TASK_PROOF + 1);
 }
@@ -70,7 +82,23 @@ bool mishap_task_id_check(const unsigned char secret[MISHAP_TASK_SECRET], mishap
     return !differs;
 }
 
-void mishap_task_owner_write(uint64_t number, char owner[MISHAP_TASK_OWNER + 1])
+void mishap_task_owner_write(const mishap_task_asker *asker, char owner[MISHAP_TASK_OWNER + 1])
 {
-    snprintf(owner, MISHAP_TASK_OWNER + 1, "%016llx", (unsigned long long)number);
+    unsigned char network[8];
+    char digits[2 * sizeof network + 1] = "";
+    int length = (int)(asker->remote.length < 100 ? asker->remote.length : 100);
+    if (asker->number) {
+        snprintf(owner, MISHAP_TASK_OWNER + 1, "%016llx:%s", (unsigned long long)asker->number,
+                 asker->name ? asker->name : "");
+    } else if (length && mishap_hash_network(asker->remote, network)) {
+        mishap_hex_write(digits, network, sizeof network);
+        snprintf(owner, MISHAP_TASK_OWNER + 1, "-%s/64", digits);
+    } else {
+        snprintf(owner, MISHAP_TASK_OWNER + 1, "-%.*s", length, length ? asker->remote.data : "");
+    }
+}
+
+bool mishap_task_owner_is(mishap_text owner, mishap_text asker)
+{
+    return mishap_text_equal(owner, asker) || (is_address(owner) && is_address(asker));
 }

@@ -6,7 +6,7 @@
 #include "task/task.h"
 
 enum {
-    TASK_OWNERS = 4096, /* words of counts by owner; owners with the same word share them */
+    TASK_OWNERS = 4096, /* of the table of owners */
     TASK_WORDS = 4096,  /* of the table of tasks by id */
     TASK_BATCH = 256,   /* changes that are committed together */
     TASK_MOST = 100000, /* calls and tasks that have not ended, at most */
@@ -22,6 +22,14 @@ typedef struct task_conn {
     size_t sent;
     bool waits_to_send;
 } task_conn;
+
+/* What a caller has: rows of the store, and what is going to be one. */
+typedef struct task_owner {
+    struct task_owner *chain; /* those with the same word */
+    size_t count, bytes;      /* tasks; their calls and outcomes */
+    size_t live;              /* tasks in memory that point here */
+    char name[];
+} task_owner;
 
 typedef enum task_phase {
     TASK_WAITS, /* for its turn */
@@ -41,7 +49,8 @@ typedef struct task {
     struct task *chain;           /* those with the same word, once it is stored */
 
     char id[MISHAP_TASK_ID + 1]; /* "": it is no task yet */
-    char owner[MISHAP_TASK_OWNER + 1], incident[MISHAP_ID_LENGTH + 1];
+    task_owner *owner;
+    char incident[MISHAP_ID_LENGTH + 1];
     uint64_t holder;
     const mishap_operation *operation;
     mishap_buffer call, outcome;
@@ -51,18 +60,30 @@ typedef struct task {
     bool stored; /* it has a row */
     bool unsure; /* … perhaps: whether its row was added is not known */
     bool again, secret, cancel;
-    bool older;   /* the program's list of scopes was another one when it was made */
-    bool counted; /* among the tasks of its owner */
+    bool older; /* the program's list of scopes was another one when it was made */
     int attempts;
     int64_t made_ms, changed_ms, due_ns; /* due: when the call becomes a task */
 
     task_conn *from; /* the loop that waits for it; NULL: none */
     uint32_t number;
 
+    uint32_t version; /* raised with each change that a caller can see */
     bool has_progress;
     double done, total;
     char words[200];
 } task;
+
+/* A caller follows a task. */
+typedef struct task_watch {
+    struct task_watch *next;
+    task_conn *from; /* NULL: it is over, and freed soon */
+    uint32_t number;
+    char id[MISHAP_TASK_ID + 1], owner[MISHAP_TASK_OWNER + 1];
+    bool told, live; /* something was told; of a task of this process */
+    uint32_t version;
+    mishap_task_state state; /* as it was told */
+    int64_t changed_ms, told_ns, row_ns;
+} task_watch;
 
 typedef struct tasks {
     const mishap_task_plan *plan;
@@ -78,9 +99,10 @@ typedef struct tasks {
     size_t count, running;
     task *words[TASK_WORDS];
     mishap_turns turns;
-    struct task_owner {
-        size_t count, bytes;
-    } owners[TASK_OWNERS];
+    task_owner *owners[TASK_OWNERS];
+    task_watch *watches;
+    bool news;        /* a task has another version, or has ended */
+    int64_t watch_ns; /* when a watch is due in any case */
     bool changed;     /* a change is to be committed */
     int64_t retry_ns; /* the store has failed: when to try again */
     bool told;        /* … and standard error says so */
@@ -114,9 +136,24 @@ void mishap_tasks_free(tasks *t, task *x);
 /* Calls whose time is over become tasks. Returns when the next one does. */
 int64_t mishap_tasks_look_at_due(tasks *t, int64_t now);
 
-struct task_owner *mishap_tasks_owner_of(tasks *t, mishap_text owner);
 task *mishap_tasks_find(tasks *t, mishap_text key);
 void mishap_tasks_remember(tasks *t, task *x);
+
+/* -- owners.c ---------------------------------------------------------------------------------- */
+
+/* NULL: there is no memory. It is valid until mishap_tasks_count(), or as long as a task points to
+ * it. */
+task_owner *mishap_tasks_owner_of(tasks *t, mishap_text name);
+void mishap_tasks_owner_change(task_owner *owner, int count, int64_t bytes);
+
+/* NULL: the owner may have one more task, with a call of so many bytes. */
+mishap *mishap_tasks_owner_check(const tasks *t, const task_owner *owner, size_t bytes);
+
+/* The bytes of its call that are stored. */
+size_t mishap_tasks_call_bytes(const task *x);
+
+/* Count all rows of the store anew: other servers and commands write some, too. */
+mishap *mishap_tasks_count(tasks *t);
 
 /* -- keep.c ------------------------------------------------------------------------------------ */
 
@@ -137,6 +174,26 @@ void mishap_tasks_store_failed(tasks *t, mishap *failure);
 void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wish wish,
                       mishap_text owner, mishap_text id);
 void mishap_tasks_tell(tasks *t, const task *x, mishap_task_told *told);
+
+/* How a row is told, without its call and outcome. */
+mishap_task_told mishap_tasks_row_told(const tasks *t, const mishap_task_row *row, mishap_text id);
+
+/* False: the store has failed, and is tried again soon; until then no question waits for it. */
+bool mishap_tasks_can_read(const tasks *t);
+
+/* -- watch.c ----------------------------------------------------------------------------------- */
+
+/* Follow a task whose id was checked. NULL: its replies come. */
+mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_text owner,
+                           mishap_text id);
+void mishap_tasks_unwatch(tasks *t, const task_conn *from, uint32_t number);
+void mishap_tasks_watches_gone(tasks *t, const task_conn *from);
+
+/* Once a turn: tell those that follow a task what is new. */
+void mishap_tasks_tell_watches(tasks *t);
+
+/* A task has changed so that its callers can see it. */
+void mishap_tasks_note(tasks *t, task *x);
 
 /* -- process.c --------------------------------------------------------------------------------- */
 

@@ -41,22 +41,6 @@ static bool take_folder(tasks *t)
     return pwrite(t->lock, t->server, digits, 0) == (ssize_t)digits && fsync(t->lock) == 0;
 }
 
-static void count_owner(void *context, mishap_text owner, int64_t count, int64_t bytes)
-{
-    struct task_owner *of = mishap_tasks_owner_of(context, owner);
-    of->count += (size_t)count;
-    of->bytes += (size_t)bytes;
-}
-
-static mishap *count_rows(tasks *t)
-{
-    memset(t->owners, 0, sizeof t->owners);
-    for (const task *x = t->first; x; x = x->next)
-        if (x->counted && !x->stored)
-            mishap_tasks_owner_of(t, mishap_text_of(x->owner))->count++;
-    return t->plan->engine->count(t->rows, count_owner, t);
-}
-
 static void revive(void *context, const mishap_task_row *row)
 {
     mishap_tasks_revive(context, row);
@@ -112,7 +96,7 @@ void mishap_tasks_open_rows(tasks *t)
         }
         t->rows = rows;
     }
-    failure = count_rows(t);
+    failure = mishap_tasks_count(t);
     if (!failure)
         failure = engine->find(t->rows, MISHAP_TASK_UNFINISHED, mishap_text_of(t->server), 0,
                                revive, t);
@@ -138,7 +122,7 @@ static mishap_task_change change_of(const tasks *t, const task *x)
                 : x->phase == TASK_MARKS ? MISHAP_TASK_BEGIN
                                          : MISHAP_TASK_END,
         .row = { .key = { x->id, MISHAP_TASK_KEY },
-                 .owner = mishap_text_of(x->owner),
+                 .owner = mishap_text_of(x->owner->name),
                  .operation = mishap_text_of(x->operation->name),
                  .server = mishap_text_of(t->server),
                  .incident = mishap_text_of(x->incident),
@@ -169,16 +153,13 @@ static void tell_loop(tasks *t, task *x)
 /* A change of this task is durable. */
 static void act_on(tasks *t, task *x, const mishap_task_change *change)
 {
-    struct task_owner *owner = mishap_tasks_owner_of(t, mishap_text_of(x->owner));
     if (change->kind == MISHAP_TASK_ADD) {
-        owner->bytes += change->row.call.length;
         x->adds = false;
         x->stored = true;
         mishap_tasks_remember(t, x);
         tell_loop(t, x);
         t->changed = t->changed || x->phase == TASK_ENDED;
     } else if (change->kind == MISHAP_TASK_END) {
-        owner->bytes += x->outcome.length;
         mishap_tasks_free(t, x);
         return;
     }
@@ -260,7 +241,7 @@ static mishap *expire(tasks *t, int64_t now)
     t->expire_ns = now + EXPIRE_MS * TASK_MS;
     change.row.changed_ms = mishap_clock_now_ms() - t->plan->keep_ms;
     MISHAP_TRY(t->plan->engine->apply(t->rows, &change, 1));
-    return count_rows(t);
+    return mishap_tasks_count(t);
 }
 
 void mishap_tasks_tick(tasks *t, int64_t now)

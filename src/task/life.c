@@ -10,20 +10,10 @@
 
 /* -- tables ------------------------------------------------------------------------------------ */
 
-static size_t word_of(mishap_text text, size_t words)
-{
-    static const uint64_t known[2] = { 3, 5 }; /* owners and keys are chosen by the server */
-    return (size_t)(mishap_hash(known, text) % words);
-}
-
-struct task_owner *mishap_tasks_owner_of(tasks *t, mishap_text owner)
-{
-    return &t->owners[word_of(owner, TASK_OWNERS)];
-}
-
 static task **place_of(tasks *t, mishap_text key)
 {
-    return &t->words[word_of(key, TASK_WORDS)];
+    static const uint64_t known[2] = { 3, 5 }; /* keys are chosen by the server */
+    return &t->words[mishap_hash(known, key) % TASK_WORDS];
 }
 
 task *mishap_tasks_find(tasks *t, mishap_text key)
@@ -41,12 +31,14 @@ void mishap_tasks_remember(tasks *t, task *x)
     *place = x;
 }
 
-static task *task_make(tasks *t)
+static task *task_make(tasks *t, task_owner *owner)
 {
-    task *x = mishap_allocate(sizeof *x);
+    task *x = owner ? mishap_allocate(sizeof *x) : NULL;
     if (!x)
         return NULL;
     memset(x, 0, sizeof *x);
+    x->owner = owner;
+    owner->live++;
     x->next = t->first;
     if (x->next)
         x->next->previous = x;
@@ -58,14 +50,16 @@ static task *task_make(tasks *t)
 void mishap_tasks_free(tasks *t, task *x)
 {
     if (x->stored) {
+        t->news = true;
         task **place = place_of(t, (mishap_text){ x->id, MISHAP_TASK_KEY });
         while (*place && *place != x)
             place = &(*place)->chain;
         if (*place)
             *place = x->chain;
-    } else if (x->counted) {
-        mishap_tasks_owner_of(t, mishap_text_of(x->owner))->count--;
+    } else {
+        mishap_tasks_owner_change(x->owner, -1, -(int64_t)mishap_tasks_call_bytes(x));
     }
+    x->owner->live--;
     if (x->next)
         x->next->previous = x->previous;
     *(x->previous ? &x->previous->next : &t->first) = x->next;
@@ -182,6 +176,7 @@ static void finish(tasks *t, task *x, mishap_call *call, mishap *failure)
     if (keeps) {
         hide(x, call, failure);
         put_outcome(x, call, failure);
+        mishap_tasks_owner_change(x->owner, 0, (int64_t)x->outcome.length);
         t->changed = true;
     }
     mishap_free(failure);
@@ -219,6 +214,7 @@ static void wait_for_turn(tasks *t, task *x)
 {
     x->phase = TASK_WAITS;
     x->state = MISHAP_TASK_QUEUED;
+    mishap_tasks_note(t, x);
     mishap_turns_add(&t->turns, &x->turn, x->holder, false);
 }
 
@@ -258,6 +254,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     if (length)
         memcpy(x->words, hidden.data, length);
     x->words[length] = '\0';
+    mishap_tasks_note(all, x);
     mishap_buffer_release(&hidden);
 }
 
@@ -311,6 +308,7 @@ void mishap_tasks_hand(tasks *t, task *x)
     all = t;
     x->phase = TASK_RUNS;
     x->state = MISHAP_TASK_RUNNING;
+    mishap_tasks_note(t, x);
     if (x->cancel)
         failure = cancelled();
     else if (mishap_frame_take_call(mishap_buffer_text(&x->call), &asked))
@@ -363,17 +361,6 @@ static void refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
     mishap_free(failure);
 }
 
-/* NULL: the caller may have one more. */
-static mishap *check_owner(const tasks *t, const struct task_owner *owner)
-{
-    if (owner->count < t->plan->most && owner->bytes < t->plan->most_bytes)
-        return NULL;
-    mishap *m = mishap_raise(RATE_LIMITED, "This caller has %zu tasks, which is all that are kept.",
-                             owner->count);
-    m = mishap_retry_after(m, MISHAP_TASK_POLL_MS);
-    return mishap_suggest(m, "Remove tasks that have ended: DELETE /tasks/ID.");
-}
-
 /* Headers may be secret, too. */
 static bool has_secret(const mishap_operation *operation)
 {
@@ -405,15 +392,16 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
 {
     static const mishap_task_reply declined = { .kind = MISHAP_TASK_DECLINED };
     const mishap_operation *operation = operation_of(t, asked->call);
-    struct task_owner *owner = mishap_tasks_owner_of(t, asked->owner);
-    mishap *failure = check_owner(t, owner);
     task *x = NULL;
     if (!operation || !t->revived || t->ending || t->count >= TASK_MOST) {
-        mishap_free(failure);
         mishap_tasks_reply(t, from, number, &declined);
         return;
     }
-    if (!failure && !(x = task_make(t)))
+    task_owner *owner = mishap_tasks_owner_of(t, asked->owner);
+    mishap *failure = owner ? mishap_tasks_owner_check(
+                                  t, owner, has_secret(operation) ? 0 : asked->call.length)
+                            : mishap_out_of_memory();
+    if (!failure && !(x = task_make(t, owner)))
         failure = mishap_out_of_memory();
     if (failure) {
         refuse(t, from, number, failure);
@@ -421,7 +409,7 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
     }
     describe(x, operation);
     mishap_buffer_put_text(&x->call, asked->call);
-    memcpy(x->owner, asked->owner.data, asked->owner.length);
+    mishap_tasks_owner_change(owner, 1, (int64_t)mishap_tasks_call_bytes(x));
     memcpy(x->incident, asked->incident.data, asked->incident.length);
     x->holder = asked->holder;
     x->made_ms = x->changed_ms = mishap_clock_now_ms();
@@ -434,8 +422,6 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
         refuse(t, from, number, mishap_out_of_memory());
         return;
     }
-    x->counted = true;
-    owner->count++;
     wait_for_turn(t, x);
 }
 
@@ -448,9 +434,8 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     while (operation->name && !mishap_text_equal(mishap_text_of(operation->name), row->operation))
         operation++;
     task *x = operation->name && row->key.length == MISHAP_TASK_KEY &&
-                      row->owner.length == MISHAP_TASK_OWNER &&
                       row->incident.length <= MISHAP_ID_LENGTH
-                  ? task_make(t)
+                  ? task_make(t, mishap_tasks_owner_of(t, row->owner))
                   : NULL;
     if (!x) /* it stays in the store, and is tried again with the next start */
         return;
@@ -458,10 +443,9 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     x->again = x->again && row->again;
     mishap_buffer_put_text(&x->call, row->call);
     memcpy(x->id, row->key.data, MISHAP_TASK_KEY);
-    memcpy(x->owner, row->owner.data, row->owner.length);
     memcpy(x->incident, row->incident.data, row->incident.length);
-    mishap_task_id_prove(t->secret, mishap_text_of(x->owner), x->id);
-    x->holder = mishap_hash((const uint64_t[2]){ 1, 2 }, mishap_text_of(x->owner));
+    mishap_task_id_prove(t->secret, row->owner, x->id);
+    x->holder = mishap_hash((const uint64_t[2]){ 1, 2 }, row->owner);
     x->made_ms = row->made_ms;
     x->changed_ms = row->changed_ms;
     x->attempts = row->attempts;
@@ -469,7 +453,6 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     x->older = row->scopes != mishap_tasks_scopes_mark(t);
     x->due_ns = INT64_MAX;
     x->stored = true;
-    x->counted = true;
     mishap_tasks_remember(t, x);
     bool begun = row->state == MISHAP_TASK_RUNNING;
     if (!x->call.length || x->call.failed ||
@@ -491,7 +474,7 @@ int64_t mishap_tasks_look_at_due(tasks *t, int64_t now)
         }
         x->due_ns = INT64_MAX;
         mishap_task_key_draw(x->id);
-        mishap_task_id_prove(t->secret, mishap_text_of(x->owner), x->id);
+        mishap_task_id_prove(t->secret, mishap_text_of(x->owner->name), x->id);
         x->adds = t->changed = true;
     }
     return next;
@@ -502,6 +485,7 @@ int64_t mishap_tasks_look_at_due(tasks *t, int64_t now)
 void mishap_tasks_cancel(tasks *t, task *x)
 {
     x->cancel = true;
+    mishap_tasks_note(t, x);
     if (x->phase == TASK_WAITS) {
         if (x->turn.caller)
             mishap_turns_remove(&t->turns, &x->turn);
@@ -536,6 +520,7 @@ void mishap_tasks_left(tasks *t, const task_conn *from, uint32_t number)
             leave(t, x);
             return;
         }
+    mishap_tasks_unwatch(t, from, number);
 }
 
 void mishap_tasks_conn_gone(tasks *t, const task_conn *from)
@@ -545,4 +530,5 @@ void mishap_tasks_conn_gone(tasks *t, const task_conn *from)
         if (x->from == from)
             leave(t, x);
     }
+    mishap_tasks_watches_gone(t, from);
 }

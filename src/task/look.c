@@ -28,28 +28,36 @@ struct question {
     mishap_task_wish wish;
     mishap_text id, owner;
     bool found, removes;
+    task_owner *payer; /* of a row that is removed; NULL: there is no memory */
+    size_t bytes;
 };
+
+mishap_task_told mishap_tasks_row_told(const tasks *t, const mishap_task_row *row, mishap_text id)
+{
+    return (mishap_task_told){ .id = id,
+                               .operation = row->operation,
+                               .incident = row->incident,
+                               .state = row->state,
+                               .made_ms = row->made_ms,
+                               .changed_ms = row->changed_ms,
+                               .keep_ms = t->plan->keep_ms,
+                               .cancel = row->cancel };
+}
 
 static void tell_row(void *context, const mishap_task_row *row)
 {
     struct question *q = context;
     mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD };
-    if (!mishap_text_equal(row->owner, q->owner))
+    if (!mishap_task_owner_is(row->owner, q->owner))
         return;
     q->found = true;
     q->removes = q->wish == MISHAP_TASK_DROP && mishap_task_has_ended(row->state);
-    if (q->removes)
+    if (q->removes) {
+        q->payer = mishap_tasks_owner_of(q->t, row->owner);
+        q->bytes = row->call.length + row->outcome.length;
         return;
-    reply.told = (mishap_task_told){
-        .id = q->id,
-        .operation = row->operation,
-        .incident = row->incident,
-        .state = row->state,
-        .made_ms = row->made_ms,
-        .changed_ms = row->changed_ms,
-        .keep_ms = q->t->plan->keep_ms,
-        .cancel = row->cancel,
-    };
+    }
+    reply.told = mishap_tasks_row_told(q->t, row, q->id);
     if (q->wish == MISHAP_TASK_ANSWER && mishap_task_has_ended(row->state)) {
         reply.told.call = row->call;
         reply.told.outcome = row->outcome;
@@ -64,10 +72,9 @@ static mishap *change_row(tasks *t, mishap_task_change_kind kind, mishap_text ke
     return t->plan->engine->apply(t->rows, &change, 1);
 }
 
-/* It has failed, and is tried again soon: until then no question waits for it. */
-static bool store_rests(const tasks *t)
+bool mishap_tasks_can_read(const tasks *t)
 {
-    return !t->rows || mishap_clock_monotonic_ns() < t->retry_ns;
+    return t->rows && mishap_clock_monotonic_ns() >= t->retry_ns;
 }
 
 static mishap *unreadable(void)
@@ -89,16 +96,15 @@ static mishap *ask_rows(struct question *q)
         return NULL;
     else
         MISHAP_TRY(change_row(q->t, MISHAP_TASK_REMOVE, key));
-    struct task_owner *owner = mishap_tasks_owner_of(q->t, q->owner);
-    if (q->removes && owner->count)
-        owner->count--; /* the bytes follow when all is counted again */
+    if (q->removes && q->payer)
+        mishap_tasks_owner_change(q->payer, -1, -(int64_t)q->bytes);
     mishap_tasks_reply(q->t, q->from, q->number, &reply);
     return NULL;
 }
 
 static mishap *ask_store(struct question *q)
 {
-    if (store_rests(q->t))
+    if (!mishap_tasks_can_read(q->t))
         return unreadable();
     mishap *failure = ask_rows(q);
     if (!failure)
@@ -111,9 +117,9 @@ static mishap *ask_store(struct question *q)
  * While the store fails it is cancelled without that. */
 static void mark_cancelled(tasks *t, const task *x)
 {
-    mishap *failure = store_rests(t) ? NULL
-                                     : change_row(t, MISHAP_TASK_CANCEL,
-                                                  (mishap_text){ x->id, MISHAP_TASK_KEY });
+    mishap *failure = mishap_tasks_can_read(t) ? change_row(t, MISHAP_TASK_CANCEL,
+                                                            (mishap_text){ x->id, MISHAP_TASK_KEY })
+                                               : NULL;
     if (failure)
         mishap_tasks_store_failed(t, failure);
 }
@@ -133,12 +139,15 @@ void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wi
                       mishap_text owner, mishap_text id)
 {
     mishap_task_reply reply = { .kind = MISHAP_TASK_NONE };
-    struct question q = { t, from, number, wish, id, owner, false, false };
+    struct question q = { t, from, number, wish, id, owner, false, false, NULL, 0 };
     mishap *failure = NULL;
     if (!t->rows)
         failure = unreadable();
     else if (!mishap_task_id_check(t->secret, owner, id))
         mishap_tasks_reply(t, from, number, &reply);
+    else if (wish == MISHAP_TASK_WATCH)
+        failure = mishap_tasks_can_read(t) ? mishap_tasks_watch(t, from, number, owner, id)
+                                           : unreadable();
     else {
         task *x = mishap_tasks_find(t, (mishap_text){ id.data, MISHAP_TASK_KEY });
         if (x && x->stored)

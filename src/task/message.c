@@ -81,9 +81,9 @@ bool mishap_task_take_start(mishap_text body, mishap_task_started *started)
     started->holder = mishap_unpack_u64(&in);
     started->owner = mishap_unpack_text(&in);
     started->incident = mishap_unpack_text(&in);
-    if (in.failed || started->after_ms < -1 || started->owner.length != MISHAP_TASK_OWNER ||
-        started->incident.length > MISHAP_ID_LENGTH || !is_string(started->owner) ||
-        !is_string(started->incident) ||
+    if (in.failed || started->after_ms < -1 || !started->owner.length ||
+        started->owner.length > MISHAP_TASK_OWNER || started->incident.length > MISHAP_ID_LENGTH ||
+        !is_string(started->owner) || !is_string(started->incident) ||
         mishap_frame_read((mishap_text){ in.data, in.left }, &frame, &size) != MISHAP_FRAME_WHOLE ||
         size != in.left || frame.type != MISHAP_FRAME_CALL)
         return false;
@@ -109,8 +109,8 @@ bool mishap_task_take_ask(mishap_text body, mishap_task_wish *wish, mishap_text 
     *wish = (mishap_task_wish)number;
     *owner = mishap_unpack_text(&in);
     *id = mishap_unpack_text(&in);
-    return mishap_unpack_ended(&in) && number < MISHAP_TASK_WISHES &&
-           owner->length == MISHAP_TASK_OWNER;
+    return mishap_unpack_ended(&in) && number < MISHAP_TASK_WISHES && owner->length &&
+           owner->length <= MISHAP_TASK_OWNER;
 }
 
 /* -- to a loop --------------------------------------------------------------------------------- */

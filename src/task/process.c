@@ -186,6 +186,7 @@ static void take_events(tasks *t)
 static int wait_ms(const tasks *t, int64_t due_ns)
 {
     int64_t now = mishap_clock_monotonic_ns();
+    due_ns = t->watch_ns < due_ns ? t->watch_ns : due_ns;
     int64_t left = due_ns == INT64_MAX ? TURN_MS : (due_ns - now) / TASK_MS + 1;
     if (t->changed && !t->retry_ns)
         return 0;
@@ -199,6 +200,7 @@ static void run_turn(tasks *t)
     mishap_tasks_schedule(t);
     mishap_tasks_commit(t);
     mishap_tasks_schedule(t); /* places that ends have made free */
+    mishap_tasks_tell_watches(t);
     for (task_conn *c = t->conns; c; c = c->next)
         flush_conn(t, c);
     free_dropped(t);

@@ -8,11 +8,13 @@
  * the task, too, so no task depends on a loop, on a connection or on a request.
  *
  *     id.c       ids, which prove their owner
+ *     owners.c   how much each caller has
  *     message.c  messages between a loop and the process
  *     client.c   the loop's end
  *     life.c     what becomes of a task: it waits, runs, ends
  *     keep.c     … and is stored: rows are written in batches
  *     look.c     … and is asked for, cancelled and removed
+ *     watch.c    … and is followed until its end
  *     process.c  the process: its connections and its clock
  *     parent.c   … and the supervisor, which starts it again
  *     store/     rows in a store (src/store): an engine, in the library of stores
@@ -34,10 +36,10 @@
 #include "worker/serving/served.h"
 
 enum {
-    MISHAP_TASK_KEY = 22,   /* characters of an id that name the row: 132 random bits */
+    MISHAP_TASK_KEY = 22,   /* characters of an id that name the row: 131 random bits */
     MISHAP_TASK_PROOF = 21, /* … and those that prove its owner: 126 bits */
     MISHAP_TASK_ID = MISHAP_TASK_KEY + MISHAP_TASK_PROOF,
-    MISHAP_TASK_OWNER = 16, /* characters of an owner */
+    MISHAP_TASK_OWNER = 320, /* bytes of an owner, at most */
     MISHAP_TASK_SECRET = 32,
     MISHAP_TASK_FORMAT =
         1,                 /* of calls and outcomes in rows: raised when worker/wire/frame.h changes
@@ -136,8 +138,20 @@ void mishap_task_id_prove(const unsigned char secret[MISHAP_TASK_SECRET], mishap
 bool mishap_task_id_check(const unsigned char secret[MISHAP_TASK_SECRET], mishap_text owner,
                           mishap_text id);
 
-/* The owner by its number (mishap_http_owner_of). */
-void mishap_task_owner_write(uint64_t number, char owner[MISHAP_TASK_OWNER + 1]);
+/* Who makes a task, or asks for one. */
+typedef struct mishap_task_asker {
+    uint64_t number;    /* mishap_http_owner_of(); 0: a caller without a key and a name */
+    const char *name;   /* of its key, or its own; NULL: none */
+    mishap_text remote; /* its address */
+} mishap_task_asker;
+
+/* The owner as text, which no two callers share: number and name; without them the address, of IPv6
+ * the network. A name that is too long is cut: its number is another one in any case. */
+void mishap_task_owner_write(const mishap_task_asker *asker, char owner[MISHAP_TASK_OWNER + 1]);
+
+/* True if what belongs to `owner` is the asker's. An owner without a key and a name has its address
+ * for limits alone: its tasks belong to each such caller that has their ids. */
+bool mishap_task_owner_is(mishap_text owner, mishap_text asker);
 
 /* -- outcomes ---------------------------------------------------------------------------------- */
 
@@ -205,10 +219,12 @@ typedef struct mishap_task_reply {
 } mishap_task_reply;
 
 /* A question that waits for its reply: a member of the boundary's own struct for it. `answered` is
- * called once, from mishap_task_client_turn(), unless it was left; the wait may be freed in it. */
+ * called once, from mishap_task_client_turn(), unless it was left; the wait may be freed in it. One
+ * that follows a task may be left in it instead, before the last reply. */
 typedef struct mishap_task_wait {
     void (*answered)(struct mishap_task_wait *wait, const mishap_task_reply *reply);
     uint32_t number;
+    bool stays; /* it follows a task: `answered` is called for each change, until its end */
     struct mishap_task_wait *next, *previous;
 } mishap_task_wait;
 
@@ -222,21 +238,26 @@ void mishap_task_client_turn(mishap_task_client *client);
 /* Have a call run that was checked. `after_ms` -1: as the server was started. False: it cannot be
  * sent now, and the loop runs it itself. */
 bool mishap_task_client_start(mishap_task_client *client, mishap_task_wait *wait,
-                              const mishap_call *call, uint64_t owner, int after_ms);
+                              const mishap_call *call, const mishap_task_asker *asker,
+                              int after_ms);
 
 typedef enum mishap_task_wish {
     MISHAP_TASK_SHOW,
     MISHAP_TASK_ANSWER, /* … with its outcome, if it has ended */
     MISHAP_TASK_STOP,   /* cancel it, unless it has ended */
     MISHAP_TASK_DROP,   /* cancel it, or remove it if it has ended */
+    MISHAP_TASK_WATCH,  /* follow it: now and at each change, the last time with its outcome */
     MISHAP_TASK_WISHES,
 } mishap_task_wish;
 
 /* Ask for a task; cancel it, or remove it if it has ended. False: it cannot be sent now. */
 bool mishap_task_client_ask(mishap_task_client *client, mishap_task_wait *wait,
-                            mishap_task_wish wish, uint64_t owner, mishap_text id);
+                            mishap_task_wish wish, const mishap_task_asker *asker, mishap_text id);
 
 /* The caller has gone. A call that is no task yet is cancelled. */
 void mishap_task_client_leave(mishap_task_client *client, mishap_task_wait *wait);
+
+/* True if nothing follows this reply. */
+bool mishap_task_reply_is_last(const mishap_task_wait *wait, const mishap_task_reply *reply);
 
 #endif

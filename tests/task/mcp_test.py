@@ -115,6 +115,32 @@ def a_task_is_cancelled_and_stays_so():
 
 
 @test
+def an_owner_without_the_scope_cancels_and_reads_nothing():
+    data = os.path.join(server.FOLDER, "scopes")
+    os.mkdir(data)
+    key = parsed(run_program(PROGRAM, "keys", "add", "--name", "ada", "--scope", "call,work:do", "--data", data, "--output", "json").out)["data"]["key"]
+    server.secrets.add(key)
+    fields = {"Authorization": "Bearer " + key}
+    with Tasks("--require-key", data=data) as found:
+        done = found.result("tools/call", {"name": "scoped", "arguments": {"number": 4, "ms": 30}}, fields=fields)["taskId"]
+        equal(found.ended(done, fields)["result"]["structuredContent"], {"number": 4}, "the result")
+        runs = found.result("tools/call", {"name": "scoped", "arguments": {"gate": found.gate()}}, fields=fields)["taskId"]
+        wait_until(lambda: found.result("tasks/get", {"taskId": runs}, fields=fields).get("statusMessage") == "Half of it", "no progress")
+        with open(os.path.join(data, "keys")) as file:
+            text = file.read()
+        with open(os.open(os.path.join(data, "keys.new"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(text.replace("call,work:do", "call"))
+        os.rename(os.path.join(data, "keys.new"), os.path.join(data, "keys"))
+        wait_until(lambda: found.say("tools/call", {"name": "scoped", "arguments": {}}, fields=fields)[0] == 403, "the key has its scope")
+        told = found.result("tasks/get", {"taskId": runs}, fields=fields)
+        equal((told["status"], "statusMessage" in told), ("working", False), "its state needs no scope")
+        error = found.error("tasks/get", {"taskId": done}, fields=fields)[1]
+        equal((error["code"], "structuredContent" in json.dumps(error)), (-32600, False), "the result does")
+        equal(found.result("tasks/cancel", {"taskId": runs}, fields=fields)["resultType"], "complete", "it is cancelled")
+        equal(found.ended(runs, fields)["status"], "cancelled", "its end")
+
+
+@test
 def ids_of_others_and_hostile_ids_name_no_task():
     data = os.path.join(server.FOLDER, "ids")
     os.mkdir(data)

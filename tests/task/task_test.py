@@ -115,6 +115,107 @@ def others_wait_as_before_and_wrong_preferences_are_ignored():
         equal(found.ask("GET", "/read?ms=30", fields=NOW).status, 200, "handlers in the loop")
 
 
+class Followed:
+    """GET /tasks/ID as a stream of events."""
+
+    def __init__(self, found, path, fields=()):
+        self.connection = found.connect().send(server.request("GET", path, None, {"Accept": "text/event-stream", **dict(fields)}))
+        self.status, fields = server.parse_head(self.connection.take_head())
+        self.fields = {name.lower(): value for name, value in fields}
+        self.events, self.text = [], b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def chunk(self):
+        """False: the stream has ended."""
+        connection = self.connection
+        while b"\r\n" not in connection.received:
+            expect(connection.more(), "the stream is cut")
+        size, connection.received = connection.received.split(b"\r\n", 1)
+        self.text += connection.take(int(size, 16) + 2)[:-2]
+        while b"\n\n" in self.text:
+            event, self.text = self.text.split(b"\n\n", 1)
+            if event != b":":
+                expect(event.startswith(b"event: task\ndata: "), "no event:", event)
+                self.events.append(parsed(event.split(b"data: ", 1)[1]))
+        return size != b"0"
+
+    def until(self, condition):
+        while not any(condition(one) for one in self.events):
+            expect(self.chunk(), "it has ended:", self.events)
+        return self.events[-1]
+
+    def rest(self):
+        while self.chunk():
+            pass
+        return self.events
+
+
+@test
+def a_task_is_followed_until_its_end():
+    with Tasks("--tasks", "1") as found:
+        gate, other = found.gate(), found.gate()
+        _, first = found.begin("POST", "/change", {"number": 1, "gate": gate})
+        _, second = found.begin("POST", "/change", {"number": 2, "gate": other})
+        with Followed(found, first) as one, Followed(found, second) as two:
+            equal((one.status, one.fields["content-type"], one.fields["cache-control"]), (200, "text/event-stream", "no-store"), "the head")
+            equal(one.until(lambda event: "progress" in event)["progress"], {"done": 1.0, "total": 2.0, "message": "Half of it"}, "how far it is")
+            equal(two.until(lambda event: True)["state"], "queued", "the second")
+            os.unlink(gate)
+            events = one.rest()
+            equal((events[-1]["state"], events[-1]["answer"]), ("succeeded", first + "/answer"), "its end")
+            equal(events[-1], found.ask("GET", first).json, "what a request gets")
+            expect(one.connection.is_open(), "the connection has ended")
+            two.until(lambda event: event["state"] == "running")
+            equal(found.ask("DELETE", second).status, 202, "it is cancelled")
+            equal(two.rest()[-1]["state"], "cancelled", "the end of the second")
+        with Followed(found, first) as late:
+            equal([event["state"] for event in late.rest()], ["succeeded"], "a task that has ended")
+        missing = found.ask("GET", "/tasks/x", fields={"Accept": "text/event-stream"})
+        equal((missing.status, missing.json["error"]), (404, "not_found"), "no task")
+        both = found.ask("GET", first, fields={"Accept": "application/json, text/event-stream"})
+        equal(both["Content-Type"], "application/json", "a reader of both")
+
+
+@test
+def a_stream_of_a_task_ends_with_its_server_and_its_reader():
+    with Tasks() as found:
+        gate = found.gate()
+        _, path = found.begin("POST", "/change", {"gate": gate})
+        for _ in range(3):
+            with Followed(found, path) as gone:
+                gone.until(lambda event: event["state"] == "running")
+                gone.connection.reset()
+        with Followed(found, path) as left:
+            left.until(lambda event: event["state"] == "running")
+            found.process.send_signal(signal.SIGTERM)
+            equal(left.rest()[-1]["state"], "running", "an end in order")
+            os.unlink(gate)
+            equal(found.wait().status, 0, "its exit")
+
+
+@test
+def a_stream_goes_on_with_the_process_that_takes_the_place_of_a_killed_one():
+    with Tasks() as found:
+        gate, notes = found.gate(), os.path.join(found.folder, "notes")
+        _, path = found.begin("PUT", "/set", {"gate": gate, "file": notes})
+        expect(wait_for(lambda: lines(notes)), "it does not begin")
+        with Followed(found, path) as cut:
+            cut.until(lambda event: event["state"] == "running")
+            for pid, parent in server.processes():
+                if parent == found.process.pid and server.name_of(pid) == "mishap-tasks":
+                    os.kill(pid, signal.SIGKILL)
+            cut.rest()
+        os.unlink(gate)
+        equal(found.ended(path).json["state"], "succeeded", "its end")
+        with Followed(found, path) as again:
+            equal(again.rest()[-1]["state"], "succeeded", "the next stream")
+
+
 @test
 def a_failure_is_replayed_and_recorded_once_under_the_first_id():
     with Tasks() as found:
@@ -207,6 +308,8 @@ def a_caller_with_fewer_scopes_than_before_gets_no_answer():
         _, path = found.begin("POST", "/scoped", {"number": 4, "ms": 20}, fields)
         equal(found.ended(path, fields).json["state"], "succeeded", "its end")
         equal(found.ask("GET", path + "/answer", fields=fields).json, {"number": 4}, "the answer")
+        _, running = found.begin("POST", "/scoped", {"gate": found.gate()}, fields)
+        expect(wait_for(lambda: found.ask("GET", running, fields=fields).json.get("progress")), "no progress")
         with open(os.path.join(data, "keys")) as file:
             text = file.read()
         with open(os.open(os.path.join(data, "keys.new"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
@@ -215,6 +318,14 @@ def a_caller_with_fewer_scopes_than_before_gets_no_answer():
         expect(wait_for(lambda: found.ask("POST", "/scoped", {}, fields).status == 403), "the key has its scope")
         answer = found.ask("GET", path + "/answer", fields=fields)
         equal((answer.status, "number" in answer.json), (403, False), "the answer")
+        equal(found.ask("GET", path, fields=fields).json["state"], "succeeded", "its state needs no scope")
+        status = found.ask("GET", running, fields=fields)
+        equal((status.status, status.json["state"], "progress" in status.json), (200, "running", False), "one that runs")
+        equal(found.ask("DELETE", running, fields=fields).status, 202, "it is cancelled")
+        equal(found.ended(running, fields).json["state"], "cancelled", "its end")
+        equal(found.ask("GET", running + "/answer", fields=fields).status, 403, "the answer of what was cancelled")
+        equal(found.ask("DELETE", path, fields=fields).status, 204, "it is forgotten")
+        equal(found.ask("GET", path, fields=fields).status, 404, "… from now on")
 
 
 @test
@@ -241,11 +352,16 @@ def a_revived_task_has_no_scope_of_another_list():
 
 @test
 def tasks_that_run_one_at_a_time_wait_for_each_other():
-    with Tasks() as found:
+    clock = os.path.join(server.FOLDER, "clock")
+    open(clock, "w").close()
+    with Tasks(WORKER_CLOCK=clock) as found:
         gate = found.gate()
         first, second = [found.begin("POST", "/alone", {"number": number, "gate": gate})[1] for number in (1, 2)]
-        time.sleep(11)  # a call that is no task waits for ten seconds at most
-        equal([found.ask("GET", path).json["state"] for path in (first, second)], ["running", "running"], "both")
+        wait_until(lambda: [found.ask("GET", path).json["state"] for path in (first, second)] == ["running", "running"], "they do not begin")
+        with open(clock, "w") as file:
+            file.write("x" * 11)  # a call that is no task waits for ten seconds at most
+        for _ in range(20):  # each request is a turn of the process of tasks, which looks at its clock
+            equal([found.ask("GET", path).json["state"] for path in (first, second)], ["running", "running"], "both")
         os.unlink(gate)
         for path in (first, second):
             equal(found.ended(path).json["state"], "succeeded", "its end")
@@ -280,11 +396,48 @@ def a_caller_has_so_many_tasks():
         equal(found.ask("POST", "/change", {}, NOW).status, 429, "those that have ended count")
         equal(found.ask("DELETE", paths[0]).status, 204, "one is removed")
         found.begin("POST", "/change", {"ms": 20})
-    with Tasks("--task-max-mb", "1") as found:
-        for _ in range(2):
-            _, path = found.begin("POST", "/change", {"ms": 10, "file": "/dev/null/" + "x" * 700000})
-            found.ended(path)
-        equal(found.ask("POST", "/change", {"ms": 10}, NOW).status, 429, "by bytes")
+
+
+@test
+def calls_and_answers_have_so_many_bytes_before_they_are_stored():
+    def large(kb, **more):
+        return {**more, "file": "/dev/null/" + "x" * (kb * 1000)}
+    with Tasks("--task-max-mb", "1", "--task-after-ms", "600000") as found:
+        gate = found.gate()
+        with found.connect() as waits:
+            waits.send(server.request("POST", "/change", large(700, gate=gate), {"Prefer": "respond-async"}))
+            refused = wait_until(lambda: [one for one in [found.ask("POST", "/change", large(700), NOW)] if one.status == 429], "it is not refused")[0]
+            equal(refused.json["error"], "rate_limited", "two calls, of which none is stored")
+            os.unlink(gate)
+            equal(waits.response("POST", "/change").status, 201, "the first, which is no task")
+        _, path = found.begin("POST", "/change", large(700, ms=20))
+        found.ended(path)
+        equal(found.ask("POST", "/change", large(700), NOW).status, 429, "beside a stored one")
+        equal(found.ask("DELETE", path).status, 204, "it is removed")
+        found.begin("POST", "/change", large(700, ms=20))
+
+
+@test
+def callers_without_a_name_are_limited_by_address():
+    def begun(source):
+        with found.connect(source=source) as connection:
+            return connection.ask("POST", "/change", {"gate": gate}, NOW)
+    with Tasks("--task-limit", "2") as found:
+        gate = found.gate()
+        paths = []
+        for source in ["127.0.0.2", "127.0.0.3"]:
+            for _ in range(2):
+                one = begun(source)
+                equal(one.status, 202, "a task of " + source)
+                paths.append(one["Location"])
+            equal(begun(source).status, 429, "one more of " + source)
+        os.unlink(gate)
+        for path in paths:
+            equal(found.ended(path).json["state"], "succeeded", "the id is proof enough from another address")
+        with found.connect(source="127.0.0.4") as connection:
+            equal(connection.ask("DELETE", paths[0]).status, 204, "it is removed")
+        equal(begun("127.0.0.3").status, 429, "which makes room for another address")
+        equal(begun("127.0.0.2").status, 202, "it makes none for its own")
 
 
 @test

@@ -8,10 +8,29 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MARKER "MISHAP-PRIVATE-7f3a9c"
+
+/* The clock of the process of tasks, so that a test need not wait for limits of seconds: it is
+ * ahead by as many seconds as the file WORKER_CLOCK has bytes. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    char name[16] = "";
+    struct stat file;
+    const char *path = getenv("WORKER_CLOCK");
+    long result = syscall(SYS_clock_gettime, clock, time);
+    if (!result && path && clock == CLOCK_MONOTONIC && prctl(PR_GET_NAME, name) == 0 &&
+        strcmp(name, "mishap-tasks") == 0 && stat(path, &file) == 0)
+        time->tv_sec += file.st_size;
+    return (int)result;
+}
 
 /* One line, written at once: the word, its number, the id of the call. */
 static void note(mishap_call *call, const char *word)

@@ -6,6 +6,7 @@
  *     tails.c   … streams that wait for a change
  *     uploads.c requests with a streamed file: uploads.h
  *     tasks.c   calls that may become tasks, and requests about tasks: tasks.h
+ *     task_streams.c  … and requests that follow one
  */
 #ifndef MISHAP_HTTP_CALLS_API_H
 #define MISHAP_HTTP_CALLS_API_H
@@ -44,8 +45,9 @@ typedef struct mishap_api {
     bool draining;        /* no stream may wait any more */
     size_t uploads;       /* the number of requests with a streamed file */
 
-    struct mishap_task_client *tasks; /* NULL: this server has no tasks */
-    int prefer_field;                 /* … the place of Prefer */
+    struct mishap_task_client *tasks;            /* NULL: this server has no tasks */
+    int prefer_field;                            /* … the place of Prefer */
+    struct mishap_api_task_stream *task_streams; /* requests that follow a task */
 } mishap_api;
 
 /* The header field that names a session, where there are any: Mishap-Session. */

@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "http/calls/calls.h"
 #include "http/wire/wire.h"
-#include "task/task.h"
 #include "worker/wire/frame.h"
 
 enum { LONGEST_WAIT_S = 24 * 3600 };
@@ -171,6 +170,35 @@ static void put_status(mishap_buffer *b, const mishap_task_told *told)
     mishap_json_close(b, '}');
 }
 
+static const mishap_operation *operation_of(const mishap_api *api, mishap_text name)
+{
+    const mishap_operation *o = api->served->app->operations;
+    while (o->name && !mishap_text_equal(mishap_text_of(o->name), name))
+        o++;
+    return o->name ? o : NULL;
+}
+
+/* The caller may have had more scopes when it made the call. */
+static mishap *check_scopes(const mishap_api *api, const mishap_http_request *request,
+                            const mishap_operation *operation)
+{
+    const mishap_app *app = api->served->app;
+    if (!operation)
+        return mishap_raise(NOT_FOUND, "The operation of this task does not exist any more.");
+    return mishap_scopes_permit(app, request->scopes, mishap_operation_scopes(app, operation),
+                                "caller");
+}
+
+void mishap_api_task_put(mishap_buffer *b, const mishap_api *api,
+                         const mishap_http_request *request, const mishap_task_told *told)
+{
+    mishap_task_told shown = *told;
+    mishap *lacks = check_scopes(api, request, operation_of(api, told->operation));
+    shown.has_progress = told->has_progress && !lacks;
+    mishap_free(lacks);
+    put_status(b, &shown);
+}
+
 static void put_retry(mishap_http_reply *reply)
 {
     char seconds[16];
@@ -184,7 +212,7 @@ static void answer_status(task_request *q, int status, const mishap_task_told *t
     char location[16 + MISHAP_TASK_ID];
     int length = snprintf(location, sizeof location, "/tasks/%.*s", (int)told->id.length,
                           told->id.data);
-    put_status(&reply.body, told);
+    mishap_api_task_put(&reply.body, q->api, &q->later->request, told);
     if (reply.body.failed) {
         mishap_http_reply_release(&reply);
         fail(q, mishap_out_of_memory());
@@ -202,32 +230,14 @@ static void answer_status(task_request *q, int status, const mishap_task_told *t
     answer(q, &reply);
 }
 
-static const mishap_operation *operation_of(const task_request *q, mishap_text name)
-{
-    const mishap_operation *o = q->api->served->app->operations;
-    while (o->name && !mishap_text_equal(mishap_text_of(o->name), name))
-        o++;
-    return o->name ? o : NULL;
-}
-
-/* The caller may have had more scopes when it made the call. */
-static mishap *check_scopes(const task_request *q, const mishap_operation *operation)
-{
-    const mishap_app *app = q->api->served->app;
-    if (!operation)
-        return mishap_raise(NOT_FOUND, "The operation of this task does not exist any more.");
-    return mishap_scopes_permit(app, q->later->request.scopes,
-                                mishap_operation_scopes(app, operation), "caller");
-}
-
 /* The outcome as its first caller would have got it, with the id of that request. */
 static void answer_outcome(task_request *q, const mishap_task_told *told)
 {
-    const mishap_operation *operation = operation_of(q, told->operation);
+    const mishap_operation *operation = operation_of(q->api, told->operation);
     mishap_http_request request = q->later->request;
     mishap_http_reply reply = { 0 };
     mishap *outcome = NULL;
-    mishap *failure = check_scopes(q, operation);
+    mishap *failure = check_scopes(q->api, &request, operation);
     if (!failure)
         failure = mishap_task_remake(q->api->served->app, operation, told->call, told->outcome,
                                      &q->call, &outcome);
@@ -284,15 +294,20 @@ static void run_here(task_request *q)
         release(q);
 }
 
-/* A question can be asked again; whether a call that was lost has run is not known. */
-static mishap *refused(const task_request *q, mishap_task_reply_kind kind)
+mishap *mishap_api_task_refused(const mishap_task_reply *reply)
 {
-    if (kind == MISHAP_TASK_NONE)
+    if (reply->kind == MISHAP_TASK_NONE)
         return mishap_raise(NOT_FOUND, "There is no such task.");
-    if (q->call)
-        return mishap_raise(INTERNAL_ERROR, "The process of tasks was lost.");
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."),
                               MISHAP_TASK_POLL_MS);
+}
+
+/* A question can be asked again; whether a call that was lost has run is not known. */
+static mishap *refused(const task_request *q, const mishap_task_reply *reply)
+{
+    return q->call && reply->kind != MISHAP_TASK_NONE
+               ? mishap_raise(INTERNAL_ERROR, "The process of tasks was lost.")
+               : mishap_api_task_refused(reply);
 }
 
 static void on_answered(mishap_task_wait *wait, const mishap_task_reply *from)
@@ -323,7 +338,7 @@ static void on_answered(mishap_task_wait *wait, const mishap_task_reply *from)
     default:
         break;
     }
-    fail(q, refused(q, from->kind));
+    fail(q, refused(q, from));
 }
 
 /* -- requests ---------------------------------------------------------------------------------- */
@@ -351,6 +366,11 @@ static task_request *defer(mishap_api *api, const mishap_http_request *request)
     return q;
 }
 
+mishap_task_asker mishap_api_task_asker(const mishap_http_request *request)
+{
+    return (mishap_task_asker){ mishap_http_owner_of(request), request->caller, request->remote };
+}
+
 bool mishap_api_task_begin(mishap_api *api, const mishap_http_request *request, mishap_call *call)
 {
     int wait_ms;
@@ -363,7 +383,8 @@ bool mishap_api_task_begin(mishap_api *api, const mishap_http_request *request, 
     mishap_api_call_come_from(call, api, &q->later->request);
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->holder = mishap_http_caller_of(api->server, &q->later->request);
-    if (!mishap_task_client_start(api->tasks, &q->wait, call, call->owner, wait_ms))
+    mishap_task_asker asker = mishap_api_task_asker(&q->later->request);
+    if (!mishap_task_client_start(api->tasks, &q->wait, call, &asker, wait_ms))
         run_here(q);
     return true;
 }
@@ -381,15 +402,17 @@ static void ask(mishap_http_server *server, const mishap_http_request *request,
         return;
     }
     q->wish = wish;
-    if (!mishap_task_client_ask(api->tasks, &q->wait, wish,
-                                mishap_http_owner_of(&q->later->request), match->params[0].raw))
-        fail(q, refused(q, MISHAP_TASK_DECLINED));
+    mishap_task_asker asker = mishap_api_task_asker(&q->later->request);
+    if (!mishap_task_client_ask(api->tasks, &q->wait, wish, &asker, match->params[0].raw))
+        fail(q, refused(q, &(mishap_task_reply){ .kind = MISHAP_TASK_DECLINED }));
 }
 
 void mishap_api_task_show(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply)
 {
-    ask(server, request, match, MISHAP_TASK_SHOW, reply);
+    mishap_api *api = match->state;
+    if (!api->tasks || !mishap_api_task_stream(api, request, match->params[0].raw))
+        ask(server, request, match, MISHAP_TASK_SHOW, reply);
 }
 
 void mishap_api_task_answer(mishap_http_server *server, const mishap_http_request *request,

@@ -31,6 +31,8 @@ static const mishap_param task_params[] = {
 static const mishap_operation described_tasks[] = {
     { .name = "tasks.show",
       .summary = "Show how far a task is",
+      .description = "With `Accept: text/event-stream`, a stream: an event `task` with the same "
+                     "object whenever it has changed, until the task ends.",
       .route = "GET /tasks/:id",
       .params = task_params,
       .answers = task_answers,

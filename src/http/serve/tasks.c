@@ -105,6 +105,16 @@ static void close_tasks(void *state)
     api->tasks = api->served->tasks = NULL;
 }
 
+static void tick(void *state)
+{
+    mishap_api_task_streams_tick(state);
+}
+
+static void drain(void *state)
+{
+    mishap_api_task_streams_drain(state);
+}
+
 static size_t files(void *shared)
 {
     return shared ? 2 : 0;
@@ -136,4 +146,6 @@ const mishap_http_extension mishap_tasks_over_http = {
     .files = files,
     .open = open_tasks,
     .close = close_tasks,
+    .tick = tick,
+    .drain = drain,
 };

@@ -137,14 +137,19 @@ static void answer_question(mishap_mcp_flight *flight, const mishap_task_reply *
     mishap_buffer members = { 0 };
     mishap *failure = NULL;
     if (reply->kind == MISHAP_TASK_TOLD && flight->wish == MISHAP_TASK_ANSWER) {
-        mishap *lacks = check_scopes(flight, reply->told.operation);
-        if (lacks) {
+        mishap_task_told told = reply->told;
+        mishap *lacks = check_scopes(flight, told.operation);
+        bool has_result = told.outcome.length && told.state != MISHAP_TASK_CANCELLED;
+        if (lacks && has_result) {
             refuse(flight, INVALID_REQUEST, lacks);
             return;
         }
-        put_task(&members, &reply->told);
-        if (reply->told.outcome.length && reply->told.state != MISHAP_TASK_CANCELLED)
-            failure = put_result(&members, flight, &reply->told);
+        if (lacks)
+            told.words.length = 0; /* how far it is says something of the result */
+        mishap_free(lacks);
+        put_task(&members, &told);
+        if (has_result)
+            failure = put_result(&members, flight, &told);
     }
     if (reply->kind == MISHAP_TASK_REFUSED || failure)
         refuse(flight, INTERNAL,
@@ -203,6 +208,11 @@ static void on_answered(mishap_task_wait *wait, const mishap_task_reply *reply)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
+static mishap_task_asker asker_of(const mishap_mcp_peer *peer)
+{
+    return (mishap_task_asker){ peer->owner, peer->caller, peer->remote };
+}
+
 bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *message)
 {
     const mishap_mcp_server *server = flight->server;
@@ -212,8 +222,9 @@ bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *
         !is_declared(message))
         return false;
     flight->wait.answered = on_answered;
+    mishap_task_asker asker = asker_of(flight->peer);
     flight->waits = mishap_task_client_start(*server->tasks, &flight->wait, flight->run.call,
-                                             flight->peer->owner, -1);
+                                             &asker, -1);
     return flight->waits;
 }
 
@@ -258,8 +269,8 @@ static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
     flight->wait.answered = on_answered;
     flight->waits = true;
     request->later = true;
-    if (!mishap_task_client_ask(*server->tasks, &flight->wait, wish, request->peer->owner,
-                                mishap_json_text(id)))
+    mishap_task_asker asker = asker_of(request->peer);
+    if (!mishap_task_client_ask(*server->tasks, &flight->wait, wish, &asker, mishap_json_text(id)))
         answer_question(flight, &(mishap_task_reply){ .kind = MISHAP_TASK_LOST });
     return NULL;
 }
