@@ -47,5 +47,6 @@ int main(void)
     mishap_test *t = mishap_test_begin(&app);
     files(t);
     photos_of_the_album(t);
+    mishap_expect_getters(t);
     return mishap_test_end(t);
 }

@@ -82,6 +82,7 @@ int main(void)
     create(t);
     look_up(t);
     refuse(t);
+    mishap_expect_getters(t);
     fail(t, file, sizeof file);
     return mishap_test_end(t);
 }

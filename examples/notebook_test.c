@@ -76,6 +76,7 @@ int main(void)
         run_code(t);
         forget_variables(t);
         keep_variables(t);
+        mishap_expect_getters(t);
     } else {
         printf("# SKIP the sandbox is not available here\n");
     }

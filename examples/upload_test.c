@@ -27,5 +27,6 @@ int main(void)
     const mishap_app app = { .name = "upload", .operations = operations };
     mishap_test *t = mishap_test_begin(&app);
     files(t);
+    mishap_expect_getters(t);
     return mishap_test_end(t);
 }
