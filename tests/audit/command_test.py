@@ -248,6 +248,16 @@ def an_undecided_check_has_a_reason_and_a_command_has_runs():
 
 
 @test
+def the_reasons_of_a_server_that_is_none_are_true():
+    """It is a command, and a request was sent."""
+    done = run_program(MISHAP, "audit", "mcp", "--", "false", env=ENV)
+    equal(done.status, 79, done.out)
+    reasons = {row["id"]: row["reason"] for row in parsed(done.out)["data"]["checks"] if row["outcome"] == "undecided"}
+    equal([reasons[name] for name in ("mcp-stdout", "mcp-answers", "mcp-json", "mcp-ids", "mcp-bounded")],
+          ["only for a command that answers the first request"] + 4 * ["no session was followed to its end"])
+
+
+@test
 def the_location_of_a_report_can_be_named():
     done = audit(BAD, "--format", "github", "--location", "src/main.c", status=79)
     expect(b"::error file=src/main.c,line=1," in done.out, done.out)
