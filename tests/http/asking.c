@@ -23,6 +23,41 @@ static mishap *purge(mishap_call *call)
     return mishap_answer_member(call, "why", mishap_string(confirm, "why"));
 }
 
+static const mishap_param reason_params[] = { { "name", MISHAP_STRING, .required = true }, { 0 } };
+static const char *const colours[] = { "red", "green", "blue", NULL };
+static const mishap_param colour = { .type = MISHAP_ENUM, .choices = colours };
+static const mishap_param choice_params[] = { { "colours", MISHAP_ARRAY, .items = &colour },
+                                              { 0 } };
+
+/* Two questions in one run; the third has a form that came later. */
+static mishap *both(mishap_call *call)
+{
+    mishap *asked = NULL;
+    if (!mishap_reply(call, "confirm"))
+        asked = mishap_ask(call, "confirm", NULL, "First?");
+    if (mishap_reply_state(call, "confirm") > MISHAP_REPLY_ACCEPTED)
+        return asked; /* it was refused */
+    if (!mishap_reply(call, "reason"))
+        asked = mishap_ask(call, "reason", NULL, "Second?");
+    if (asked)
+        return asked;
+    mishap_answer_member(call, "sure", mishap_boolean(mishap_reply(call, "confirm"), "sure"));
+    return mishap_answer_member(call, "name", mishap_string(mishap_reply(call, "reason"), "name"));
+}
+
+static mishap *choose(mishap_call *call)
+{
+    if (!mishap_reply(call, "colours"))
+        return mishap_ask(call, "colours", NULL, "Which?");
+    return mishap_answer(call, mishap_json(mishap_reply(call, "colours"), ""));
+}
+
+/* It asks nothing, and needs a worker. */
+static mishap *plain(mishap_call *call)
+{
+    return mishap_answer_member(call, "name", mishap_string(call, "name"));
+}
+
 static mishap *roots(mishap_call *call)
 {
     if (!mishap_reply(call, "roots"))
@@ -93,6 +128,13 @@ static const mishap_operation operations[] = {
       .stateless = true },
     { "roots", "Ask the client", NULL, roots, .route = "POST /roots",
       .asks = MISHAP_ASKS({ "roots", .method = "roots/list" }), .stateless = true },
+    { "both", "Ask two questions", NULL, both,
+      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params },
+                          { "reason", .params = reason_params }),
+      .stateless = true },
+    { "choose", "Ask for several of some", NULL, choose,
+      .asks = MISHAP_ASKS({ "colours", .params = choice_params }), .stateless = true },
+    { "plain", "Ask nothing", name_params, plain, .stateless = true },
     { "leaks", "Ask with a secret", name_params, leaks, .route = "POST /leaks", .asks = ASKS,
       .stateless = true },
     { "counter.add", "Add one", NULL, add, .route = "POST /counter", .asks = ASKS,

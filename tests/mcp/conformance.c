@@ -289,6 +289,86 @@ static mishap *prompt_with_resource(mishap_call *call)
 
 /* -- questions --------------------------------------------------------------------------------- */
 
+static const mishap_param message_params[] = { { "message", MISHAP_STRING, .required = true },
+                                               { 0 } };
+static const mishap_param prompt_params[] = { { "prompt", MISHAP_STRING, .required = true },
+                                              { 0 } };
+static const mishap_param user_params[] = {
+    { "username", MISHAP_STRING, .required = true, .help = "User's response" },
+    { "email", MISHAP_STRING, .required = true, .help = "User's email address" },
+    { 0 },
+};
+static const char *const states[] = { "active", "inactive", "pending", NULL };
+static const mishap_param default_params[] = {
+    { "name", MISHAP_STRING, .initial = "\"John Doe\"" },
+    { "age", MISHAP_INTEGER, .initial = "30" },
+    { "score", MISHAP_NUMBER, .initial = "95.5" },
+    { "status", MISHAP_ENUM, .choices = states, .initial = "\"active\"" },
+    { "verified", MISHAP_BOOLEAN, .initial = "true" },
+    { 0 },
+};
+
+/* What the client has answered, as text. */
+static mishap *say_reply(mishap_call *call, const char *words, const char *name)
+{
+    return mishap_answer_document(
+        call, mishap_text_of(mishap_call_print(call, "%s%s", words,
+                                               mishap_json(mishap_reply(call, name), ""))));
+}
+
+static mishap *elicit(mishap_call *call)
+{
+    if (!mishap_reply(call, "user"))
+        return mishap_ask(call, "user", user_params, "%s", mishap_string(call, "message"));
+    return say_reply(call, "User response: action=accept, content=", "user");
+}
+
+static mishap *elicit_defaults(mishap_call *call)
+{
+    if (!mishap_reply(call, "user"))
+        return mishap_ask(call, "user", default_params, "Please check what is known of you");
+    return say_reply(call, "Elicitation completed: action=accept, content=", "user");
+}
+
+/* Two of the five forms of choices have titles, which declarations have not. */
+static mishap *elicit_choices(mishap_call *call)
+{
+    static const char request[] =
+        "{\"message\":\"Please choose\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+        "\"untitledSingle\":{\"type\":\"string\",\"enum\":[\"option1\",\"option2\",\"option3\"]},"
+        "\"titledSingle\":{\"type\":\"string\",\"oneOf\":["
+        "{\"const\":\"value1\",\"title\":\"First Option\"},"
+        "{\"const\":\"value2\",\"title\":\"Second Option\"},"
+        "{\"const\":\"value3\",\"title\":\"Third Option\"}]},"
+        "\"legacyEnum\":{\"type\":\"string\",\"enum\":[\"opt1\",\"opt2\",\"opt3\"],"
+        "\"enumNames\":[\"Option One\",\"Option Two\",\"Option Three\"]},"
+        "\"untitledMulti\":{\"type\":\"array\",\"items\":{\"type\":\"string\","
+        "\"enum\":[\"option1\",\"option2\",\"option3\"]}},"
+        "\"titledMulti\":{\"type\":\"array\",\"items\":{\"anyOf\":["
+        "{\"const\":\"value1\",\"title\":\"First Choice\"},"
+        "{\"const\":\"value2\",\"title\":\"Second Choice\"},"
+        "{\"const\":\"value3\",\"title\":\"Third Choice\"}]}}}}}";
+    if (!mishap_reply(call, "choices"))
+        return mishap_ask_client(call, "choices", request);
+    return say_reply(call, "Elicitation completed: ", "choices");
+}
+
+static mishap *sample(mishap_call *call)
+{
+    mishap_buffer request = { 0 };
+    if (mishap_reply(call, "model"))
+        return say_reply(call, "LLM response: ", "model");
+    MISHAP_PUT(&request,
+               "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
+    mishap_json_string(&request, mishap_text_of(mishap_string(call, "prompt")));
+    MISHAP_PUT(&request, "}}],\"maxTokens\":100}");
+    mishap_buffer_put_char(&request, '\0');
+    mishap *asked = request.failed ? mishap_raise(INTERNAL_ERROR, "There is no memory.")
+                                   : mishap_ask_client(call, "model", request.data);
+    mishap_buffer_release(&request);
+    return asked;
+}
+
 static const mishap_param name_params[] = { { "name", MISHAP_STRING, .required = true }, { 0 } };
 static const mishap_param color_params[] = { { "color", MISHAP_STRING, .required = true }, { 0 } };
 static const mishap_param ok_params[] = { { "ok", MISHAP_BOOLEAN, .required = true }, { 0 } };
@@ -479,6 +559,32 @@ static const mishap_operation operations[] = {
       .params = echo_params,
       .answers = echo_params,
       .run = echo },
+    { .name = "elicit.user",
+      .tool = "test_elicitation",
+      .summary = "Ask for a name and an address",
+      .params = message_params,
+      .run = elicit,
+      .asks = MISHAP_ASKS({ "user", .params = user_params }),
+      .stateless = true },
+    { .name = "elicit.defaults",
+      .tool = "test_elicitation_sep1034_defaults",
+      .summary = "Ask with defaults",
+      .run = elicit_defaults,
+      .asks = MISHAP_ASKS({ "user", .params = default_params }),
+      .stateless = true },
+    { .name = "elicit.choices",
+      .tool = "test_elicitation_sep1330_enums",
+      .summary = "Ask for choices",
+      .run = elicit_choices,
+      .asks = MISHAP_ASKS({ "choices", .method = "elicitation/create" }),
+      .stateless = true },
+    { .name = "ask.model",
+      .tool = "test_sampling",
+      .summary = "Ask a model",
+      .params = prompt_params,
+      .run = sample,
+      .asks = MISHAP_ASKS({ "model", .method = "sampling/createMessage" }),
+      .stateless = true },
     { .name = "ask.name",
       .tool = "test_input_required_result_elicitation",
       .summary = "Ask for a name",

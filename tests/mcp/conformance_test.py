@@ -30,17 +30,12 @@ PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
 
 # ---- What is not offered -------------------------------------------------------------------------
 
-ASKS_NOTHING = "the server sends no requests to clients of the revisions with sessions: no sampling, no elicitation"
 ONE_LANGUAGE = "the schema of a tool is made from its declaration, which has no such words of JSON Schema"
 NO_HEADERS = "no tool has parameters that are repeated in header fields (x-mcp-header)"
 NO_TASKS = "tasks are an extension that is not declared"
 
 # Of a scenario: why it fails, or why some checks of it do. The others of a family pass, or only warn.
 NOT_OFFERED = {
-    "tools-call-sampling": ASKS_NOTHING,
-    "tools-call-elicitation": ASKS_NOTHING,
-    "elicitation-sep1034-defaults": ASKS_NOTHING,
-    "elicitation-sep1330-enums": ASKS_NOTHING,
     "json-schema-2020-12": ONE_LANGUAGE,
     "http-custom-header-server-validation": NO_HEADERS,
     "tasks-capability-negotiation": NO_TASKS,
@@ -145,8 +140,8 @@ def run_suite(run):
     empty.wait(600)
     summary = re.search(rb"^=== SUMMARY ===$(.*?)^Total: \d+ passed, (\d+) failed$", done.stdout, re.M | re.S)
     expect(summary, "the suite did not come to its end:", done.stdout[-1500:])
-    # What the suite does not score, such as extensions, does not count: all that it scores of this revision passes.
-    failed = int(summary[2]) > 0 and run != "2026-07-28"
+    # What the suite does not score, such as extensions, does not count: all that it scores of the two revisions passes.
+    failed = int(summary[2]) > 0 and run == "0.1"
     equal(done.returncode, int(failed), "its exit status, with %s checks that failed," % summary[2].decode())
     outcome = {name.decode(): None for name in re.findall(rb"Running client scenario '([^']+)'", done.stdout)}
     expect(outcome, "the suite ran nothing:", done.stdout)

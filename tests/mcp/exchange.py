@@ -33,8 +33,8 @@ def message(method, params=None, id=1):
     return found
 
 
-def initialize(revision="2025-11-25", id=0):
-    return message("initialize", {"protocolVersion": revision, "capabilities": {},
+def initialize(revision="2025-11-25", id=0, capabilities=None):
+    return message("initialize", {"protocolVersion": revision, "capabilities": capabilities or {},
                                   "clientInfo": {"name": "test", "version": "1"}}, id)
 
 
@@ -214,9 +214,9 @@ def examine_message(found):
 class Session:
     """A session of an older revision."""
 
-    def __init__(self, found, revision="2025-11-25", fields=None):
+    def __init__(self, found, revision="2025-11-25", fields=None, capabilities=None):
         self.server, self.revision, self.more = found, revision, fields or {}
-        with Exchange(found, "POST", initialize(revision), self.more) as begun:
+        with Exchange(found, "POST", initialize(revision, capabilities=capabilities), self.more) as begun:
             equal((begun.status, begun.json["result"]["protocolVersion"]), (200, revision), "initialize")
             self.id = begun["Mcp-Session-Id"]
         expect(re.fullmatch("[!-~]{22,}", self.id), "the id of a session:", self.id)

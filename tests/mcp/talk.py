@@ -52,8 +52,8 @@ def modern(number, method, **params):
     return request(number, method, dict({"_meta": META}, **params))
 
 
-def hello(revision, number=0):
-    return request(number, "initialize", {"protocolVersion": revision, "capabilities": {},
+def hello(revision, number=0, capabilities=None):
+    return request(number, "initialize", {"protocolVersion": revision, "capabilities": capabilities or {},
                                           "clientInfo": {"name": "test", "version": "1"}})
 
 
@@ -68,7 +68,7 @@ def quickest(limit, attempt):
 class Server:
     """A server process. Every line it writes must be one JSON object, whatever becomes of it."""
 
-    def __init__(self, *arguments, program=WORKSHOP, command="mcp", revision=None, env=None):
+    def __init__(self, *arguments, program=WORKSHOP, command="mcp", revision=None, env=None, capabilities=None):
         self.data = tempfile.TemporaryDirectory(prefix="mishap-mcp-")
         name = os.path.basename(program).upper()
         self.process = subprocess.Popen(
@@ -80,7 +80,7 @@ class Server:
         for thread in self.threads:
             thread.start()
         if revision in LEGACY:
-            self.send(hello(revision))
+            self.send(hello(revision, capabilities=capabilities))
             self.greeting = self.receive()
             self.send(notification("notifications/initialized"))
 

@@ -41,11 +41,11 @@ unsigned mishap_mcp_capabilities(const mishap_mcp_request *request)
     return mishap_mcp_is_modern(message->revision)
                ? mishap_mcp_capabilities_read(
                      yyjson_obj_get(message->meta, "io.modelcontextprotocol/clientCapabilities"))
-               : 0;
+               : request->peer->capabilities;
 }
 
 /* The capability for a question; 0: it is a request that no client can declare. */
-static unsigned need_of(const mishap_question *question)
+unsigned mishap_mcp_need_of(const mishap_question *question)
 {
     if (!question->method)
         return MISHAP_MCP_CAN_FORM;
@@ -55,9 +55,21 @@ static unsigned need_of(const mishap_question *question)
     return 0;
 }
 
-static bool can_answer(const mishap_mcp_asked *asked, const mishap_question *question)
+/* Arrays of choices came with the second revision that has forms. */
+static bool has_array(const mishap_question *question)
 {
-    return need_of(question) & asked->capabilities;
+    for (const mishap_param *p = question->params; p && p->name; p++)
+        if (p->type == MISHAP_ARRAY)
+            return true;
+    return false;
+}
+
+bool mishap_mcp_can_answer(const mishap_mcp_asked *asked, const mishap_question *question)
+{
+    unsigned need = mishap_mcp_need_of(question);
+    bool has_form = asked->revision > MISHAP_MCP_2025_06_18 ||
+                    (asked->revision == MISHAP_MCP_2025_06_18 && !has_array(question));
+    return (need & asked->capabilities) && (need != MISHAP_MCP_CAN_FORM || has_form);
 }
 
 /* -- answers ----------------------------------------------------------------------------------- */
@@ -99,11 +111,10 @@ mishap_mcp_outcome mishap_mcp_put_bad_state(mishap_buffer *result, int code, con
 
 /* -- questions --------------------------------------------------------------------------------- */
 
-static void put_request(mishap_buffer *b, const mishap_asked *asked)
+void mishap_mcp_put_question(mishap_buffer *b, const mishap_asked *asked)
 {
     const mishap_question *question = asked->question;
-    mishap_json_key(b, mishap_text_of(question->name));
-    MISHAP_PUT(b, "{\"method\":");
+    MISHAP_PUT(b, "\"method\":");
     mishap_json_string(b,
                        mishap_text_of(question->method ? question->method : "elicitation/create"));
     MISHAP_PUT(b, ",\"params\":");
@@ -116,7 +127,14 @@ static void put_request(mishap_buffer *b, const mishap_asked *asked)
         mishap_question_put_schema(b, question);
         MISHAP_PUT(b, "}");
     }
-    MISHAP_PUT(b, "}");
+}
+
+static void put_request(mishap_buffer *b, const mishap_asked *asked)
+{
+    mishap_json_key(b, mishap_text_of(asked->question->name));
+    mishap_json_open(b, '{');
+    mishap_mcp_put_question(b, asked);
+    mishap_json_close(b, '}');
 }
 
 /* The state follows what was searched for secrets, of which it has none: it must not be changed. */
@@ -126,7 +144,7 @@ static void put_requests(mishap_buffer *result, const mishap_mcp_asked *asked,
     mishap_buffer requests = { 0 }, state = { 0 };
     MISHAP_PUT(&requests, "{\"inputRequests\":{");
     for (const mishap_asked *one = call->questions; one; one = one->next)
-        if (can_answer(asked, one->question))
+        if (mishap_mcp_can_answer(asked, one->question))
             put_request(&requests, one);
     MISHAP_PUT(&requests, "}}");
     mishap_free(mishap_hide_json(&requests, secrets, &(mishap_sent){ .call = call }));
@@ -151,7 +169,7 @@ static void put_needed(mishap_buffer *members, const mishap_call *call)
 {
     unsigned needed = 0;
     for (const mishap_asked *one = call->questions; one; one = one->next)
-        needed |= need_of(one->question);
+        needed |= mishap_mcp_need_of(one->question);
     MISHAP_PUT(members, "\"requiredCapabilities\":{");
     for (size_t i = 0; i < CAPABILITIES; i++)
         if (needed & capabilities[i].bit) {
@@ -195,7 +213,7 @@ bool mishap_mcp_put_questions(mishap_buffer *result, const mishap_mcp_asked *ask
 {
     bool any = false;
     for (const mishap_asked *one = call->questions; one; one = one->next)
-        any = any || can_answer(asked, one->question);
+        any = any || mishap_mcp_can_answer(asked, one->question);
     if (any && asked->seal && mishap_mcp_is_modern(asked->revision)) {
         *outcome = MISHAP_MCP_QUESTIONS;
         put_requests(result, asked, call, secrets);

@@ -1,8 +1,14 @@
 /*
- * A handler that asks (mishap_ask), for clients of MCP. A client of the stateless revision gets a
- * result `input_required`, with the questions that it has declared to be able to answer in this
- * very request, and sends the call again. To any other client the failure of the tool says what to
- * send: `_state` and `_answers` beside the arguments.
+ * A handler that asks (mishap_ask), for clients of MCP.
+ *
+ *     asks.c    the stateless revision: the result is `input_required`, with the questions that the
+ *               client has declared to be able to answer in this very request; it sends the call
+ *               again
+ *     parked.c  the older revisions: the client gets a request of the server, if it has declared in
+ *               `initialize` that it can answer; the call waits, without a worker
+ *
+ * To any other client the failure of the tool says what to send: `_state` and `_answers` beside the
+ * arguments.
  */
 #ifndef MISHAP_MCP_CALLS_ASKS_H
 #define MISHAP_MCP_CALLS_ASKS_H
@@ -19,6 +25,14 @@ enum {
 };
 unsigned mishap_mcp_capabilities_read(yyjson_val *declared);
 unsigned mishap_mcp_capabilities(const mishap_mcp_request *request);
+
+/* The capability that a client needs for a question; 0: no client can declare it. The second: has
+ * the client of a call declared it, and does its revision have forms of this kind? */
+unsigned mishap_mcp_need_of(const mishap_question *question);
+bool mishap_mcp_can_answer(const mishap_mcp_asked *asked, const mishap_question *question);
+
+/* Write a question as members of a request: "method":…,"params":{…} */
+void mishap_mcp_put_question(mishap_buffer *b, const mishap_asked *asked);
 
 /* Of an operation that asks: take the state and the answers of a request. If it is refused, the
  * request has the code of a protocol error. */

@@ -136,6 +136,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
 
 static void free_flight(mishap_mcp_flight *flight)
 {
+    mishap_buffer_release(&flight->parked.answers);
     mishap_call_end(flight->run.call);
     mishap_mcp_report_end(flight);
     mishap_release(flight);
@@ -210,7 +211,7 @@ static void set_limits(mishap_call *call, const mishap_mcp_server *server)
 /* A quick call ends before the message is freed; any other has a copy of its arguments. The text of
  * the message was checked when it was read. */
 static mishap *begin_call(mishap_mcp_request *request, const mishap_mcp_asked *asked,
-                          const mishap_mcp_arguments *arguments, mishap_call **call)
+                          const mishap_mcp_arguments *arguments, bool at_once, mishap_call **call)
 {
     const mishap_operation *operation = asked->offer->operation;
     static yyjson_val none = { .tag = YYJSON_TYPE_OBJ };
@@ -229,7 +230,7 @@ static mishap *begin_call(mishap_mcp_request *request, const mishap_mcp_asked *a
     if (arguments->spelled) {
         failure = mishap_call_begin(server->app, operation, mishap_buffer_text(arguments->spelled),
                                     call);
-    } else if (operation->quick) {
+    } else if (at_once) {
         failure = mishap_call_begin_with(server->app, operation, object, call);
     } else {
         mishap_buffer_init(&json, room, sizeof room);
@@ -264,6 +265,22 @@ static void refuse_call(mishap_mcp_request *request, const mishap_mcp_asked *ask
                                    request->peer->incident);
 }
 
+/* A quick call runs in this process, also if it is a flight because it may ask. */
+mishap *mishap_mcp_flight_run(mishap_mcp_flight *flight)
+{
+    mishap_call *call = flight->run.call;
+    flight->run = (mishap_run){ .call = call, .done = on_done, .incident = flight->incident };
+    if (call->operation->quick) {
+        mishap *outcome = mishap_call_run(call);
+        flight->run.died = call->crashed;
+        on_done(&flight->run, outcome);
+        return NULL;
+    }
+    return mishap_runner_add(flight->server->runner, &flight->run)
+               ? NULL
+               : mishap_runner_refuse(flight->server->runner, call);
+}
+
 /* NULL: the flight has started, and owns the call. */
 static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_asked *asked,
                             mishap_call *call)
@@ -279,14 +296,15 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     bool starts = !peer->start || peer->start(peer, flight);
     if (starts && mishap_mcp_task_begin(flight, request->message))
         return NULL;
-    if (starts && mishap_runner_add(peer->server->runner, &flight->run))
+    mishap *refused = starts ? mishap_mcp_flight_run(flight)
+                             : too_busy("The server is busy: too many calls are running.");
+    if (!refused)
         return NULL;
     unlink_flight(flight);
     flight->run.call = NULL;
     call->watcher = NULL;
     free_flight(flight);
-    return starts ? mishap_runner_refuse(peer->server->runner, call)
-                  : too_busy("The server is busy: too many calls are running.");
+    return refused;
 }
 
 mishap *mishap_mcp_flight_permit(mishap_mcp_request *request, const mishap_mcp_offer *offer)
@@ -315,11 +333,15 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     traced.seal = peer->server->seal;
     if (operation->asks)
         traced.capabilities = mishap_mcp_capabilities(request);
+    /* A call that may have to wait for an answer needs its own copy of everything. */
+    bool at_once = operation->quick &&
+                   (!traced.capabilities || mishap_mcp_is_modern(traced.revision));
     mishap_call *call = NULL;
     bool lost = arguments->spelled && arguments->spelled->failed;
     int64_t begun_ns = traced.started_ns;
-    mishap *failure = lost ? mishap_out_of_memory() : begin_call(request, asked, arguments, &call);
-    if (!failure && operation->quick) {
+    mishap *failure = lost ? mishap_out_of_memory()
+                           : begin_call(request, asked, arguments, at_once, &call);
+    if (!failure && at_once) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
         mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free, peer->scopes);
         call->counted_for = peer->counted_for;
@@ -392,8 +414,10 @@ void mishap_mcp_flight_done(mishap_mcp_flight *flight, mishap *failure)
 {
     char room[ROOM];
     mishap_buffer members;
-    mishap_buffer_init(&members, room, sizeof room);
     mishap_mcp_flight_report(flight);
+    if (mishap_mcp_park(flight, &failure))
+        return;
+    mishap_buffer_init(&members, room, sizeof room);
     const mishap_code *code = failure ? mishap_told(failure)->code : NULL;
     mishap_mcp_flight_count(flight, code);
     mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, flight->run.call,
@@ -438,6 +462,8 @@ void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
         mishap_mcp_flight_count(flight, MISHAP_CODE_CANCELLED);
     if (flight->waits)
         mishap_task_client_leave(*flight->server->tasks, &flight->wait);
+    else if (mishap_mcp_is_parked(flight))
+        mishap_mcp_parked_withdraw(flight);
     else
         mishap_runner_forget(flight->server->runner, &flight->run);
     unlink_flight(flight);

@@ -5,6 +5,7 @@
  *     report.c    their progress and log messages
  *     resource.c  is there something to read at an address?
  *     tasks.c     calls that may become tasks, and questions about tasks
+ *     parked.c    calls that wait for the answer of their client to a question
  */
 #ifndef MISHAP_MCP_CALLS_FLIGHT_H
 #define MISHAP_MCP_CALLS_FLIGHT_H
@@ -13,6 +14,14 @@
 #include "mcp/calls/result.h"
 #include "task/task.h"
 #include "worker/loop/runner.h"
+
+/* What a call waits for that has asked its client. */
+typedef struct mishap_mcp_parked {
+    const struct mishap_asked *asked; /* the question; NULL: the call is not parked */
+    uint64_t number;                  /* … and its number in the conversation */
+    int64_t since_ns;
+    mishap_buffer answers; /* to earlier questions of the same run: members of an object */
+} mishap_mcp_parked;
 
 /* A call that waits or runs. */
 struct mishap_mcp_flight {
@@ -27,6 +36,7 @@ struct mishap_mcp_flight {
     bool logs;                  /* the client wants log messages of `level` and above */
     mishap_level level;
     mishap_watcher watcher;
+    mishap_mcp_parked parked;
     mishap_task_wait wait; /* for the process of tasks … */
     bool waits;            /* … which has the call, or a question */
     mishap_task_wish wish; /* … this one; then there is no call */
@@ -72,6 +82,9 @@ void mishap_mcp_report_end(mishap_mcp_flight *flight);
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight);
 mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id);
 
+/* Run its call, at once or in a worker. NULL, or why it does not run; then nothing has happened. */
+mishap *mishap_mcp_flight_run(mishap_mcp_flight *flight);
+
 /* It is over: send the response, and free it. Takes the failure. */
 void mishap_mcp_flight_done(mishap_mcp_flight *flight, mishap *failure);
 /* The same with a response that was written. `code`: of a failure, or NULL. */
@@ -81,6 +94,33 @@ void mishap_mcp_flight_respond(mishap_mcp_flight *flight, const mishap_buffer *m
 mishap_mcp_flight *mishap_mcp_flight_make_empty(const mishap_mcp_request *request);
 /* Count a call that is over. */
 void mishap_mcp_flight_count(const mishap_mcp_flight *flight, const mishap_code *code);
+
+/* -- calls that wait for an answer of their client (parked.c) ------------------------------------
+ */
+
+/* A run has ended with questions: ask the client. False: it cannot be asked, and the call is over
+ * with this failure, which may have changed. Else the failure was freed. */
+bool mishap_mcp_park(mishap_mcp_flight *flight, mishap **failure);
+static inline bool mishap_mcp_is_parked(const mishap_mcp_flight *flight)
+{
+    return flight->parked.asked;
+}
+
+/* A response of the client: for a call of this peer, or of another one of its conversation. */
+void mishap_mcp_take_response(mishap_mcp_peer *peer, const mishap_mcp_message *message);
+
+/* The response to the question of a parked call, as its peer has handed it over; no data: it was
+ * lost, and the question is asked again. The flight may be freed. */
+void mishap_mcp_parked_answer(mishap_mcp_flight *flight, mishap_text answer);
+
+/* Several times per second: end the call if its client had enough time. The flight may be freed. */
+void mishap_mcp_parked_look(mishap_mcp_flight *flight, int64_t now_ns);
+
+/* No answer can come any more: end all parked calls with this failure, which is taken. */
+void mishap_mcp_parked_end_all(mishap_mcp_peer *peer, mishap *(*why)(void));
+
+/* Tell the client that nothing waits for its answer. The flight ends next. */
+void mishap_mcp_parked_withdraw(mishap_mcp_flight *flight);
 
 /* -- tasks (tasks.c) ----------------------------------------------------------------------------
  */

@@ -17,6 +17,7 @@ typedef struct mishap_mcp_peer {
     const mishap_mcp_server *server;
     mishap_mcp_revision revision; /* agreed with initialize */
     bool initialized;             /* the client has confirmed it */
+    unsigned capabilities;        /* … and what it can be asked for (asks.h) */
     bool single_request; /* stateless over HTTP: closing the channel cancels its requests */
     unsigned scopes;     /* what the caller may do (base/scope.h): which tools it sees */
     const char *caller;  /* by its API key; NULL: a caller without a name */
@@ -51,6 +52,16 @@ typedef struct mishap_mcp_peer {
     /* … true if a call of this id runs for another peer of the same conversation. NULL: this is the
      * only peer. */
     bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
+    /* … the number of a question to the client, in a revision in which the server sends requests;
+     * 0: too many are open. False: no answer could reach the call. NULL: this peer is never asked.
+     */
+    bool (*ask)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight, uint64_t *number);
+    /* … hand over the answer to a question of a call, which may run for another peer of the same
+     * conversation. NULL: this is the only peer. */
+    void (*answer)(struct mishap_mcp_peer *peer, uint64_t number, mishap_text answer);
+    /* … a question is over without an answer. NULL: nothing is to be done. */
+    void (*withdraw)(struct mishap_mcp_peer *peer, uint64_t number);
+    uint64_t questions; /* how many were asked, if it is the only peer */
     /* … the channel for messages that belong to no request: changed lists and resources, in the
      * older revisions. NULL: none. */
     mishap_mcp_channel *aside;

@@ -2,6 +2,7 @@
  * The start of a session: initialize for the older revisions, server/discover for the stateless
  * one, and ping. Also the description of the server.
  */
+#include "mcp/calls/asks.h"
 #include "mcp/calls/flight.h"
 #include "mcp/dispatch/dispatch.h"
 #include "operation/findings.h"
@@ -127,6 +128,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     /* Without memory for the rest, the client gets an error and may try again. */
     if (mishap_buffer_reserve(result, 16))
         peer->revision = revision;
+    peer->capabilities = mishap_mcp_capabilities_read(yyjson_obj_get(params, "capabilities"));
     return NULL;
 }
 

@@ -274,9 +274,10 @@ void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     } else if (message->kind == MISHAP_MCP_REQUEST) {
         take_request(peer, channel, message);
     } else {
-        /* The server sends no requests to the client, so a response is ignored. */
         if (message->kind == MISHAP_MCP_NOTIFICATION)
             take_notification(peer, message);
+        else
+            mishap_mcp_take_response(peer, message);
         channel->finish(channel);
     }
 }

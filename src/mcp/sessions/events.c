@@ -305,6 +305,21 @@ bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t s
     return known && may;
 }
 
+void mishap_mcp_events_drop(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
+{
+    mishap_mcp_sessions_lock(s);
+    owner *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0, before = 0, next; at; at = next) {
+        struct event event = read_head(s, at);
+        next = event.after;
+        if (event.stream == stream)
+            drop(s, p, at, before);
+        else
+            before = at;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* What is known of a stream, after a place. */
 struct found {
     uint32_t next, will; /* by their first blocks; 0: none */

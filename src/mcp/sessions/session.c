@@ -230,7 +230,7 @@ mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *s, mishap_mcp_owner owne
 void mishap_mcp_session_begin(mishap_mcp_sessions *s, mishap_mcp_owner owner,
                               const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
 {
-    mishap_mcp_id_prove(s, owner, session->revision, id);
+    mishap_mcp_id_prove(s, owner, session, id);
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session->number);
     if (place) {
@@ -286,9 +286,8 @@ mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap
     char text[MISHAP_MCP_SESSION_ID + 1] = "";
     int64_t wait_ns;
     mishap_mcp_room room = MISHAP_MCP_ROOM;
-    const mishap_mcp_session anew = { .revision = mishap_mcp_id_check(s, id, owner),
-                                      .initialized = true,
-                                      .level = MISHAP_INFO };
+    mishap_mcp_session anew = { .initialized = true, .level = MISHAP_INFO };
+    anew.revision = mishap_mcp_id_check(s, id, owner, &anew.capabilities);
     if (anew.revision == MISHAP_MCP_NONE)
         return mishap_mcp_no_session();
     memcpy(text, id.data, MISHAP_MCP_SESSION_ID);
@@ -332,7 +331,7 @@ bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_o
 {
     size_t at = 0;
     *number = 0;
-    if (mishap_mcp_id_check(s, id, owner) == MISHAP_MCP_NONE)
+    if (mishap_mcp_id_check(s, id, owner, NULL) == MISHAP_MCP_NONE)
         return false;
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = find_of(s, id, owner);

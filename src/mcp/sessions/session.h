@@ -39,6 +39,7 @@ typedef struct mishap_mcp_session {
     uint64_t number; /* never 0, never used twice */
     mishap_mcp_revision revision;
     bool initialized;
+    unsigned capabilities; /* what its client can be asked for (mcp/calls/asks.h) */
     mishap_level level;
 } mishap_mcp_session;
 
@@ -147,7 +148,37 @@ void mishap_mcp_call_cancel(mishap_mcp_sessions *sessions, uint64_t session, mis
 bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                                mishap_text id);
 
+/* -- questions to the client of a call that runs (questions.c) --------------------------------- */
+
+enum {
+    MISHAP_MCP_ASKED_AT_ONCE = 32, /* calls of a session that wait for an answer of their client */
+};
+
+/* A call of this process asks its client: the number of the question; 0: too many calls of its
+ * session ask. A call has one open question at a time; calls_end() ends it, too. */
+uint64_t mishap_mcp_question_begin(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                                   mishap_text id);
+
+/* Keep the answer, which any loop may get, for the loop that runs the call. Only the first counts.
+ * False: there is no such open question in this session. */
+bool mishap_mcp_question_answer(mishap_mcp_sessions *sessions, uint64_t session, uint64_t number,
+                                mishap_text answer);
+
+typedef enum mishap_mcp_reply {
+    MISHAP_MCP_NO_REPLY,
+    MISHAP_MCP_REPLY,
+    MISHAP_MCP_REPLY_LOST, /* there was no room to keep it */
+} mishap_mcp_reply;
+
+/* Append the answer to the buffer. The question is then no longer open. */
+mishap_mcp_reply mishap_mcp_question_take(mishap_mcp_sessions *sessions, uint64_t session,
+                                          uint64_t number, mishap_buffer *answer);
+void mishap_mcp_question_end(mishap_mcp_sessions *sessions, uint64_t session, uint64_t number);
+
 /* -- events (events.c) ------------------------------------------------------------------------- */
+
+/* Remove all events of a stream. */
+void mishap_mcp_events_drop(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
 /* The number of a new stream in a session. */
 uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);

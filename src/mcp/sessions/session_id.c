@@ -4,36 +4,47 @@
  * has dropped the session: mishap_mcp_session_revive().
  *
  * The revision is not in the id; the few that have sessions are tried. It goes in by its name,
- * because its number may change from one version of this program to the next.
+ * because its number may change from one version of this program to the next. What the client can
+ * be asked for is in the last random character; the code then has another purpose, since ids of
+ * clients that cannot be asked, and of earlier versions, say nothing there.
  */
 #include <endian.h>
 
 #include "mcp/sessions/shared.h"
 
 enum {
-    RANDOM = 22,                           /* characters: 132 bits */
-    PROOF = MISHAP_MCP_SESSION_ID - RANDOM /* … 126 bits */
+    RANDOM = 22,                            /* characters: 132 bits, or 129 … */
+    PROOF = MISHAP_MCP_SESSION_ID - RANDOM, /* … 126 bits */
+    CAPABILITIES = 7                        /* the bits of the last random character for them */
 };
 _Static_assert((int)PROOF <= (int)MISHAP_MAC, "a character for each byte");
+
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /* Uses six bits of each byte. */
 static void spell(char *to, const unsigned char *bytes, size_t count)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (size_t i = 0; i < count; i++)
         to[i] = letters[bytes[i] & 63];
 }
 
+/* The inverse for one character; 0 for any that is none of them. */
+static unsigned number_of(char letter)
+{
+    const char *at = letter ? strchr(letters, letter) : NULL;
+    return at ? (unsigned)(at - letters) : 0;
+}
+
 /* All parts but the last have the same length for every session. */
 static void prove(const mishap_mcp_sessions *s, const char *random, mishap_mcp_owner owner,
-                  mishap_mcp_revision revision, char proof[PROOF])
+                  mishap_mcp_revision revision, bool capable, char proof[PROOF])
 {
-    static const char purpose[] = "mishap mcp session";
-    char room[sizeof purpose + RANDOM + 16 + sizeof owner.key + MISHAP_MCP_CALLER];
+    static const char plain[] = "mishap mcp session", able[] = "mishap mcp capable";
+    _Static_assert(sizeof plain == sizeof able, "so that no text means two things");
+    char room[sizeof plain + RANDOM + 16 + sizeof owner.key + MISHAP_MCP_CALLER];
     unsigned char mac[MISHAP_MAC];
     uint64_t key = htobe64(owner.key);
-    mishap_text parts[] = { { purpose, sizeof purpose },
+    mishap_text parts[] = { { capable ? able : plain, sizeof plain },
                             { random, RANDOM },
                             mishap_text_of(mishap_mcp_revision_name(revision)),
                             { (const char *)&key, sizeof key },
@@ -59,23 +70,31 @@ void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1])
 }
 
 void mishap_mcp_id_prove(const mishap_mcp_sessions *s, mishap_mcp_owner owner,
-                         mishap_mcp_revision revision, char id[MISHAP_MCP_SESSION_ID + 1])
+                         const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
 {
-    prove(s, id, owner, revision, id + RANDOM);
+    char *last = &id[RANDOM - 1];
+    if (session->capabilities)
+        *last = letters[(number_of(*last) & ~(unsigned)CAPABILITIES) |
+                        (session->capabilities & CAPABILITIES)];
+    prove(s, id, owner, session->revision, session->capabilities, id + RANDOM);
 }
 
 /* Takes the same time for every id. */
 mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *s, mishap_text id,
-                                        mishap_mcp_owner owner)
+                                        mishap_mcp_owner owner, unsigned *capabilities)
 {
     mishap_mcp_revision found = MISHAP_MCP_NONE;
     char proof[PROOF];
     if (id.length != MISHAP_MCP_SESSION_ID)
         return MISHAP_MCP_NONE;
-    for (mishap_mcp_revision r = MISHAP_MCP_NONE + 1; !mishap_mcp_is_modern(r); r++) {
-        prove(s, id.data, owner, r, proof);
-        if (mishap_mcp_same_bytes(proof, id.data + RANDOM, PROOF))
+    for (mishap_mcp_revision r = MISHAP_MCP_NONE + 1; !mishap_mcp_is_modern(r); r++)
+        for (int capable = 0; capable < 2; capable++) {
+            prove(s, id.data, owner, r, capable, proof);
+            if (!mishap_mcp_same_bytes(proof, id.data + RANDOM, PROOF))
+                continue;
             found = r;
-    }
+            if (capabilities)
+                *capabilities = capable ? number_of(id.data[RANDOM - 1]) & CAPABILITIES : 0;
+        }
     return found;
 }

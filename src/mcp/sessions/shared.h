@@ -1,6 +1,6 @@
 /*
- * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c and
- * watch.c alone.
+ * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c,
+ * questions.c and watch.c alone.
  *
  * A process that dies while it writes leaves incomplete data; the next process that takes the lock
  * repairs it. For this reason the member that makes an entry valid is written last, and the source
@@ -46,6 +46,8 @@ struct mishap_mcp_running {
     uint64_t stream; /* the stream of its answer; 0: this entry is free */
     mishap_life loop;
     bool cancelled;
+    bool answered;     /* its client has answered … */
+    uint64_t question; /* … what the call has asked; 0: nothing */
 };
 
 /* The connection that has resumed a stream and sends it. */
@@ -134,13 +136,14 @@ static inline size_t mishap_mcp_holder_word(uint64_t holder)
 /* … compare in a time that does not depend on the bytes. */
 bool mishap_mcp_same_bytes(const char *a, const char *b, size_t length);
 
-/* session_id.c: the random part of a new id; then the rest of it; and the revision of an id that
- * the server gave to this owner, NONE if it did not. */
+/* session_id.c: the random part of a new id; then the rest of it, which has the revision and the
+ * capabilities of the session; and both of an id that the server gave to this owner, NONE if it did
+ * not. */
 void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1]);
 void mishap_mcp_id_prove(const mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
-                         mishap_mcp_revision revision, char id[MISHAP_MCP_SESSION_ID + 1]);
+                         const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1]);
 mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *sessions, mishap_text id,
-                                        mishap_mcp_owner owner);
+                                        mishap_mcp_owner owner, unsigned *capabilities);
 
 /* lasting.c: remember that a session was ended, and return its place in the ring; was it ended?
  * These need the lock. The last one writes it to the file, without the lock. */

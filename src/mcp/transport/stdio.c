@@ -26,6 +26,7 @@
 
 enum {
     MOST_FLIGHTS = 256, /* while so many run, no further call is begun … */
+    MOST_PARKED = 128,  /* calls that wait for an answer of the client */
     WAIT_MS = 1000,     /* … for so long; then it is refused */
     TICK_MS = 100,      /* how late periodic work may be */
     FINISH_MS = 2000,   /* at the end of the input, for calls to finish … */
@@ -138,6 +139,32 @@ static void catch_up(mishap_mcp_peer *peer)
     tell_changes((struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer)));
 }
 
+/* -- questions to the client ------------------------------------------------------------------- */
+
+static size_t count_parked(const struct pipes *p)
+{
+    size_t count = 0;
+    for (const mishap_mcp_flight *flight = p->peer.flights; flight; flight = flight->next)
+        count += mishap_mcp_is_parked(flight);
+    return count;
+}
+
+/* Behind the end of the input there are no answers. */
+static bool ask_client(mishap_mcp_peer *peer, mishap_mcp_flight *flight, uint64_t *number)
+{
+    const struct pipes *p = (struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer));
+    (void)flight;
+    if (p->lines.ended || p->lines.gone)
+        return false;
+    *number = count_parked(p) < MOST_PARKED ? ++peer->questions : 0;
+    return true;
+}
+
+static mishap *no_more_answers(void)
+{
+    return mishap_raise(CANCELLED, "The input has ended before the question was answered.");
+}
+
 /* Send everything that is ready. */
 static void write_out(struct pipes *p)
 {
@@ -157,11 +184,16 @@ static void end_within(unsigned seconds)
 
 /* -- from beginning to end --------------------------------------------------------------------- */
 
-/* Send progress that was held back and is due. */
-static void report(struct pipes *p)
+/* Send progress that was held back and is due; end calls whose client does not answer. */
+static void report(struct pipes *p, int64_t now)
 {
-    for (mishap_mcp_flight *flight = p->peer.flights; flight; flight = flight->next)
-        mishap_mcp_flight_report(flight);
+    for (mishap_mcp_flight *flight = p->peer.flights, *next; flight; flight = next) {
+        next = flight->next;
+        if (mishap_mcp_is_parked(flight))
+            mishap_mcp_parked_look(flight, now);
+        else
+            mishap_mcp_flight_report(flight);
+    }
 }
 
 /* What is due now and then. While a call runs there is always something to wake up for, so this
@@ -172,7 +204,7 @@ static void look_after(struct pipes *p)
     if (now - p->looked_ns < TICK_MS * INT64_C(1000000))
         return;
     p->looked_ns = now;
-    report(p);
+    report(p, now);
     mishap_keeper_look(&p->served.keeper);
     mishap_logs_look();
 }
@@ -201,7 +233,7 @@ static void serve(struct pipes *p)
         bool all = take_lines(p);
         write_out(p);
         look_after(p);
-        if (has_calls(p) && !wait_for_any(p, all, TICK_MS))
+        if ((has_calls(p) || count_parked(p)) && !wait_for_any(p, all, TICK_MS))
             continue;
         if (all)
             mishap_mcp_lines_read(&p->lines);
@@ -221,6 +253,8 @@ static void finish_pipes(struct pipes *p)
     const int64_t million = 1000000;
     int64_t start = mishap_clock_monotonic_ns();
     end_within(WRITE_S);
+    p->lines.ended = true;
+    mishap_mcp_parked_end_all(&p->peer, no_more_answers);
     while (p->peer.flights && !p->lines.gone &&
            mishap_clock_monotonic_ns() - start < (told_to_end ? HURRY_MS : FINISH_MS) * million) {
         wait_for_any(p, false, TICK_MS);
@@ -343,6 +377,7 @@ static mishap *begin_pipes(struct pipes *p, mishap_call *call)
     p->peer.aside = &p->lines.channel;
     p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
+    p->peer.ask = ask_client;
     p->peer.named = mishap_text_of(mishap_string(call, "caller"));
     p->peer.caller_is_free = mishap_caller_keys_of(p->served.setup.data) ==
                              MISHAP_CALLER_KEYS_UNUSED;

@@ -220,6 +220,8 @@ static bool read_response(const struct parts *parts, mishap_mcp_message *message
 {
     mishap_text none = { NULL, 0 };
     message->kind = MISHAP_MCP_RESPONSE;
+    message->result = parts->result;
+    message->error = parts->error;
     if (parts->result && parts->error)
         return refuse_shape(flaw, none, "A response has a `result` or an `error`, not both.");
     if (!mishap_mcp_id_read(parts->id, message->room, &message->id) &&
@@ -232,7 +234,7 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
 {
     message->kind = MISHAP_MCP_REQUEST;
     message->id = message->method = message->claimed = (mishap_text){ NULL, 0 };
-    message->params = message->meta = message->batch = NULL;
+    message->params = message->meta = message->batch = message->result = message->error = NULL;
     message->claims = message->mended = false;
     message->revision = MISHAP_MCP_NONE;
     *flaw = (mishap_mcp_flaw){ 0 };

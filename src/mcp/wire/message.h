@@ -40,9 +40,10 @@ typedef struct mishap_mcp_message {
     mishap_mcp_kind kind;
     mishap_text id; /* as JSON: 7, "a"; no data: none */
     mishap_text method;
-    yyjson_val *params; /* an object, or NULL */
-    yyjson_val *meta;   /* params._meta, an object, or NULL */
-    bool claims;        /* _meta names a protocol version: it is of the stateless kind */
+    yyjson_val *params;         /* an object, or NULL */
+    yyjson_val *meta;           /* params._meta, an object, or NULL */
+    yyjson_val *result, *error; /* of a response: one of the two */
+    bool claims;                /* _meta names a protocol version: it is of the stateless kind */
     mishap_text claimed;
     mishap_mcp_revision revision; /* the revision by which it is read; set by mishap_mcp_take().
                                      Before, a transport may require the stateless one */

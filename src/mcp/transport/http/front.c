@@ -161,6 +161,7 @@ static void tick(void *state)
 
 static void drain(void *state)
 {
+    mishap_mcp_questions_drain(state);
     mishap_mcp_posts_drain(state);
     mishap_mcp_streams_drain(state);
 }

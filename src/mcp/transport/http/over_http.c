@@ -84,6 +84,7 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
     post->peer.revision = post->session.revision;
     post->peer.initialized = post->session.initialized;
     post->peer.level = post->session.level;
+    post->peer.capabilities = post->session.capabilities;
     return true;
 }
 

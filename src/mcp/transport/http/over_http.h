@@ -6,6 +6,7 @@
  *     caller.c     which requests are accepted: hosts, origins, media types
  *     headers.c    the header fields of the protocol, which repeat parts of a message
  *     post.c       one POST and its response: an answer, or a stream of events
+ *     questions.c  questions to the clients of sessions, and the answers, which any loop may get
  *     stream.c     GET: streams that are resumed, or stay open
  */
 #ifndef MISHAP_MCP_TRANSPORT_HTTP_OVER_HTTP_H
@@ -27,10 +28,11 @@ typedef struct mishap_mcp_front {
     mishap_http_server *http;
     mishap_served *served; /* program and runner of calls, shared with other extensions */
     mishap_mcp_server server;
-    mishap_mcp_sessions *sessions;      /* shared by all loops … */
-    mishap_mcp_watches *watches;        /* … and so are these */
-    uv_async_t wake;                    /* a call was cancelled, perhaps one of this loop */
-    mishap_mcp_post *posts;             /* requests that wait for something */
+    mishap_mcp_sessions *sessions; /* shared by all loops … */
+    mishap_mcp_watches *watches;   /* … and so are these */
+    uv_async_t wake;        /* a call was cancelled, or a question answered, perhaps of this loop */
+    bool ends;              /* the loop ends soon: no further question is asked */
+    mishap_mcp_post *posts; /* requests that wait for something */
     mishap_mcp_stream *streams;         /* open streams */
     uint64_t changes[MISHAP_MCP_LISTS]; /* the number of changes of each list that were announced */
     uint64_t updates;                   /* the number of changes of resources that were announced */
@@ -73,6 +75,11 @@ struct mishap_mcp_post {
     uint64_t place;  /* the place of its last event */
 };
 
+static inline mishap_mcp_post *mishap_mcp_post_of(mishap_mcp_peer *peer)
+{
+    return (mishap_mcp_post *)(void *)((char *)peer - offsetof(mishap_mcp_post, peer));
+}
+
 /* Make one, which is not deferred yet; NULL: no memory. */
 mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http_request *request,
                                       mishap_http_reply *reply);
@@ -100,6 +107,18 @@ void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mi
 
 /* The loop ends soon. */
 void mishap_mcp_posts_drain(mishap_mcp_front *front);
+
+/* -- questions.c ------------------------------------------------------------------------------- */
+
+/* Let the calls of a post ask their client. */
+void mishap_mcp_questions_of(mishap_mcp_post *post);
+
+/* Several times per second: the answer to the question of a parked call. The flight, and with it
+ * its post, may be freed. */
+void mishap_mcp_question_look(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now_ns);
+
+/* The loop ends soon: no call waits for an answer any more. */
+void mishap_mcp_questions_drain(mishap_mcp_front *front);
 
 /* -- stream.c ---------------------------------------------------------------------------------- */
 

@@ -90,6 +90,7 @@ static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
 {
     post->session.revision = post->peer.revision;
     post->session.level = post->peer.level;
+    post->session.capabilities = post->peer.capabilities;
     mishap_mcp_owner owner = { post->peer.caller, post->caller_key };
     mishap_mcp_session_begin(post->front->sessions, owner, &post->session, post->begins);
     mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(post->begins));
@@ -312,14 +313,9 @@ static void finish_post(mishap_mcp_channel *channel)
 
 /* -- calls that run ---------------------------------------------------------------------------- */
 
-static mishap_mcp_post *post_of(mishap_mcp_peer *peer)
-{
-    return (mishap_mcp_post *)(void *)((char *)peer - offsetof(mishap_mcp_post, peer));
-}
-
 static bool start_flight(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
-    mishap_mcp_post *post = post_of(peer);
+    mishap_mcp_post *post = mishap_mcp_post_of(peer);
     flight->run.call->holder = mishap_http_caller_of(post->front->http, post->request);
     flight->run.call->owner = mishap_http_owner_of(post->request);
     return !post->in_session || mishap_mcp_call_begin(post->front->sessions, post->session.number,
@@ -328,22 +324,24 @@ static bool start_flight(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 
 static void count_death(mishap_mcp_peer *peer)
 {
-    mishap_http_count(post_of(peer)->front->http, MISHAP_HTTP_CRASHES, 1);
+    mishap_http_count(mishap_mcp_post_of(peer)->front->http, MISHAP_HTTP_CRASHES, 1);
 }
 
 /* The call may run in any loop. */
 static bool runs(mishap_mcp_peer *peer, mishap_text id)
 {
-    const mishap_mcp_post *post = post_of(peer);
+    const mishap_mcp_post *post = mishap_mcp_post_of(peer);
     return post->in_session &&
            mishap_mcp_call_runs(post->front->sessions, post->session.number, id);
 }
 
-static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight)
+static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now)
 {
     if (post->in_session && mishap_mcp_call_cancelled(post->front->sessions, post->session.number,
                                                       post->stream, flight->id))
         mishap_mcp_flight_cancel(flight);
+    else if (mishap_mcp_is_parked(flight))
+        mishap_mcp_question_look(post, flight, now);
     else
         mishap_mcp_flight_report(flight);
 }
@@ -374,7 +372,7 @@ void mishap_mcp_posts_tick(mishap_mcp_front *front)
         for (mishap_mcp_flight *flight = post->peer.flights, *behind; flight; flight = behind) {
             behind = flight->next;
             bool only = !behind;
-            look_after_call(post, flight);
+            look_after_call(post, flight, now);
             if (only)
                 break;
         }
@@ -390,7 +388,7 @@ void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mi
 /* The subscription of a session outlives its request, and the loop. */
 static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 {
-    const mishap_mcp_post *post = post_of(peer);
+    const mishap_mcp_post *post = mishap_mcp_post_of(peer);
     mishap_mcp_front *front = post->front;
     if (begin)
         return mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number,
@@ -401,7 +399,7 @@ static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 
 static void catch_up(mishap_mcp_peer *peer)
 {
-    mishap_mcp_front_tell(post_of(peer)->front);
+    mishap_mcp_front_tell(mishap_mcp_post_of(peer)->front);
 }
 
 void mishap_mcp_posts_drain(mishap_mcp_front *front)
@@ -428,7 +426,7 @@ static mishap_text find_header(const void *state, mishap_text name)
 /* The request exists as long as its messages are processed. */
 static mishap *keep_headers(mishap_mcp_peer *peer, mishap_call *call)
 {
-    const mishap_mcp_post *post = post_of(peer);
+    const mishap_mcp_post *post = mishap_mcp_post_of(peer);
     return post->request ? mishap_call_keep_headers(call, find_header, post) : NULL;
 }
 
@@ -457,7 +455,7 @@ static bool keep_request(mishap_mcp_post *post)
 
 static bool pause_batch(mishap_mcp_peer *peer)
 {
-    mishap_mcp_post *post = post_of(peer);
+    mishap_mcp_post *post = mishap_mcp_post_of(peer);
     return mishap_http_turn_is_over(post->front->http) && keep_request(post);
 }
 
@@ -539,6 +537,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.died = count_death;
     post->peer.watch = watch;
     post->peer.catch_up = catch_up;
+    mishap_mcp_questions_of(post);
     link_post(post);
     return post;
 }
