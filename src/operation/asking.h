@@ -44,6 +44,14 @@ static inline bool mishap_asking_is(const mishap_call *call, const mishap *failu
 /* Write the schema of an answer, in the words that forms of MCP clients have. */
 void mishap_question_put_schema(mishap_buffer *json, const mishap_question *question);
 
+/* What a caller sends beside the parameters of an operation that asks, for schemas: `_state` and
+ * `_answers`. */
+extern const mishap_param mishap_asking_params[];
+
+/* Three lists in one, of which any may be NULL. mishap_release() it; NULL: no memory. */
+mishap_param *mishap_params_join(const mishap_param *first, const mishap_param *second,
+                                 const mishap_param *third);
+
 /* -- answers ----------------------------------------------------------------------------------- */
 
 /* The form in which answers come: {"confirm":{"sure":true}}, where null declines; or as clients of

@@ -1,6 +1,8 @@
 /* The schema of an answer to a question, in the few words that forms of MCP clients have: no
  * pattern, no nesting, four formats. The checks of the answer know the rest. */
 #include "operation/asking.h"
+
+#include "base/memory.h"
 #include "operation/findings.h"
 #include "operation/number.h"
 #include "operation/type.h"
@@ -121,4 +123,27 @@ void mishap_question_put_schema(mishap_buffer *b, const mishap_question *questio
         mishap_json_close(b, ']');
     }
     mishap_json_close(b, '}');
+}
+
+const mishap_param mishap_asking_params[] = {
+    { "_state", MISHAP_STRING, .help = "To answer questions: their `state`" },
+    { "_answers", MISHAP_OBJECT, .help = "{\"QUESTION\":{…}}; null declines" },
+    { 0 },
+};
+
+mishap_param *mishap_params_join(const mishap_param *first, const mishap_param *second,
+                                 const mishap_param *third)
+{
+    const mishap_param *const lists[] = { first, second, third };
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++)
+        count += mishap_param_count(lists[i]);
+    mishap_param *all = mishap_allocate((count + 1) * sizeof *all), *at = all;
+    if (!all)
+        return NULL;
+    for (size_t i = 0; i < 3; i++)
+        for (const mishap_param *p = lists[i]; p && p->name; p++)
+            *at++ = *p;
+    *at = (mishap_param){ 0 };
+    return all;
 }

@@ -8,6 +8,7 @@
 
 #include "operation/media.h"
 #include "http/wire/form.h"
+#include "operation/asking.h"
 #include "operation/rules.h"
 #include "operation/schema.h"
 #include "operation/secret.h"
@@ -300,6 +301,8 @@ static void put_help(mishap_buffer *b, const mishap_param *param, bool tail)
 static bool is_outside_body(const mishap_param *param, const void *state)
 {
     const mishap_operation *operation = state;
+    if (param->name[0] == '_') /* an answer: see mishap_asking_params */
+        return false;
     return name_in_path(param, operation, operation).data ||
            ((!mishap_http_sends_body(operation) || operation->takes) &&
             !mishap_param_has_secret(param));
@@ -329,11 +332,23 @@ static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_te
     mishap_json_close(b, '}');
 }
 
+/* The body of an operation that asks may have answers, too. */
+static void put_body_schema(mishap_buffer *b, const mishap_operation *operation)
+{
+    mishap_param *all = operation->asks
+                            ? mishap_params_join(operation->params, mishap_asking_params, NULL)
+                            : NULL;
+    b->failed = b->failed || (operation->asks && !all);
+    mishap_params_put_schema_but(b, all ? all : operation->params, operation->rules,
+                                 is_outside_body, operation);
+    mishap_release(all);
+}
+
 static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
                            const mishap_operation *wording)
 {
     static const mishap_text json = MISHAP_TEXT("application/json");
-    bool any = false, body = false, body_required = false;
+    bool any = false, body = operation->asks, body_required = false;
     for (const mishap_param *param = operation->params; param && param->name; param++) {
         if (!is_outside_body(param, operation)) {
             body = true;
@@ -358,8 +373,7 @@ static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
     if (body && !mishap_media_taken(operation, json)) {
         mishap_json_comma(b);
         MISHAP_PUT(b, "\"application/json\":{\"schema\":");
-        mishap_params_put_schema_but(b, operation->params, operation->rules, is_outside_body,
-                                     operation);
+        put_body_schema(b, operation);
         MISHAP_PUT(b, "}");
     }
     if (body && mishap_http_takes_forms(operation)) {

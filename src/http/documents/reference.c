@@ -52,6 +52,7 @@ enum trait {
     NEEDS_NO_KEY = 32,
     TAKES_BYTES = 64,
     MINDS_HOST = 128,
+    ASKS = 256,
 };
 
 /* The codes with which operations of some traits can fail beside those that they declare. All other
@@ -70,7 +71,9 @@ static const struct common {
     { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, TAKES_BYTES },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
     { MISHAP_CODE_ARG_ERROR, HAS_PARAMS | RUNS_HANDLER },
+    { MISHAP_CODE_INPUT_REQUIRED, ASKS },
     { MISHAP_CODE_RATE_LIMITED, HAS_RATE },
+    { MISHAP_CODE_CANCELLED, ASKS }, /* a question was declined */
     { MISHAP_CODE_INTERNAL_ERROR, 0 },
     { MISHAP_CODE_UNAVAILABLE, RUNS_HANDLER },
     { MISHAP_CODE_TIMEOUT, RUNS_HANDLER },
@@ -82,7 +85,7 @@ static int traits_of(const mishap_http_document *d, const mishap_http_entry *ent
     const mishap_operation *operation = entry->operation;
     bool open = entry->endpoint && entry->endpoint->open;
     return (mishap_http_sends_body(operation) ? SENDS_BODY : 0) |
-           (operation->takes ? TAKES_BYTES : 0) |
+           (operation->takes ? TAKES_BYTES : 0) | (operation->asks ? ASKS : 0) |
            (operation->params && operation->params->name ? HAS_PARAMS : 0) |
            (entry->endpoint ? 0 : RUNS_HANDLER) |
            (entry->endpoint && entry->endpoint->any_host ? 0 : MINDS_HOST) |

@@ -1,6 +1,7 @@
 /* The body that an operation takes is an argument of its tool: as text, or as base64. */
 #include "base/media.h"
 #include "mcp/offers/schema.h"
+#include "operation/asking.h"
 #include "operation/media.h"
 #include "operation/schema.h"
 
@@ -27,28 +28,24 @@ bool mishap_mcp_is_beside(const void *state, mishap_text name)
                                 mishap_text_equal(name, (mishap_text)MISHAP_TEXT("_answers"))));
 }
 
-/* The parameters of the operation and those of its body, in one schema. */
+/* The parameters of the operation, those of its body, and those of answers, in one schema. */
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
                                   bool full)
 {
     void (*put_schema)(mishap_buffer *,
                        const mishap_param *) = full ? mishap_params_put_closed_schema
                                                     : mishap_params_put_brief_schema;
-    size_t count = mishap_param_count(operation->params), more = mishap_param_count(body_params);
-    if (!operation->takes) {
+    if (!operation->takes && !operation->asks) {
         put_schema(schema, operation->params);
         return;
     }
-    mishap_param *all = mishap_allocate((count + more + 1) * sizeof *all);
-    if (!all) {
+    mishap_param *all = mishap_params_join(operation->params, operation->takes ? body_params : NULL,
+                                           operation->asks ? mishap_asking_params : NULL);
+    if (all)
+        put_schema(schema, all);
+    else
         /* Makes the buffer fail: half a schema is worse than none. */
         mishap_buffer_reserve(schema, SIZE_MAX);
-        return;
-    }
-    if (count)
-        memcpy(all, operation->params, count * sizeof *all);
-    memcpy(all + count, body_params, (more + 1) * sizeof *all);
-    put_schema(schema, all);
     mishap_release(all);
 }
 
