@@ -15,6 +15,7 @@ mishap *todo_todos_get(mishap_call *call);
 mishap *todo_todos_list(mishap_call *call);
 mishap *todo_todos_update(mishap_call *call);
 mishap *todo_todos_delete(mishap_call *call);
+mishap *todo_todos_clear(mishap_call *call);
 mishap *todo_todos_plan(mishap_call *call);
 
 /* The first todos of a user, `most` at most; returns how many. The second announces that they have

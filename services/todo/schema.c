@@ -109,6 +109,12 @@ static const mishap_statement statements[TODO_STATEMENTS] = {
     [TODO_TODO_COUNT + TODO_BY_USER] = READ("SELECT count(*) FROM todos WHERE user_id = ?4"),
     [TODO_TODO_COUNT + TODO_BY_DONE +
         TODO_BY_USER] = READ("SELECT count(*) FROM todos WHERE user_id = ?4 AND done = ?3"),
+
+    [TODO_TODO_CLEAR] = CHANGE("DELETE FROM todos RETURNING id"),
+    [TODO_TODO_CLEAR + TODO_BY_DONE] = CHANGE("DELETE FROM todos WHERE done = ?3 RETURNING id"),
+    [TODO_TODO_CLEAR + TODO_BY_USER] = CHANGE("DELETE FROM todos WHERE user_id = ?4 RETURNING id"),
+    [TODO_TODO_CLEAR + TODO_BY_DONE +
+        TODO_BY_USER] = CHANGE("DELETE FROM todos WHERE user_id = ?4 AND done = ?3 RETURNING id"),
 };
 
 const mishap_store_schema todo_schema = {

@@ -21,8 +21,9 @@ typedef enum todo_statement {
     TODO_TODO_UPDATE, /* 1 id, 2 title, 3 done, 4 user: NULL leaves it as it is */
     TODO_TODO_DELETE, /* 1 id */
     TODO_TODO_LIST,   /* 1 after, 2 limit; by filters: add TODO_BY_… */
-    TODO_TODO_COUNT = TODO_TODO_LIST + 4, /* as TODO_TODO_LIST */
-    TODO_STATEMENTS = TODO_TODO_COUNT + 4,
+    TODO_TODO_COUNT = TODO_TODO_LIST + 4,  /* as TODO_TODO_LIST */
+    TODO_TODO_CLEAR = TODO_TODO_COUNT + 4, /* as TODO_TODO_COUNT */
+    TODO_STATEMENTS = TODO_TODO_CLEAR + 4,
 } todo_statement;
 
 /* Filters for lists of todos, and for their count. */

@@ -102,6 +102,21 @@ static const mishap_param some_todos[] = {
     { 0 },
 };
 
+static const mishap_param cleared_todos[] = {
+    { "done", MISHAP_BOOLEAN,
+      .help = "Delete only todos that are done (true) or not done (false)" },
+    { "user_id", MISHAP_STRING, .help = "Delete only the todos of this user" },
+    { 0 },
+};
+static const mishap_param confirm_params[] = {
+    { "sure", MISHAP_BOOLEAN, .required = true, .help = "Delete them" },
+    { 0 },
+};
+static const mishap_param deleted_todos[] = {
+    { "deleted", MISHAP_INTEGER, .required = true, .help = "How many todos were deleted" },
+    { 0 },
+};
+
 static const mishap_param plan_params[] = {
     { "user_id", MISHAP_STRING, .help = "Only the todos of this user" },
     { "minutes", MISHAP_INTEGER, .range = { 5, 1440 }, .help = "The available time in minutes" },
@@ -203,6 +218,15 @@ const mishap_operation todo_operations[] = {
       .danger = MISHAP_DESTRUCTIVE,
       .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
       .scope = "todos:delete", ON_STORE },
+
+    { "todos.clear", "Delete many todos", cleared_todos, todo_todos_clear, .route = "DELETE /todos",
+      .tool = "delete_todos", .tool_example = "{\"done\":true}", .danger = MISHAP_DESTRUCTIVE,
+      .description = "Without a filter all todos are deleted. The caller is asked first.",
+      .examples = EXAMPLES({ "todos clear --done", "Delete the todos that are done" },
+                           { "todos clear --user-id 1 --answers '{\"confirm\":{\"sure\":true}}'",
+                             "Delete the todos of a user without a prompt" }),
+      .answers = deleted_todos, .status = 200, .scope = "todos:delete",
+      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params }), ON_STORE },
 
     { "todos.plan", "Plan the day", plan_params, todo_todos_plan, .prompt = "plan_day",
 

@@ -36,22 +36,22 @@ mishap *todo_todos_get(mishap_call *call)
     return todo_answer_found(call, &query, &todo);
 }
 
+static unsigned filters_of(const mishap_call *call)
+{
+    return (mishap_given(call, "done") ? TODO_BY_DONE : 0U) |
+           (mishap_given(call, "user_id") ? TODO_BY_USER : 0U);
+}
+
 mishap *todo_todos_list(mishap_call *call)
 {
     bool done = mishap_boolean(call, "done");
     int64_t user = mishap_given(call, "user_id") ? todo_id(call, "user_id") : 0;
-    todo_page page = { .list = TODO_TODO_LIST, .count = TODO_TODO_COUNT, .kind = &todo };
-    unsigned filters = 0;
-    if (mishap_given(call, "done")) {
-        page.done = &done;
-        filters |= TODO_BY_DONE;
-    }
-    if (mishap_given(call, "user_id")) {
-        page.user = &user;
-        filters |= TODO_BY_USER;
-    }
-    page.list += filters;
-    page.count += filters;
+    unsigned filters = filters_of(call);
+    todo_page page = { .list = TODO_TODO_LIST + filters,
+                       .count = TODO_TODO_COUNT + filters,
+                       .kind = &todo,
+                       .done = filters & TODO_BY_DONE ? &done : NULL,
+                       .user = filters & TODO_BY_USER ? &user : NULL };
     return todo_page_answer(call, &page);
 }
 
@@ -100,4 +100,59 @@ mishap *todo_todos_delete(mishap_call *call)
     mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_DELETE);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_deleted(call, &query, &todo);
+}
+
+/* -- deleting many ----------------------------------------------------------------------------- */
+
+/* A statement on the todos that the call is about. */
+static void begin_filtered(mishap_query *query, mishap_call *call, todo_statement statement)
+{
+    unsigned filters = filters_of(call);
+    mishap_query_begin(query, mishap_store_of(call), statement + filters);
+    if (filters & TODO_BY_DONE)
+        mishap_query_bind_boolean(query, 3, mishap_boolean(call, "done"));
+    if (filters & TODO_BY_USER)
+        mishap_query_bind_integer(query, 4, todo_id(call, "user_id"));
+}
+
+static mishap *count_todos(mishap_call *call, int64_t *count)
+{
+    mishap_query query;
+    begin_filtered(&query, call, TODO_TODO_COUNT);
+    *count = mishap_query_step(&query) ? mishap_query_integer(&query, 0) : 0;
+    return mishap_query_end(&query);
+}
+
+/* At most so many changes of single todos are announced; that of the list always is. */
+static mishap *delete_todos(mishap_call *call)
+{
+    enum { TOLD = 256 };
+    int64_t ids[TOLD], count = 0;
+    mishap_query query;
+    begin_filtered(&query, call, TODO_TODO_CLEAR);
+    for (; mishap_query_step(&query); count++)
+        if (count < TOLD)
+            ids[count] = mishap_query_integer(&query, 0);
+    mishap *failure = mishap_query_end(&query);
+    if (failure)
+        return failure;
+    todo_todos_changed(call, ids, (size_t)(count < TOLD ? count : TOLD));
+    return mishap_answer_member(call, "deleted", count);
+}
+
+/* What was deleted does not come back, so a person is asked who sees how many there are. */
+mishap *todo_todos_clear(mishap_call *call)
+{
+    const mishap_call *confirm = mishap_reply(call, "confirm");
+    int64_t count;
+    if (confirm)
+        return mishap_boolean(confirm, "sure") ? delete_todos(call)
+                                               : mishap_answer_member(call, "deleted", 0);
+    mishap *failure = count_todos(call, &count);
+    if (failure)
+        return failure;
+    if (count == 0)
+        return mishap_answer_member(call, "deleted", 0);
+    return mishap_ask(call, "confirm", NULL,
+                      count == 1 ? "Delete %lld todo?" : "Delete %lld todos?", (long long)count);
 }

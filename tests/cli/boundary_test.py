@@ -640,7 +640,7 @@ def the_manifest_lists_every_command_with_its_danger():
     equal(list(MANIFESTS["mishap"]["commands"]),
           ["render", "translate", "check", "scan", "catalog", "explain", "connect", "doctor", "health", "audit.http", "audit.mcp", "audit.cli", "wrap", "gateway", "mcp-gateway",
            "users.create", "users.get", "users.list", "users.update", "users.delete",
-           "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
+           "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.clear", "todos.plan", "premium.report",
            "chaos.fail", "lisp.evaluate", "lisp.validate", "lisp.compile", "lisp.macroexpand", "lisp.describe", "lisp.apropos",
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
            "lisp.repl", "artifacts.invoke", "artifacts.events", "symbolic.check", "symbolic.find", "symbolic.compare", "symbolic.branches", "symbolic.health",

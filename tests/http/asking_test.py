@@ -260,6 +260,62 @@ def a_missing_capability_has_the_status_400_over_http():
     equal((found.status, found.json["error"]["code"]), (400, -32021), found.text)
 
 
+# ---- The todo service ----------------------------------------------------------------------------
+
+MISHAP = os.path.abspath(os.environ["MISHAP_PROGRAM"])
+
+
+@test
+def the_todo_service_asks_on_every_boundary():
+    found = server.server("todo", "--workers", "2", program=MISHAP)
+
+    def add(count):
+        for number in range(count):
+            equal(found.ask("POST", "/todos", json.dumps({"title": "T%d" % number}).encode()).status, 201)
+
+    def todos():
+        return len(parsed(found.ask("GET", "/todos").body)["items"])
+
+    def clear(body=None):
+        got = found.ask("DELETE", "/todos", body and json.dumps(body).encode())
+        return got.status, parsed(got.body)
+
+    equal(clear(), (200, {"deleted": 0}))
+    add(3)
+    status, asked = clear()
+    equal((status, asked["message"]), (428, "Delete 3 todos?"))
+    equal(todos(), 3)
+    equal(clear(answered({}, asked["details"]["state"])), (200, {"deleted": 3}))
+    equal(todos(), 0)
+
+    add(2)
+    environment = {"MISHAP_DATA": found.data, "MISHAP_LOG": ""}
+    failed = run_program(MISHAP, "todos", "clear", "--output", "json", env=environment)
+    equal((failed.status, parsed(failed.out)["error"]["message"]), (2, "Delete 2 todos?"))
+    done = run_program(MISHAP, "todos", "clear", "--answers", json.dumps(SURE), "--output", "json", env=environment)
+    equal((done.status, parsed(done.out)["data"]), (0, {"deleted": 2}))
+
+    for revision in "2025-06-18", "2025-11-25":
+        add(2)
+        session = exchange.Session(found, revision, capabilities=FORMS)
+        with session.exchange("POST", exchange.call("delete_todos", {"done": False})) as stream:
+            while not (event := stream.event()).data:
+                pass
+            equal(event.json["params"]["message"], "Delete 2 todos?")
+            session.post({"jsonrpc": "2.0", "id": event.json["id"], "result": {"action": "accept", "content": {"sure": True}}})
+            equal(stream.event().json["result"]["structuredContent"], {"deleted": 2})
+    equal(todos(), 0)
+
+
+@test
+def the_schemas_tell_of_answers_where_an_operation_asks():
+    found = server.server("todo", "--workers", "2", program=MISHAP)
+    paths = parsed(found.ask("GET", "/openapi.json").body)["paths"]
+    said = json.dumps(paths["/todos"]["delete"])
+    expect('"_state"' in said and '"_answers"' in said and '"428"' in said, said)
+    expect('"_state"' not in json.dumps(paths["/todos"]["get"]) + json.dumps(paths["/todos/{id}"]), paths)
+
+
 @test
 def every_server_ended_in_order():
     server.all_ended_in_order()

@@ -75,6 +75,7 @@ CALLS = {
         ("update_todo", {"id": "1", "done": True}, None), ("update_todo", {"id": "9", "done": True}, "NOT_FOUND"),
         ("update_todo", {"id": "1", "done": 1}, INVALID),
         ("delete_todo", {"id": "1"}, None), ("delete_todo", {"id": "1"}, "NOT_FOUND"), ("delete_todo", {"id": None}, INVALID),
+        ("delete_todos", {"user_id": "9"}, None), ("delete_todos", {"done": False}, "INPUT_REQUIRED"), ("delete_todos", {"done": "no"}, INVALID),
         ("delete_user", {"id": "1"}, None), ("delete_user", {"id": "1"}, "NOT_FOUND"), ("delete_user", {}, INVALID),
         ("get_premium_report", {}, "PAYMENT_REQUIRED"), ("get_premium_report", {"page": 1}, INVALID),
         *[("cause_chaos", {"how": how}, "INTERNAL_ERROR") for how in ("crash", "undeclared", "nonsense", "error")],
@@ -83,7 +84,8 @@ CALLS = {
         *[(tool, arguments, "UNAVAILABLE") for tool, arguments in {
             "create_user": {"name": "Eva", "email": "eva@example.com"}, "get_user": {"id": "1"}, "list_users": {},
             "update_user": {"id": "1", "age": 37}, "delete_user": {"id": "1"}, "create_todo": {"title": "Read"},
-            "get_todo": {"id": "1"}, "list_todos": {}, "update_todo": {"id": "1", "done": True}, "delete_todo": {"id": "1"}}.items()],
+            "get_todo": {"id": "1"}, "list_todos": {}, "update_todo": {"id": "1", "done": True}, "delete_todo": {"id": "1"},
+            "delete_todos": {"done": True}}.items()],
     ],
     "lisp": [
         ("evaluate-lisp", {"code": "(values 1 2)"}, None), ("evaluate-lisp", {"code": "(warn \"careful\")"}, None),

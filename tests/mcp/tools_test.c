@@ -434,13 +434,17 @@ static void the_tools_of_the_todo_service_are_well_formed(void **state)
     assert_non_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("get_premium_report")));
     assert_null(mishap_mcp_tool_find(&w.server, MISHAP_SCOPE_CALL, T("cause_chaos")));
     ask(&w, "tools/list", "");
-    assert_int_equal(count_at(&w, "/result/tools"), 11);
+    assert_int_equal(count_at(&w, "/result/tools"), 12);
     yyjson_arr_foreach(at(&w, "/result/tools"), index, count, tool)
     {
         assert_true(yyjson_get_len(yyjson_obj_get(tool, "description")) > 0);
         assert_true(yyjson_equals_str(yyjson_ptr_get(tool, "/inputSchema/type"), "object"));
         yyjson_val *output = yyjson_obj_get(tool, "outputSchema");
         assert_true(!output || yyjson_equals_str(yyjson_obj_get(output, "type"), "object"));
+        /* What answers a question is an argument only where one may be asked. */
+        bool asks = yyjson_equals_str(yyjson_obj_get(tool, "name"), "delete_todos");
+        assert_int_equal(yyjson_ptr_get(tool, "/inputSchema/properties/_state") != NULL, asks);
+        assert_int_equal(yyjson_ptr_get(tool, "/inputSchema/properties/_answers") != NULL, asks);
     }
     close_wire(&w);
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/signals.h"
+#include "operation/asking.h"
 #include "operation/call.h"
 #include "operation/settings.h"
 #include "testing.h"
@@ -81,6 +82,9 @@ static inline void take_failure(struct answer *answer, mishap *failure)
     mishap_free(failure);
 }
 
+/* What a caller answers to questions, as JSON; NULL: nothing. */
+static const char *answers;
+
 static inline void run_of(const mishap_app *program, struct answer *answer, const char *name,
                           mishap_text arguments)
 {
@@ -90,6 +94,8 @@ static inline void run_of(const mishap_app *program, struct answer *answer, cons
     assert_non_null(operation);
     *answer = (struct answer){ 0 };
     mishap *failure = mishap_call_begin(program, operation, arguments, &call);
+    if (!failure && answers)
+        failure = mishap_asking_answer_text(call, mishap_text_of(answers), MISHAP_ANSWERS_PLAIN);
     if (!failure)
         failure = mishap_call_run(call);
     if (failure) {
