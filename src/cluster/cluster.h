@@ -6,6 +6,8 @@
  *     tables.c      the tables and statements
  *     postgresql.c  opening and closing; the engine
  *     keys.c        API keys, and the secret of MCP sessions
+ *     timelines.c   which primaries of PostgreSQL were replaced
+ *     rates.c       what each server has of the rate of a caller
  *     notices.c     which servers there are, and what has changed at each
  *
  * It lies in the library of src/store, which a program need not link: so the code that uses it
@@ -24,11 +26,13 @@
 typedef struct mishap_cluster mishap_cluster;
 
 enum {
-    MISHAP_CLUSTER_SECRET = 32,   /* bytes */
-    MISHAP_CLUSTER_PEERS = 64,    /* other servers, at most */
-    MISHAP_CLUSTER_TIMELINE = 8,  /* characters */
-    MISHAP_CLUSTER_ROWS = 500,    /* notices that are read at once */
-    MISHAP_CLUSTER_KEYS = 100000, /* keys that are read */
+    MISHAP_CLUSTER_SECRET = 32,     /* bytes */
+    MISHAP_CLUSTER_PEERS = 64,      /* other servers, at most */
+    MISHAP_CLUSTER_TIMELINE = 8,    /* characters */
+    MISHAP_CLUSTER_ROWS = 500,      /* notices that are read at once */
+    MISHAP_CLUSTER_KEYS = 100000,   /* keys that are read */
+    MISHAP_CLUSTER_WHOLE = 1000000, /* what servers divide */
+    MISHAP_CLUSTER_LEASES = 256,    /* callers for whom something is leased at once */
 };
 
 /* A key, as it is stored. When it is read, none of it has been checked. The hash is bytes. A key
@@ -51,9 +55,20 @@ typedef struct mishap_cluster_peer {
     bool silent;
 } mishap_cluster_peer;
 
+/* A rate: the interval of a request, and how far the word of a caller may lie ahead of now. */
+typedef struct mishap_cluster_rate {
+    int64_t each_ns, ahead_ns;
+} mishap_cluster_rate;
+
+/* Requests of a caller, who is a number. */
+typedef struct mishap_cluster_lease {
+    int64_t place, wanted, granted;
+} mishap_cluster_lease;
+
 typedef struct mishap_cluster_engine {
-    /* The schema is made if it is not there. Failures: as of mishap_store_open(). */
-    mishap *(*open)(const char *address, mishap_cluster **out);
+    /* The schema is made if it is not there. `folder`: the data of the server, in which it keeps
+     * the timelines that it has seen; NULL: none. Failures: as of mishap_store_open(). */
+    mishap *(*open)(const char *address, const char *folder, mishap_cluster **out);
     void (*close)(mishap_cluster *cluster); /* NULL: nothing happens */
 
     /* -- keys.c -- */
@@ -68,11 +83,29 @@ typedef struct mishap_cluster_engine {
     mishap *(*disable)(mishap_cluster *cluster, bool *disabled); /* false: there are keys */
     mishap *(*secret)(mishap_cluster *cluster, unsigned char secret[MISHAP_CLUSTER_SECRET]);
 
+    /* -- timelines.c -- */
+    /* Call it often: it asks the hosts of the address, and does not wait for them. */
+    void (*survey)(mishap_cluster *cluster);
+    /* Tell the other servers the timelines that this one has kept, and keep theirs. */
+    mishap *(*timelines)(mishap_cluster *cluster);
+
+    /* -- rates.c -- */
+    /* Servers divide a whole, in millionths. *part: what this server has, which becomes an equal
+     * part of all servers that were alive in the last `keep_ms`, but not more than what is free.
+     * `lower` is called before a part becomes smaller, and *part is larger only after that was
+     * stored: so the parts of all servers are never more than the whole. */
+    mishap *(*divide)(mishap_cluster *cluster, int64_t id, int64_t keep_ms, int64_t *part,
+                      void (*lower)(void *context, int64_t part), void *context);
+    /* Lease as many requests as possible of those that are wanted, for each place; `granted` is how
+     * many there are then. */
+    mishap *(*lease)(mishap_cluster *cluster, const mishap_cluster_rate *rate,
+                     mishap_cluster_lease *leases, size_t count);
+
     /* -- notices.c -- */
-    /* The server `id` is alive, and its last notice was `last`. The timeline of the database
-     * changes when a standby takes over. */
+    /* The server `id` is alive, its last notice was `last`, and it has this part of what servers
+     * divide. The timeline of the database changes when a standby takes over. */
     mishap *(*beat)(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
-                    char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
+                    int64_t part, char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
     mishap *(*peers)(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
                      size_t *count);
     mishap *(*leave)(mishap_cluster *cluster, int64_t id);

@@ -18,6 +18,12 @@ enum cluster_statement {
     CLUSTER_KEYS_DISABLE,
     CLUSTER_SECRET_ADD,
     CLUSTER_SECRET,
+    CLUSTER_TIMELINES,
+    CLUSTER_TIMELINE_KEEP,
+    CLUSTER_PARTS,
+    CLUSTER_PART_KEEP,
+    CLUSTER_DIVIDED,
+    CLUSTER_LEASE,
     CLUSTER_BEAT,
     CLUSTER_PEERS,
     CLUSTER_LEAVE,
@@ -43,9 +49,19 @@ mishap *mishap_cluster_disable_keys(mishap_cluster *cluster, bool *disabled);
 mishap *mishap_cluster_read_secret(mishap_cluster *cluster,
                                    unsigned char secret[MISHAP_CLUSTER_SECRET]);
 
+/* timelines.c */
+void mishap_cluster_survey(mishap_cluster *cluster);
+mishap *mishap_cluster_share_timelines(mishap_cluster *cluster);
+
+/* rates.c */
+mishap *mishap_cluster_divide(mishap_cluster *cluster, int64_t id, int64_t keep_ms, int64_t *part,
+                              void (*lower)(void *context, int64_t part), void *context);
+mishap *mishap_cluster_take_leases(mishap_cluster *cluster, const mishap_cluster_rate *rate,
+                                   mishap_cluster_lease *leases, size_t count);
+
 /* notices.c */
 mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
-                            char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
+                            int64_t part, char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
 mishap *mishap_cluster_list_peers(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
                                   size_t *count);
 mishap *mishap_cluster_leave(mishap_cluster *cluster, int64_t id);

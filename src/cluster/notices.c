@@ -13,13 +13,14 @@ static mishap *run_change(mishap_query *query)
 }
 
 mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
-                            char timeline[MISHAP_CLUSTER_TIMELINE + 1])
+                            int64_t part, char timeline[MISHAP_CLUSTER_TIMELINE + 1])
 {
     mishap_query query;
     mishap_query_begin(&query, cluster->store, CLUSTER_BEAT);
     mishap_query_bind_integer(&query, 1, id);
     mishap_query_bind_text(&query, 2, name);
     mishap_query_bind_integer(&query, 3, last);
+    mishap_query_bind_integer(&query, 4, part);
     while (mishap_query_step(&query)) {
         mishap_text text = mishap_query_text(&query, 0);
         snprintf(timeline, MISHAP_CLUSTER_TIMELINE + 1, "%.*s", (int)text.length,

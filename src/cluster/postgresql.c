@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "store/store.h"
 
 /* An address may have a password in it: no message repeats any of it. */
 static mishap *check_scheme(const char *address)
@@ -17,7 +18,7 @@ static mishap *check_scheme(const char *address)
         "Give --cluster as postgresql://USER@HOST/DATABASE.");
 }
 
-static mishap *open_cluster(const char *address, mishap_cluster **out)
+static mishap *open_cluster(const char *address, const char *folder, mishap_cluster **out)
 {
     *out = NULL;
     mishap *failure = check_scheme(address);
@@ -26,7 +27,8 @@ static mishap *open_cluster(const char *address, mishap_cluster **out)
     mishap_cluster *cluster = mishap_allocate(sizeof *cluster);
     if (!cluster)
         return mishap_out_of_memory();
-    failure = mishap_store_open(address, NULL, &mishap_cluster_schema, &cluster->store);
+    failure = mishap_store_open_kept(address, NULL, folder, &mishap_cluster_schema,
+                                     &cluster->store);
     if (failure)
         mishap_release(cluster);
     else
@@ -51,6 +53,10 @@ const mishap_cluster_engine mishap_cluster_in_postgresql = {
     .remove = mishap_cluster_remove_key,
     .disable = mishap_cluster_disable_keys,
     .secret = mishap_cluster_read_secret,
+    .survey = mishap_cluster_survey,
+    .timelines = mishap_cluster_share_timelines,
+    .divide = mishap_cluster_divide,
+    .lease = mishap_cluster_take_leases,
     .beat = mishap_cluster_beat,
     .peers = mishap_cluster_list_peers,
     .leave = mishap_cluster_leave,

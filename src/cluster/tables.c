@@ -4,11 +4,14 @@
  *     state    one row: what counts for all keys
  *     keys     API keys: names, SHA-256 of the keys, scopes
  *     secrets  what proves the ids of MCP sessions
- *     servers  who is alive, and the number of its last notice
+ *     timelines  the highest timeline of each PostgreSQL that a server has used
+ *     servers  who is alive, the number of its last notice, and its part of what is divided
+ *     divided  since when the parts in `servers` are complete
+ *     leases   for each caller the time up to which it has used its allowance (server/rate.c)
  *     notices  the addresses that have changed at a server, each with a NUL behind it
  *
- * The last two are not logged: writing them waits for no disk and no standby. After a crash or a
- * failover they are empty, which readers notice by the numbers.
+ * Servers, divided, leases and notices are not logged: writing them waits for no disk and no
+ * standby. After a crash or a failover they are empty, which readers notice by the numbers.
  */
 #include "cluster/inside.h"
 
@@ -26,6 +29,14 @@ static const char *const postgresql[] = {
     "CREATE UNLOGGED TABLE notices (server bigint NOT NULL, n bigint NOT NULL,"
     " made timestamptz NOT NULL DEFAULT now(), addresses bytea NOT NULL,"
     " PRIMARY KEY (server, n))",
+    "CREATE TABLE timelines (system text COLLATE \"C\" PRIMARY KEY, timeline bigint NOT NULL)",
+    /* The server that makes the tables knows that no other has a part. */
+    "ALTER TABLE servers ADD COLUMN part bigint NOT NULL DEFAULT 0;"
+    "CREATE UNLOGGED TABLE divided (one integer PRIMARY KEY CHECK (one = 1),"
+    " since timestamptz NOT NULL DEFAULT now());"
+    "INSERT INTO divided VALUES (1, '-infinity');"
+    "CREATE UNLOGGED TABLE leases (place bigint PRIMARY KEY, used bigint NOT NULL,"
+    " asked bigint NOT NULL, granted bigint NOT NULL) WITH (fillfactor = 50)",
     NULL,
 };
 
@@ -55,8 +66,45 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
     [CLUSTER_SECRET_ADD] = { .text = "INSERT INTO secrets VALUES ('mcp sessions', ?1::bytea)"
                              " ON CONFLICT DO NOTHING", .writes = true },
     [CLUSTER_SECRET] = { .text = "SELECT secret FROM secrets WHERE purpose = 'mcp sessions'" },
-    [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last)"
-                       " VALUES (?1::bigint, ?2::text, ?3::bigint) ON CONFLICT (id) DO UPDATE"
+    [CLUSTER_TIMELINES] = { .text = "SELECT system, timeline FROM timelines LIMIT ?1::bigint" },
+    /* It waits for no standby: directly after a failover there may be none, and what is lost is
+     * told again. */
+    [CLUSTER_TIMELINE_KEEP] = { .text = "WITH quick AS (SELECT set_config('synchronous_commit',"
+                                " 'local', true)) INSERT INTO timelines AS t SELECT ?1::text,"
+                                " ?2::bigint FROM quick ON CONFLICT (system) DO UPDATE"
+                                " SET timeline = excluded.timeline"
+                                " WHERE t.timeline < excluded.timeline", .writes = true },
+    /* The first row of an empty table: servers that are alive may not have told their parts yet. */
+    [CLUSTER_PARTS] = { .text = "SELECT count(*) FILTER (WHERE alive OR id = ?1::bigint),"
+                        " coalesce(sum(part) FILTER (WHERE alive AND id <> ?1::bigint), 0)::bigint,"
+                        " coalesce((SELECT since < now() - ?2::bigint * interval '1 ms'"
+                        " FROM divided WHERE one = 1), false) FROM (SELECT id, part,"
+                        " seen > now() - ?2::bigint * interval '1 ms' AS alive FROM servers) AS s" },
+    [CLUSTER_PART_KEEP] = { .text = "UPDATE servers SET part = ?2::bigint WHERE id = ?1::bigint"
+                            " RETURNING id", .writes = true },
+    [CLUSTER_DIVIDED] = { .text = "INSERT INTO divided VALUES (1) ON CONFLICT DO NOTHING",
+                          .writes = true },
+    /* The word of rate.c. Rows are locked in the order of their places. A word that lies far ahead
+     * is none: the clock of the database was set back. Directly after the table was emptied words
+     * are missing, so nothing is leased for two seconds. */
+    [CLUSTER_LEASE] = { .text = "INSERT INTO leases AS l (place, used, asked, granted)"
+                        " SELECT place, asked + least(wanted, ?4::bigint / ?3::bigint)"
+                        " * ?3::bigint, asked, least(wanted, ?4::bigint / ?3::bigint)"
+                        " FROM (SELECT place, wanted, (extract(epoch FROM clock_timestamp())"
+                        " * 1000000)::bigint * 1000 AS asked FROM unnest(?1::bigint[],"
+                        " ?2::bigint[]) AS k(place, wanted) WHERE EXISTS (SELECT FROM divided"
+                        " WHERE since < now() - interval '2 seconds') ORDER BY place) AS k"
+                        " ON CONFLICT (place) DO UPDATE SET asked = excluded.asked,"
+                        " granted = least(excluded.granted, (excluded.asked + ?4::bigint"
+                        " - least(greatest(l.used, excluded.asked), excluded.asked"
+                        " + ?4::bigint)) / ?3::bigint),"
+                        " used = least(greatest(l.used, excluded.asked), excluded.asked"
+                        " + ?4::bigint) + least(excluded.granted, (excluded.asked + ?4::bigint"
+                        " - least(greatest(l.used, excluded.asked), excluded.asked"
+                        " + ?4::bigint)) / ?3::bigint) * ?3::bigint"
+                        " RETURNING l.place, l.granted", .writes = true },
+    [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last, part)"
+                       " VALUES (?1::bigint, ?2::text, ?3::bigint, ?4::bigint) ON CONFLICT (id) DO UPDATE"
                        " SET seen = now(), last = ?3::bigint"
                        " RETURNING substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)",
                        .writes = true },

@@ -9,52 +9,121 @@
  * All callers share a table in memory that the loops share. Two callers with the same word share
  * one allowance. The position of the word depends on a secret, so an attacker cannot choose the
  * word of another caller.
+ *
+ * Servers of a cluster share a rate. Half of it is divided among them: then a word is that of the
+ * part of this server. The other half is leased (lease.c), and a caller that has used up its part
+ * takes what was leased for it. What a server does not know, such as how many others there are,
+ * makes its part smaller, never larger.
  */
 #include "base/shared.h"
+#include "server/lease.h"
 #include "server/server.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum { WORDS = 1 << 16 };
 #define SECOND INT64_C(1000000000)
 
 /* Loops read their clocks at different moments. A word that lies further ahead than that can
  * explain is invalid, and is ignored. */
 #define ODD (3600 * SECOND)
 
+/* After which a caller that needs more than the part of a server may try again. */
+#define LEASED_SOON (SECOND / 10)
+
 struct mishap_http_rates {
     int per_second;
-    int64_t each;  /* the interval of one request, in nanoseconds */
-    int64_t ahead; /* how far a word may lie ahead of now */
+    _Atomic int own;       /* of them, those that words count; 0: none */
+    _Atomic int64_t least; /* words that are lower count as this one */
+    http_leases *leases;   /* NULL: the rate is not shared with other servers */
     uint64_t secret[2];
-    _Atomic uint64_t words[WORDS];
+    _Atomic uint64_t words[HTTP_RATE_PLACES];
 };
+
+static mishap *make_rates(int per_second, mishap_http_rates **out)
+{
+    *out = mishap_shared_map(sizeof **out);
+    if (!*out)
+        return mishap_out_of_memory();
+    (*out)->per_second = per_second;
+    return NULL;
+}
 
 mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
 {
     *out = NULL;
     if (per_second <= 0)
         return NULL;
-    mishap_http_rates *rates = mishap_shared_map(sizeof *rates);
-    if (!rates)
-        return mishap_out_of_memory();
-    if (!mishap_system_random(rates->secret, sizeof rates->secret)) {
-        mishap_http_rates_free(rates);
-        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
-    }
-    rates->per_second = per_second;
-    /* Rounded up: never more than were promised. */
-    rates->each = (SECOND + per_second - 1) / per_second;
-    rates->ahead = rates->each * per_second;
-    *out = rates;
-    return NULL;
+    MISHAP_TRY(make_rates(per_second, out));
+    atomic_store(&(*out)->own, per_second);
+    if (mishap_system_random((*out)->secret, sizeof(*out)->secret))
+        return NULL;
+    mishap_http_rates_free(*out);
+    *out = NULL;
+    return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
+}
+
+mishap *mishap_http_rates_make_shared(int per_second, const uint64_t secret[2],
+                                      mishap_http_rates **out)
+{
+    *out = NULL;
+    if (per_second <= 0)
+        return NULL;
+    MISHAP_TRY(make_rates(per_second, out));
+    memcpy((*out)->secret, secret, sizeof(*out)->secret);
+    (*out)->leases = mishap_http_leases_make();
+    if ((*out)->leases)
+        return NULL;
+    mishap_http_rates_free(*out);
+    *out = NULL;
+    return mishap_out_of_memory();
 }
 
 void mishap_http_rates_free(mishap_http_rates *rates)
 {
-    if (rates)
-        mishap_shared_unmap(rates, sizeof *rates);
+    if (!rates)
+        return;
+    mishap_http_leases_free(rates->leases);
+    mishap_shared_unmap(rates, sizeof *rates);
+}
+
+/* -- several servers --------------------------------------------------------------------------- */
+
+/* A larger part begins empty: the servers that had it may just have used a second of it. */
+void mishap_http_rates_divide(mishap_http_rates *rates, int64_t part, int64_t now_ns)
+{
+    int64_t own = rates->per_second / 2 * part / MISHAP_HTTP_RATE_PARTS;
+    if (own > atomic_load(&rates->own))
+        atomic_store(&rates->least, now_ns + SECOND);
+    atomic_store(&rates->own, (int)own);
+}
+
+size_t mishap_http_rates_needs(mishap_http_rates *rates, mishap_http_need *needs, size_t most)
+{
+    return mishap_http_leases_needs(rates->leases, needs, most);
+}
+
+void mishap_http_rates_lease(mishap_http_rates *rates, uint32_t place, int64_t count,
+                             int64_t until_ns)
+{
+    mishap_http_leases_put(rates->leases, place, count, until_ns);
+}
+
+/* What was leased may be used a little later than it was counted. So less of it may be used at
+ * once: a second of it in all. A rate that is too low for that has longer intervals. */
+mishap_http_leased mishap_http_rates_leased(int per_second)
+{
+    enum { LAST = 5 }; /* of them make a second */
+    int64_t rate = per_second - per_second / 2, at_once = rate - (rate + LAST - 1) / LAST;
+    int64_t each = (SECOND + rate - 1) / rate;
+    if (at_once < 1) {
+        at_once = 1;
+        each += SECOND / LAST;
+    }
+    return (mishap_http_leased){ .each_ns = each,
+                                 .ahead_ns = each * at_once,
+                                 .last_ns = SECOND / LAST,
+                                 .most = rate > LAST ? rate / LAST : 1 };
 }
 
 /* -- checking ---------------------------------------------------------------------------------- */
@@ -66,9 +135,9 @@ static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
     return mishap_retry_after(m, (wait_ns + 999999) / 1000000);
 }
 
-static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_request *request)
+static size_t place_of(const mishap_http_rates *rates, const mishap_http_request *request)
 {
-    return &rates->words[mishap_http_caller_number(rates->secret, request) % WORDS];
+    return mishap_http_caller_number(rates->secret, request) % HTTP_RATE_PLACES;
 }
 
 /* Advance a word by `count` intervals. 0: done; otherwise nothing was changed, and this is how long
@@ -76,22 +145,48 @@ static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_req
  *
  * Relaxed order is enough: a word says nothing about other memory, and each change starts from the
  * latest value. */
-static int64_t take_from_bucket(const mishap_http_rates *rates, _Atomic uint64_t *word,
-                                int64_t count, int64_t now_ns)
+static int64_t take_from_bucket(mishap_http_rates *rates, size_t place, int64_t count,
+                                int64_t now_ns, bool *hurries)
 {
-    int64_t worth = count * rates->each;
+    _Atomic uint64_t *word = &rates->words[place];
+    int64_t own = atomic_load_explicit(&rates->own, memory_order_relaxed);
+    int64_t least = rates->leases
+                        ? atomic_load_explicit(&rates->least, memory_order_relaxed) - now_ns
+                        : 0;
+    if (own <= 0)
+        return SECOND;
+    /* Rounded up: never more than were promised. */
+    int64_t each = (SECOND + own - 1) / own, most = each * own, worth = count * each;
     uint64_t now = (uint64_t)now_ns, used = atomic_load_explicit(word, memory_order_relaxed), next;
     do {
         /* Differences stay right when the clock itself wraps around. */
         int64_t ahead = (int64_t)(used - now);
-        if (ahead < 0 || ahead > rates->ahead + ODD)
+        if (ahead < 0 || ahead > most + ODD)
             ahead = 0;
-        if (ahead + worth > rates->ahead)
-            return ahead + worth - rates->ahead;
+        if (least > 0 && ahead < least)
+            ahead = least;
+        if (ahead + worth > most)
+            return ahead + worth - most;
+        *hurries = ahead + worth > most / 2;
         next = now + (uint64_t)(ahead + worth);
     } while (!atomic_compare_exchange_weak_explicit(word, &used, next, memory_order_relaxed,
                                                     memory_order_relaxed));
     return 0;
+}
+
+/* The same, and of what was leased if the part of this server is used up. What is leased comes soon
+ * after a caller needs it. */
+static int64_t take_requests(mishap_http_rates *rates, size_t place, int64_t count, int64_t now_ns)
+{
+    bool hurries = true;
+    int64_t wait_ns = take_from_bucket(rates, place, count, now_ns, &hurries);
+    if (!rates->leases)
+        return wait_ns;
+    if (hurries)
+        mishap_http_leases_need(rates->leases, place, count);
+    if (!wait_ns || mishap_http_leases_take(rates->leases, place, count, now_ns))
+        return 0;
+    return wait_ns < LEASED_SOON ? wait_ns : LEASED_SOON;
 }
 
 mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
@@ -99,7 +194,7 @@ mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_requ
 {
     if (!rates)
         return NULL;
-    int64_t wait_ns = take_from_bucket(rates, word_of(rates, request), 1, now_ns);
+    int64_t wait_ns = take_requests(rates, place_of(rates, request), 1, now_ns);
     return wait_ns ? limited(rates, wait_ns) : NULL;
 }
 
@@ -121,12 +216,15 @@ mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_
 {
     if (!rates || count <= 1)
         return NULL;
-    _Atomic uint64_t *word = word_of(rates, request);
+    size_t place = place_of(rates, request);
     if (count > (size_t)rates->per_second)
         return too_large(rates, count);
-    int64_t wait_ns = take_from_bucket(rates, word, (int64_t)count - 1, now_ns);
+    int64_t wait_ns = take_requests(rates, place, (int64_t)count - 1, now_ns);
     if (!wait_ns)
         return NULL;
-    atomic_fetch_sub_explicit(word, (uint64_t)rates->each, memory_order_relaxed);
+    if (!rates->leases) { /* it may have been a leased one, which cannot be given back */
+        int64_t each = (SECOND + rates->per_second - 1) / rates->per_second;
+        atomic_fetch_sub_explicit(&rates->words[place], (uint64_t)each, memory_order_relaxed);
+    }
     return limited(rates, wait_ns);
 }

@@ -26,7 +26,7 @@
  *     metrics_read.c, metrics_table.c, metrics_text.c, metrics_processes.c
  *                    … as numbers; the table of all metrics; as text; what processes use, by role
  *     caller.c       the caller as a number
- *     rate.c         how often each caller may call
+ *     rate.c, lease.c  how often each caller may call
  *     share.c        how many streams each caller may have open
  *     files.c        connections against the limit of open files
  *     access.c       the log of requests
@@ -115,8 +115,8 @@ typedef struct mishap_http_settings {
     int write_ms;           /* how long a peer may read nothing of what is written to it */
     int idle_ms;            /* how long a connection may wait for its next request */
     int stop_ms;            /* how long to wait for requests in flight when told to stop … */
-    int drain_ms;           /* … and how long to go on accepting connections before that, so that
-                               load balancers notice */
+    int drain_ms;           /* … and how long to accept connections before, for load balancers */
+    struct mishap_http_rates *rates; /* of all servers of a cluster; NULL: `rate` is of this one */
 } mishap_http_settings;
 
 /* -- requests ---------------------------------------------------------------------------------- */

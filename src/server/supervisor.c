@@ -67,8 +67,11 @@ typedef struct supervisor {
  * loop has no socket. */
 static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control)
 {
-    const mishap_http_common common = { s->routes, s->metrics,         s->rates, s->bodies,
-                                        place,     s->stop_at_ns != 0, s->shared };
+    const mishap_http_common common = {
+        s->routes, s->metrics, s->settings->rates ? s->settings->rates : s->rates,
+        s->bodies, place,      s->stop_at_ns != 0,
+        s->shared
+    };
     sigset_t none;
     for (int i = 0; i < s->slots; i++)
         if (i != slot || s->stopping)
@@ -514,7 +517,7 @@ static mishap *open_all(supervisor *s)
     if (!failure)
         failure = mishap_http_metrics_make(s->routes, &settings->counted, &s->metrics);
     if (!failure)
-        failure = mishap_http_rates_make(settings->rate, &s->rates);
+        failure = settings->rates ? NULL : mishap_http_rates_make(settings->rate, &s->rates);
     if (!failure)
         failure = mishap_http_bodies_make(settings->bodies_limit, MOST_PROCESSES, &s->bodies);
     if (!failure)

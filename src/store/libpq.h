@@ -17,6 +17,11 @@ typedef struct pq_option {
 
 enum {
     PQ_CONNECTION_OK = 0,
+    PQ_CONNECTION_BAD = 1,
+    PQ_POLLING_FAILED = 0,
+    PQ_POLLING_READING = 1,
+    PQ_POLLING_WRITING = 2,
+    PQ_POLLING_OK = 3,
     PQ_COMMAND_OK = 1,
     PQ_TUPLES_OK = 2,
     PQ_COPY_OUT = 3,
@@ -31,8 +36,9 @@ enum {
 
 /* clang-format off */
 #define LIBPQ(FUNCTION)                                                                            \
-    FUNCTION(pq_connection *, PQconnectdbParams,                                                   \
+    FUNCTION(pq_connection *, PQconnectStartParams,                                                \
              (const char *const *keywords, const char *const *values, int expand_dbname))          \
+    FUNCTION(int, PQconnectPoll, (pq_connection *connection))                                      \
     FUNCTION(int, PQpingParams,                                                                    \
              (const char *const *keywords, const char *const *values, int expand_dbname))          \
     FUNCTION(void, PQfinish, (pq_connection *connection))                                          \

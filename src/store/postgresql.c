@@ -118,7 +118,10 @@ static void keep_failure(postgresql_store *store, const pq_result *result, store
 {
     mishap_free(store->failure);
     store->trouble = trouble;
-    store->stale = store->stale || trouble == STORE_STANDBY;
+    if (trouble == STORE_STANDBY) {
+        store->stale = true;
+        store->turn = store->host + 1;
+    }
     store->failure = trouble == STORE_FINE ? NULL
                                            : mishap_postgresql_failure(store, result, trouble);
 }
@@ -562,6 +565,8 @@ static mishap *confirm(mishap_store *base, store_trouble *trouble)
 static void close_store(mishap_store *base)
 {
     postgresql_store *store = (postgresql_store *)base;
+    if (store->survey.asked)
+        mishap_postgresql_end_survey(store);
     mishap_postgresql_disconnect(store);
     mishap_timelines_close(&store->timelines);
     mishap_free(store->failure);

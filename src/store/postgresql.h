@@ -21,6 +21,8 @@ enum {
     STORE_CALL_MARGIN_MS = 300, /* before the deadline of a call, so that the call can answer */
     STORE_BACKEND_BEGUN = 40,   /* bytes of the time at which a backend began */
     STORE_SETTINGS = 640,       /* bytes of the settings of a transaction through a pooler */
+    STORE_HOSTS = 2000,         /* bytes of a list of hosts */
+    STORE_KEYWORDS = 12,        /* of what libpq is told */
 };
 
 /* What is known of a statement. */
@@ -31,6 +33,15 @@ typedef struct postgresql_statement {
     /* The position of ?N among them, from 1 on; 0: not used. */
     unsigned char position[MISHAP_STORE_PLACES + 1];
 } postgresql_statement;
+
+/* A host that is being asked, and which one is next. */
+typedef struct postgresql_survey {
+    pq_connection *asked; /* NULL: none */
+    int wants;            /* of PQconnectPoll() */
+    bool sent;            /* it is connected, and the question was sent */
+    size_t next;
+    int64_t until_ms, due_ms;
+} postgresql_survey;
 
 /* A process of PostgreSQL: its number may be used again, but not with the same beginning. */
 typedef struct postgresql_backend {
@@ -50,11 +61,12 @@ typedef struct postgresql_store {
     bool standby; /* the server was a standby when it was connected to */
     bool stale;   /* another server may be better: connect again before the next query */
     bool pooled;  /* PgBouncer or the like is in between: a connection keeps no state */
-    bool refused; /* the server that was connected to is a primary that was replaced */
     size_t turn;  /* which host of the address is tried first */
+    size_t host;  /* the one that is connected, or was */
     postgresql_backend backend; /* of the connection */
     postgresql_backend left;    /* one that was left while it was working */
     store_timelines timelines;
+    postgresql_survey survey;
     bool begins;       /* a transaction whose BEGIN was not sent yet */
     int queued;        /* statements whose results were not read yet */
     char warning[200]; /* the first warning of PostgreSQL since this was cleared; "": none */
@@ -128,8 +140,50 @@ pq_result *mishap_postgresql_prepare(postgresql_store *store, const char *name, 
  */
 mishap *mishap_postgresql_meet(postgresql_store *store);
 
-/* A list of hosts or ports of an address, separated by commas, beginning with another one. */
-void mishap_postgresql_turn(const char *list, size_t turn, char *out, size_t size);
+/* The question about what a server is, and its answer: the system identifier and the timeline.
+ * False: it is no primary, or none of PostgreSQL. */
+extern const char mishap_postgresql_ask_peer[];
+bool mishap_postgresql_read_timeline(const pq_result *result, store_timeline *found);
+
+/* -- postgresql_connect.c ---------------------------------------------------------------------- */
+
+/* NOT_CONFIGURED: libpq cannot read the address, or not as it was meant. */
+mishap *mishap_postgresql_check_address(const postgresql_store *store);
+
+/* Connect to a server, and set the connection up. `again`: a connection was lost, and calls wait:
+ * then it takes three seconds at most, and after a query that was waited for in vain the rest of
+ * STORE_WHOLE_MS. */
+mishap *mishap_postgresql_connect(postgresql_store *store, bool again);
+
+/* The hosts of an address. */
+typedef struct postgresql_hosts {
+    char host[STORE_HOSTS], hostaddr[STORE_HOSTS], port[STORE_HOSTS];
+    size_t count; /* 1: all that the address says is left to libpq */
+    int host_ms;  /* for each of them, as the address has it; 0: it does not say */
+    bool wants_primary, prefers_standby;
+} postgresql_hosts;
+
+void mishap_postgresql_read_hosts(const postgresql_store *store, postgresql_hosts *hosts);
+
+/* What libpq is told for one host. */
+typedef struct postgresql_options {
+    const char *keywords[STORE_KEYWORDS], *values[STORE_KEYWORDS];
+    size_t count;
+    char host[STORE_HOSTS], hostaddr[STORE_HOSTS], port[STORE_HOSTS];
+} postgresql_options;
+
+/* `wanted`: the attributes of the session; "": as the address has it. */
+void mishap_postgresql_set_options(const postgresql_store *store, const postgresql_hosts *hosts,
+                                   size_t number, const char *wanted, postgresql_options *options);
+
+/* -- postgresql_survey.c ----------------------------------------------------------------------- */
+
+/* Ask all hosts of an address that has several, and wait until each has answered or does not in
+ * time: the highest timeline is kept. */
+void mishap_postgresql_survey(postgresql_store *store);
+
+/* End a survey that is under way. */
+void mishap_postgresql_end_survey(postgresql_store *store);
 
 /* -- postgresql_open.c ------------------------------------------------------------------------- */
 
@@ -139,6 +193,9 @@ mishap *mishap_postgresql_open(mishap_store *store, const char *identity);
 mishap *mishap_postgresql_connect_again(postgresql_store *store);
 
 void mishap_postgresql_disconnect(postgresql_store *store);
+
+/* Set up a connection before it is used. */
+mishap *mishap_postgresql_set_up(postgresql_store *store);
 
 /* -- placeholders.c ---------------------------------------------------------------------------- */
 

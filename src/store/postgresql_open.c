@@ -1,4 +1,4 @@
-/* Connecting to PostgreSQL, the tables of a service and their identity. */
+/* Setting a connection to PostgreSQL up, the tables of a service and their identity. */
 #include "store/postgresql.h"
 
 #include <stdarg.h>
@@ -8,164 +8,7 @@
 
 #define pq mishap_libpq
 
-/* -- the address ------------------------------------------------------------------------------- */
-
-static const char *option(const pq_option *options, const char *keyword)
-{
-    for (; options->keyword; options++)
-        if (strcmp(options->keyword, keyword) == 0)
-            return options->value ? options->value : "";
-    return "";
-}
-
-/*
- * libpq reads an address from the left. If a password contains an unescaped @ or /, it ends early,
- * and the rest of it becomes the name of a host, a port or a database, which libpq and the server
- * repeat in their messages.
- */
-static bool escapes_its_password(const pq_option *options)
-{
-    const char *port = option(options, "port");
-    return strspn(port, "0123456789,") == strlen(port) && !strchr(option(options, "host"), '@') &&
-           !strchr(option(options, "dbname"), '@');
-}
-
-/* The error of libpq for an address that it cannot read contains parts of the address, so it is not
- * even noted. */
-static mishap *check_address(const postgresql_store *store)
-{
-    pq_option *options = pq.PQconninfoParse(store->address, NULL);
-    bool sound = options && escapes_its_password(options);
-    pq.PQconninfoFree(options);
-    return sound ? NULL
-                 : mishap_suggest(
-                       mishap_raise(NOT_CONFIGURED, "The store address is not valid."),
-                       "Give it as postgresql://USER@HOST:PORT/DATABASE, with : and the password "
-                       "after USER if there is one, and no parameters but those of libpq. In a "
-                       "user name or a password write @ as %40, / as %2F and : as %3A.");
-}
-
-/* Note the words of libpq for the operator, unless they contain a password. */
-static mishap *note_words(mishap *m, const postgresql_store *store, const char *words)
-{
-    static const char *const secret[] = { "password", "sslpassword" };
-    pq_option *options = pq.PQconninfoParse(store->address, NULL);
-    bool shown = options != NULL;
-    for (size_t i = 0; options && i < sizeof secret / sizeof *secret; i++) {
-        const char *value = option(options, secret[i]);
-        shown = shown && (!*value || !strstr(words, value));
-    }
-    pq.PQconninfoFree(options);
-    return mishap_note(m, "postgresql", shown ? words : "[REDACTED]");
-}
-
-/* -- connecting -------------------------------------------------------------------------------- */
-
-enum { KEYWORDS = 11, LONGEST_LIST = 2000 };
-
-/* What libpq is told. */
-typedef struct postgresql_options {
-    const char *keywords[KEYWORDS], *values[KEYWORDS];
-    /* The hosts of the address in another order, if it has several. */
-    char host[LONGEST_LIST], hostaddr[LONGEST_LIST], port[LONGEST_LIST];
-} postgresql_options;
-
-/* The hosts, beginning with that whose turn it is. The number of hosts. */
-static size_t turn_hosts(const postgresql_store *store, postgresql_options *o)
-{
-    pq_option *found = pq.PQconninfoParse(store->address, NULL);
-    const char *host = found ? option(found, "host") : "";
-    const char *hostaddr = found ? option(found, "hostaddr") : "";
-    const char *port = found ? option(found, "port") : "";
-    size_t count = 1;
-    for (const char *c = *host ? host : hostaddr; *c; c++)
-        count += *c == ',';
-    if (strlen(host) >= LONGEST_LIST || strlen(hostaddr) >= LONGEST_LIST ||
-        strlen(port) >= LONGEST_LIST)
-        count = 1;
-    if (count > 1) {
-        mishap_postgresql_turn(host, store->turn, o->host, LONGEST_LIST);
-        mishap_postgresql_turn(hostaddr, store->turn, o->hostaddr, LONGEST_LIST);
-        mishap_postgresql_turn(port, store->turn, o->port, LONGEST_LIST);
-    }
-    pq.PQconninfoFree(found);
-    return count;
-}
-
-static void set_option(postgresql_options *o, size_t *count, const char *keyword, const char *value)
-{
-    if (keyword && !*value)
-        return;
-    o->keywords[*count] = keyword;
-    o->values[(*count)++] = value;
-}
-
-/* The options of the address override those that come before it. An option that is empty is left
- * out. The number of hosts of the address. */
-static size_t set_options(const postgresql_store *store, bool again, postgresql_options *o)
-{
-    size_t count = 0;
-    o->host[0] = o->hostaddr[0] = o->port[0] = '\0';
-    size_t hosts = turn_hosts(store, o);
-    set_option(o, &count, "connect_timeout", again ? "2" : "5");
-    set_option(o, &count, "fallback_application_name", "mishap");
-    set_option(o, &count, "tcp_user_timeout", "10000");
-    set_option(o, &count, "keepalives_idle", "30");
-    set_option(o, &count, "dbname", store->address);
-    set_option(o, &count, "client_encoding", "UTF8");
-    set_option(o, &count, "host", o->host);
-    set_option(o, &count, "hostaddr", o->hostaddr);
-    set_option(o, &count, "port", o->port);
-    set_option(o, &count, NULL, NULL);
-    return hosts;
-}
-
-/* A server can be reached and does not take the connection. Does a server take one that need not
- * change anything? Then the address asks for a primary, and there is none. */
-static bool lacks_a_primary(const postgresql_store *store, const postgresql_options *o)
-{
-    const char *keywords[KEYWORDS + 1], *values[KEYWORDS + 1];
-    size_t count = 0;
-    pq_option *found = pq.PQconninfoParse(store->address, NULL);
-    const char *wanted = found ? option(found, "target_session_attrs") : "";
-    bool wants = strcmp(wanted, "read-write") == 0 || strcmp(wanted, "primary") == 0;
-    pq.PQconninfoFree(found);
-    if (!wants)
-        return false;
-    for (; o->keywords[count]; count++) {
-        keywords[count] = o->keywords[count];
-        values[count] = o->values[count];
-    }
-    keywords[count] = "target_session_attrs";
-    values[count++] = "any";
-    keywords[count] = values[count] = NULL;
-    pq_connection *any = pq.PQconnectdbParams(keywords, values, 1);
-    bool lacks = any && pq.PQstatus(any) == PQ_CONNECTION_OK;
-    pq.PQfinish(any);
-    return lacks;
-}
-
-/* Whether the server can be reached at all decides what the operator should do. The words of libpq
- * are a failure of their own: then a person at a terminal is told where the log is. */
-static mishap *not_connected(const postgresql_store *store, const postgresql_options *o,
-                             bool reachable)
-{
-    mishap *m;
-    if (reachable && lacks_a_primary(store, o))
-        m = mishap_suggest(mishap_raise(UNAVAILABLE, "No PostgreSQL of the address takes changes."),
-                           "Promote a standby, or wait until one is promoted.");
-    else if (reachable)
-        m = mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "PostgreSQL refuses the connection to the store."),
-            "Check the user, the password and the database in the store address, "
-            "that the database exists, and that its server allows more connections.");
-    else
-        m = mishap_suggest(
-            mishap_raise(UNAVAILABLE, "The PostgreSQL server of the store cannot be reached."),
-            "Check that it runs, and the host and the port in the store address.");
-    return mishap_because(m, note_words(mishap_raise(INTERNAL_ERROR, "libpq has no connection."),
-                                        store, pq.PQerrorMessage(store->connection)));
-}
+/* -- the connection --------------------------------------------------------------------------- */
 
 /*
  * Keep the first warning. A warning at a commit says that the change is less safe than it should
@@ -286,7 +129,7 @@ static mishap *set_settings(postgresql_store *store)
 }
 
 /* Set up a connection before it is used. */
-static mishap *set_up(postgresql_store *store)
+mishap *mishap_postgresql_set_up(postgresql_store *store)
 {
     const char *encoding = pq.PQparameterStatus(store->connection, "server_encoding");
     pq.PQsetNoticeReceiver(store->connection, hear_notice, store);
@@ -298,44 +141,6 @@ static mishap *set_up(postgresql_store *store)
         return mishap_out_of_memory();
     mishap *failure = mishap_postgresql_meet(store);
     return failure ? failure : set_settings(store);
-}
-
-/* A server that was still starting may be ready by the time it is asked: then a second try
- * connects. Otherwise it refuses this connection. *hosts is how many the address has. */
-static mishap *connect_to_host(postgresql_store *store, bool again, size_t *hosts)
-{
-    postgresql_options options;
-    bool connected = false, reachable = true;
-    *hosts = set_options(store, again, &options);
-    for (int tries = 0; tries < 2 && !connected && reachable; tries++) {
-        mishap_postgresql_disconnect(store);
-        store->connection = pq.PQconnectdbParams(options.keywords, options.values, 1);
-        if (!store->connection)
-            return mishap_out_of_memory();
-        connected = pq.PQstatus(store->connection) == PQ_CONNECTION_OK;
-        reachable = connected || pq.PQpingParams(options.keywords, options.values, 1) == PQ_PING_OK;
-    }
-    mishap *failure = connected ? set_up(store) : not_connected(store, &options, reachable);
-    if (failure)
-        mishap_postgresql_disconnect(store);
-    return failure;
-}
-
-/* libpq takes the first host that answers. If that is a primary which was replaced, the next one
- * may be the right one. */
-static mishap *connect_to_server(postgresql_store *store, bool again)
-{
-    size_t hosts = 1;
-    mishap *failure = NULL;
-    for (size_t tries = 0; tries < hosts; tries++) {
-        mishap_free(failure);
-        store->refused = false;
-        failure = connect_to_host(store, again, &hosts);
-        if (!failure || !store->refused)
-            break;
-        store->turn++;
-    }
-    return failure;
 }
 
 /* -- the tables -------------------------------------------------------------------------------- */
@@ -455,7 +260,7 @@ static mishap *take_store(postgresql_store *store, const char *identity)
 
 static mishap *connect_to_store(postgresql_store *store, const char *identity)
 {
-    mishap *failure = connect_to_server(store, identity != NULL);
+    mishap *failure = mishap_postgresql_connect(store, identity != NULL);
     if (!failure && (failure = take_store(store, identity)))
         mishap_postgresql_disconnect(store);
     return failure;
@@ -479,7 +284,7 @@ static bool drop_schema(const char *address, const char *name)
     int64_t begun = mishap_store_now_ms();
     bool dropped = false, again = store != NULL;
     while (again) {
-        mishap *failure = connect_to_server(store, false);
+        mishap *failure = mishap_postgresql_connect(store, false);
         if (!failure)
             failure = run_for(store, NULL, 0, "DROP SCHEMA IF EXISTS \"%s\" CASCADE", name);
         dropped = !failure;
@@ -498,11 +303,13 @@ mishap *mishap_postgresql_open(mishap_store *base, const char *identity)
     postgresql_store *store = (postgresql_store *)base;
     mishap *failure = mishap_libpq_load();
     if (!failure)
-        failure = check_address(store);
+        failure = mishap_postgresql_check_address(store);
     if (!failure && mishap_rehearsal_page && *mishap_rehearsal_page->suffix &&
         !mishap_rehearsal_keep_schema(drop_schema, store->address, store->schema))
         return mishap_raise(NOT_CONFIGURED, "A test has too many stores.");
     mishap_timelines_open(&store->timelines, base->folder);
+    if (!failure && !identity)
+        mishap_postgresql_survey(store);
     return failure ? failure : connect_to_store(store, identity);
 }
 

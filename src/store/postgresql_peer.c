@@ -15,27 +15,39 @@
 enum { PEER_PID, PEER_STANDBY, PEER_CLUSTER, PEER_TIMELINE, PEER_BEGUN, PEER_COLUMNS };
 
 /* No function in it needs a right. A standby has no timeline of its own. */
-static const char ask_peer[] =
+const char mishap_postgresql_ask_peer[] =
     "SELECT pg_backend_pid(), pg_is_in_recovery(), system_identifier, CASE WHEN pg_is_in_recovery()"
     " THEN 0 ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint "
     "END,"
     " (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())) FROM pg_control_system()";
 
+static bool is_answer(const pq_result *result)
+{
+    return result && pq.PQresultStatus(result) == PQ_TUPLES_OK && pq.PQntuples(result) == 1 &&
+           pq.PQnfields(result) == PEER_COLUMNS;
+}
+
+bool mishap_postgresql_read_timeline(const pq_result *result, store_timeline *found)
+{
+    *found = (store_timeline){ 0 };
+    if (is_answer(result)) {
+        found->cluster = strtoull(pq.PQgetvalue(result, 0, PEER_CLUSTER), NULL, 10);
+        found->timeline = (uint32_t)strtoul(pq.PQgetvalue(result, 0, PEER_TIMELINE), NULL, 10);
+    }
+    return found->cluster && found->timeline;
+}
+
 /* What another server that speaks the protocol of PostgreSQL may lack of it is not known then:
  * nothing is refused. */
-static bool read_peer(postgresql_store *store, uint64_t *cluster, uint32_t *timeline)
+static bool read_peer(postgresql_store *store, store_timeline *found)
 {
-    pq_result *result = mishap_postgresql_run(store, ask_peer, mishap_postgresql_until(store));
-    bool answered = result && pq.PQresultStatus(result) == PQ_TUPLES_OK &&
-                    pq.PQntuples(result) == 1 && pq.PQnfields(result) == PEER_COLUMNS;
-    *cluster = 0;
-    *timeline = 0;
+    pq_result *result = mishap_postgresql_run(store, mishap_postgresql_ask_peer,
+                                              mishap_postgresql_until(store));
+    mishap_postgresql_read_timeline(result, found);
     store->standby = store->pooled = false;
     store->backend = (postgresql_backend){ 0 };
-    if (answered) {
+    if (is_answer(result)) {
         int pid = (int)strtol(pq.PQgetvalue(result, 0, PEER_PID), NULL, 10);
-        *cluster = strtoull(pq.PQgetvalue(result, 0, PEER_CLUSTER), NULL, 10);
-        *timeline = (uint32_t)strtoul(pq.PQgetvalue(result, 0, PEER_TIMELINE), NULL, 10);
         store->standby = *pq.PQgetvalue(result, 0, PEER_STANDBY) == 't';
         store->pooled = pid != pq.PQbackendPID(store->connection);
         store->backend.pid = pid;
@@ -53,7 +65,7 @@ static mishap *replaced(uint32_t timeline, uint32_t highest)
     return mishap_suggest(
         mishap_raise(UNAVAILABLE,
                      "The PostgreSQL server of the store has timeline %" PRIu32
-                     ", and this server has used timeline %" PRIu32 " of it.",
+                     ", and timeline %" PRIu32 " of it has been used.",
                      timeline, highest),
         "It is a primary that was replaced by another one. Stop it, and let it follow the new "
         "primary, for example with pg_rewind.");
@@ -81,34 +93,13 @@ static void end_left_backend(postgresql_store *store)
 
 mishap *mishap_postgresql_meet(postgresql_store *store)
 {
-    uint64_t cluster;
-    uint32_t timeline, highest = 0;
-    if (!read_peer(store, &cluster, &timeline))
+    store_timeline found;
+    uint32_t highest = 0;
+    if (!read_peer(store, &found))
         return mishap_postgresql_failure(store, NULL, STORE_LOST);
-    if (cluster && timeline &&
-        !mishap_timelines_admit(&store->timelines, cluster, timeline, &highest)) {
-        store->refused = true;
-        return replaced(timeline, highest);
-    }
+    if (found.cluster && found.timeline &&
+        !mishap_timelines_admit(&store->timelines, found.cluster, found.timeline, &highest))
+        return replaced(found.timeline, highest);
     end_left_backend(store);
     return store->connection ? NULL : mishap_postgresql_failure(store, NULL, STORE_LOST);
-}
-
-/* -- the hosts of an address ------------------------------------------------------------------- */
-
-static size_t items_of(const char *list)
-{
-    size_t count = 1;
-    for (; *list; list++)
-        count += *list == ',';
-    return count;
-}
-
-void mishap_postgresql_turn(const char *list, size_t turn, char *out, size_t size)
-{
-    const char *from = list;
-    for (size_t i = turn % items_of(list); i > 0; i--)
-        from = strchr(from, ',') + 1;
-    snprintf(out, size, "%s%s%.*s", from, from > list ? "," : "",
-             from > list ? (int)(from - list - 1) : 0, list);
 }

@@ -32,19 +32,19 @@ int64_t mishap_postgresql_until(const postgresql_store *store)
 
 /* Send what is left to be sent, and read, until there is a result. False: the time is over. If the
  * connection is lost, PQgetResult() says so without waiting. */
-static bool wait_for_result(const postgresql_store *store, int64_t until_ms)
+static bool wait_for_result(pq_connection *connection, int64_t until_ms)
 {
     for (;;) {
-        int unsent = pq.PQflush(store->connection);
-        if (unsent < 0 || !pq.PQisBusy(store->connection))
+        int unsent = pq.PQflush(connection);
+        if (unsent < 0 || !pq.PQisBusy(connection))
             return true;
-        struct pollfd socket = { .fd = pq.PQsocket(store->connection),
+        struct pollfd socket = { .fd = pq.PQsocket(connection),
                                  .events = (short)(POLLIN | (unsent ? POLLOUT : 0)) };
         int64_t left = until_ms - mishap_store_now_ms();
         if (left <= 0)
             return false;
         if (poll(&socket, 1, left > 60000 ? 60000 : (int)left) > 0 &&
-            !pq.PQconsumeInput(store->connection))
+            !pq.PQconsumeInput(connection))
             return true;
     }
 }
@@ -59,13 +59,14 @@ pq_result *mishap_postgresql_next(postgresql_store *store, int64_t until_ms)
 {
     if (!store->connection)
         return NULL;
-    if (wait_for_result(store, until_ms)) {
+    if (wait_for_result(store->connection, until_ms)) {
         pq_result *result = pq.PQgetResult(store->connection);
         if (is_copy(result)) /* COPY would wait for rows, or send them for ever */
             mishap_postgresql_disconnect(store);
         return result;
     }
     store->late = true;
+    store->turn = store->host + 1;
     store->left = store->pooled ? (postgresql_backend){ 0 } : store->backend;
     mishap_postgresql_disconnect(store);
     return NULL;

@@ -12,7 +12,9 @@
  *     postgresql.c       queries and transactions on a connection
  *     postgresql_send.c  statements that leave together
  *     postgresql_wait.c  waiting for answers, but not for ever
- *     postgresql_open.c  connecting, the tables and their identity
+ *     postgresql_connect.c  connecting to one of the hosts of an address, within a time
+ *     postgresql_open.c  setting a connection up, the tables and their identity
+ *     postgresql_survey.c  the timelines of all hosts of an address
  *     postgresql_peer.c  what is connected to: a primary that was replaced, a standby, a pooler
  *     timeline.c         the highest timelines that this server has seen
  *     placeholders.c     ?N as PostgreSQL has it
@@ -27,6 +29,7 @@
 
 #include "base/tally.h"
 #include "mishap/store.h"
+#include "store/timeline.h"
 
 enum {
     STORE_IDENTITY = 64,         /* bytes that an identity takes, at most */
@@ -127,6 +130,15 @@ int mishap_store_newest(const char *const *migrations);
  * the store. */
 mishap *mishap_store_open_kept(const char *address, const char *identity, const char *folder,
                                const mishap_store_schema *schema, mishap_store **out);
+
+/* -- postgresql_survey.c: of stores in PostgreSQL alone ---------------------------------------- */
+
+/* Call it often. It asks the hosts of the address for their timelines, every few seconds, and does
+ * not wait for them. */
+void mishap_store_survey(mishap_store *store);
+
+/* The timelines that are kept in the folder of the store. */
+store_timelines *mishap_store_timelines(mishap_store *store);
 
 /* -- address.c --------------------------------------------------------------------------------- */
 

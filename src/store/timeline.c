@@ -12,7 +12,6 @@ enum {
     CLUSTER_DIGITS = 20,
     TIMELINE_DIGITS = 10,
     RECORD = CLUSTER_DIGITS + 1 + TIMELINE_DIGITS + 1, /* a space, and the end of the line */
-    MOST_RECORDS = 1000,
 };
 
 void mishap_timelines_open(store_timelines *t, const char *folder)
@@ -74,7 +73,7 @@ static uint32_t find_record(store_timelines *t, uint64_t cluster)
 {
     off_t size = lseek(t->file, 0, SEEK_END);
     int64_t place = -1;
-    for (int64_t i = 0; i < MOST_RECORDS && i * RECORD < size; i++) {
+    for (int64_t i = 0; i < STORE_TIMELINES && i * RECORD < size; i++) {
         uint64_t found;
         uint32_t timeline;
         bool sound = read_record(t, i * RECORD, &found, &timeline);
@@ -87,6 +86,26 @@ static uint32_t find_record(store_timelines *t, uint64_t cluster)
     }
     t->at = place >= 0 ? place : size < 0 ? 0 : size / RECORD * RECORD;
     return 0;
+}
+
+size_t mishap_timelines_list(const store_timelines *t, store_timeline *out, size_t most)
+{
+    off_t size = t->file >= 0 ? lseek(t->file, 0, SEEK_END) : 0;
+    size_t count = 0;
+    for (int64_t i = 0; i < STORE_TIMELINES && i * RECORD < size && count < most; i++)
+        count += read_record(t, i * RECORD, &out[count].cluster, &out[count].timeline);
+    return count;
+}
+
+void mishap_timelines_learn(store_timelines *t, store_timeline told)
+{
+    int64_t at = t->at;
+    if (t->file < 0 || flock(t->file, LOCK_EX) != 0)
+        return;
+    if (told.cluster && find_record(t, told.cluster) < told.timeline)
+        write_record(t, t->at, told.cluster, told.timeline);
+    t->at = told.cluster == t->cluster ? t->at : at;
+    flock(t->file, LOCK_UN);
 }
 
 /* -- using a primary --------------------------------------------------------------------------- */

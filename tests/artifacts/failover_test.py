@@ -76,7 +76,7 @@ def a_primary_that_was_replaced_is_refused():
         path = genesis(FOLDER, **dict.fromkeys(ACCOUNTS, RICH))
         refused = run_program(PROGRAM, "serve", "--data", data, "--listen", "127.0.0.1:0", "--artifacts-store", pair.address("shop", pair.old),
                               "--artifacts-genesis", path)
-        expect(refused.status == 12 and b"has timeline 1, and this server has used timeline 2" in refused.out + refused.err, "it starts:", refused)
+        expect(refused.status == 12 and b"has timeline 1, and timeline 2 of it has been used" in refused.out + refused.err, "it starts:", refused)
 
 
 def end_connections(cluster):

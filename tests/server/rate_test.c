@@ -415,6 +415,155 @@ static void without_memory_it_still_refuses(void **state)
     mishap_http_rates_free(rates);
 }
 
+/* -- several servers ----------------------------------------------------------------------------
+ */
+
+enum { WHOLE = MISHAP_HTTP_RATE_PARTS };
+
+static mishap_http_rates *make_shared(int per_second)
+{
+    static const uint64_t secret[2] = { 1, 2 };
+    mishap_http_rates *rates;
+    assert_null(mishap_http_rates_make_shared(per_second, secret, &rates));
+    assert_non_null(rates);
+    return rates;
+}
+
+static void a_server_has_its_part_of_a_half_and_only_when_it_is_told(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make_shared(100);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    assert_int_equal(admitted(rates, &request, START, 100), 0);
+    mishap_http_rates_divide(rates, WHOLE, START);
+    assert_int_equal(admitted(rates, &request, START, 100), 0); /* others may just have used it */
+    assert_int_equal(admitted(rates, &request, START + SECOND / 2, 100), 25);
+    assert_int_equal(admitted(rates, &request, START + 3 * SECOND, 100), 50);
+    mishap_http_rates_divide(rates, WHOLE / 5, START + 3 * SECOND);
+    assert_int_equal(admitted(rates, &request, START + 3 * SECOND, 100), 0);
+    assert_int_equal(admitted(rates, &request, START + 9 * SECOND, 100), 10);
+    mishap_http_rates_divide(rates, 0, START + 9 * SECOND);
+    assert_int_equal(admitted(rates, &request, START + 19 * SECOND, 100), 0);
+    mishap_http_rates_free(rates);
+}
+
+static void what_was_leased_is_used_until_it_ends(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make_shared(100);
+    mishap_http_request request = from("192.0.2.1", NULL), other = from("192.0.2.2", NULL);
+    mishap_http_need needs[4];
+    mishap *m = mishap_http_rates_check(rates, &request, START);
+    assert_int_equal(mishap_told(m)->retry_after_ms, 100); /* a lease is on its way */
+    mishap_free(m);
+    assert_int_equal(admitted(rates, &request, START, 6), 0);
+    assert_int_equal(mishap_http_rates_needs(rates, needs, 4), 1);
+    assert_int_equal(needs[0].count, 7);
+    assert_int_equal(mishap_http_rates_needs(rates, needs + 1, 3), 0);
+    mishap_http_rates_lease(rates, needs[0].place, 5, START + SECOND / 5);
+    assert_int_equal(admitted(rates, &other, START, 10), 0);
+    assert_int_equal(admitted(rates, &request, START + SECOND / 10, 3), 3);
+    assert_null(mishap_http_rates_check_all(rates, &request, 2, START + SECOND / 10));
+    assert_int_equal(admitted(rates, &request, START + SECOND / 5 - 1000000, 9), 1);
+    mishap_http_rates_lease(rates, needs[0].place, 5, START + SECOND);
+    assert_int_equal(admitted(rates, &request, START + SECOND, 9), 0);
+    mishap_http_rates_free(rates);
+}
+
+static void needs_that_do_not_fit_in_are_told_the_next_time(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make_shared(100);
+    mishap_http_need needs[300];
+    char names[300][16];
+    size_t count = 0, more;
+    for (size_t i = 0; i < 300; i++) {
+        snprintf(names[i], sizeof names[i], "name-%zu", i);
+        mishap_http_request request = from("192.0.2.1", names[i]);
+        assert_int_equal(admitted(rates, &request, START, 2), 0);
+    }
+    while ((more = mishap_http_rates_needs(rates, needs, 7)) > 0)
+        for (size_t i = 0; i < more; i++)
+            count += needs[i].count;
+    assert_int_equal(count, 600);
+    mishap_http_rates_free(rates);
+}
+
+enum { SERVERS = 3, STEP_NS = 5000000, STEPS = 4000, MOST_SEEN = 100000 };
+
+/* The word of a caller in the database. */
+static int64_t lease_from(int64_t *word, const mishap_http_leased *leased, int64_t wanted,
+                          int64_t now)
+{
+    int64_t used = *word > now ? *word : now,
+            free = (now + leased->ahead_ns - used) / leased->each_ns;
+    int64_t granted = wanted < free ? wanted : free;
+    *word = used + granted * leased->each_ns;
+    return granted;
+}
+
+static void lease_all(mishap_http_rates **servers, size_t at, int per_second, int64_t *word,
+                      int64_t now)
+{
+    const mishap_http_leased leased = mishap_http_rates_leased(per_second);
+    mishap_http_need needs[4];
+    size_t count = mishap_http_rates_needs(servers[at], needs, 4);
+    for (size_t i = 0; i < count; i++) {
+        int64_t wanted = needs[i].count < leased.most ? needs[i].count : leased.most;
+        mishap_http_rates_lease(servers[at], needs[i].place, lease_from(word, &leased, wanted, now),
+                                now + leased.last_ns);
+    }
+}
+
+/* In no time more than a second and that time allow. */
+static void check_windows(const int64_t *seen, size_t count, int per_second)
+{
+    for (size_t from = 0; from < count; from += 1 + count / 500)
+        for (size_t to = from; to < count; to++)
+            assert_true((double)(to - from + 1) <=
+                        per_second * (1 + (double)(seen[to] - seen[from]) / SECOND) + 1e-6);
+}
+
+/* Parts move from server to server, and the load is uneven. */
+static void use_servers(int per_second, unsigned seed)
+{
+    static int64_t seen[MOST_SEEN];
+    mishap_http_rates *servers[SERVERS];
+    mishap_http_request request = from("192.0.2.1", NULL);
+    int64_t word = 0, now = START;
+    size_t count = 0;
+    srandom(seed);
+    for (size_t i = 0; i < SERVERS; i++)
+        servers[i] = make_shared(per_second);
+    for (int step = 0; step < STEPS; step++, now += STEP_NS) {
+        if (step % 700 == 0) {
+            size_t all = 1 + (size_t)(step / 700) % SERVERS; /* the first of them are alive */
+            for (size_t i = SERVERS; i-- > 0;)
+                mishap_http_rates_divide(servers[i], i < all ? WHOLE / (int64_t)all : 0, now);
+        }
+        for (size_t i = 0; i < SERVERS; i++) {
+            int tries = (step / 300 + (int)i) % 2 ? (int)(random() % (per_second / 20 + 2)) : 0;
+            for (; tries > 0 && count < MOST_SEEN; tries--)
+                if (admits(servers[i], &request, now))
+                    seen[count++] = now;
+            if (step % 20 == (int)i)
+                lease_all(servers, i, per_second, &word, now);
+        }
+    }
+    assert_true(count > 0);
+    check_windows(seen, count, per_second);
+    for (size_t i = 0; i < SERVERS; i++)
+        mishap_http_rates_free(servers[i]);
+}
+
+static void servers_together_never_give_more_than_they_promise(void **state)
+{
+    (void)state;
+    static const int rates[] = { 1, 2, 3, 5, 6, 7, 20, 100, 999 };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        use_servers(rates[i], (unsigned)i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +589,10 @@ int main(void)
         TEST(two_tables_put_callers_elsewhere),
         TEST(several_processes_share_one_limit),
         TEST(without_memory_it_still_refuses),
+        TEST(a_server_has_its_part_of_a_half_and_only_when_it_is_told),
+        TEST(what_was_leased_is_used_until_it_ends),
+        TEST(needs_that_do_not_fit_in_are_told_the_next_time),
+        TEST(servers_together_never_give_more_than_they_promise),
     };
     return RUN(tests);
 }

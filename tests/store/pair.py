@@ -5,11 +5,13 @@
         pair.primary.stop(signal.SIGKILL)
         pair.promote()               the standby is the primary now
         pair.old.start()             and the old one comes back
+        pair.rejoin()                or becomes the standby
 
 Each commit of the primary waits for the standby.
 """
 import os
 import shutil
+import signal
 import time
 import urllib.parse
 
@@ -40,7 +42,7 @@ class Standby(postgres.Cluster):
 class Pair:
     def __init__(self, **settings):
         self.primary = self.old = None
-        self.standby = None
+        self.standby = self.failed = None
         self.databases = 0
         try:
             self.primary = self.old = self.make_primary(**{**QUICK, **settings})
@@ -74,7 +76,24 @@ class Pair:
         """The standby is the primary, and waits for nobody."""
         self.standby.run("pg_ctl", "promote", "-D", self.standby.data, "-w", "-t", str(postgres.PATIENCE))
         self.wait_for("the standby takes no changes", self.standby, "SELECT pg_is_in_recovery()", "f")
-        self.primary, self.standby = self.standby, None
+        self.failed, self.primary, self.standby = self.primary, self.standby, None
+
+    def rejoin(self):
+        """The server that was the primary before becomes the standby, with a new copy of what the new primary has."""
+        failed = self.failed
+        failed.wake()
+        failed.stop(signal.SIGKILL)
+        shutil.rmtree(failed.data)
+        failed.run("pg_basebackup", "-D", failed.data, "-R", "--no-sync", "-c", "fast", "-d",
+                   "host=%s user=role dbname=postgres application_name=standby" % self.primary.folder)
+        settings = os.path.join(failed.data, "postgresql.auto.conf")
+        with open(settings, encoding="utf-8") as file:
+            lines = [line for line in file if "synchronous_standby_names" not in line]
+        with open(settings, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+        failed.start()
+        self.standby, self.failed = failed, None
+        self.be_synchronous()
 
     @staticmethod
     def host(*clusters):
@@ -91,7 +110,7 @@ class Pair:
         return "postgresql://role@/%s?host=%s&target_session_attrs=%s" % (database, self.host(*clusters), wants)
 
     def remove(self):
-        for one in {self.primary, self.old, self.standby} - {None}:
+        for one in {self.primary, self.old, self.standby, self.failed} - {None}:
             one.remove()
 
     def __enter__(self):

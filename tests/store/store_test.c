@@ -710,12 +710,12 @@ static void a_server_that_has_just_started_is_connected_to(void **state)
     (void)state;
     open_store();
     mishap_store_close(store);
-    connect_really = mishap_libpq.PQconnectdbParams;
-    mishap_libpq.PQconnectdbParams = connect_to_a_starting_server;
+    connect_really = mishap_libpq.PQconnectStartParams;
+    mishap_libpq.PQconnectStartParams = connect_to_a_starting_server;
     connections = 0;
     open_store();
     assert_int_equal(connections, 2);
-    mishap_libpq.PQconnectdbParams = connect_really;
+    mishap_libpq.PQconnectStartParams = connect_really;
 }
 
 /* Every dlopen() of this program. */

@@ -6,6 +6,7 @@
  *     process.c    the process `mishap-cluster`: the only one that talks to the database
  *     files.c      what it has read, as files in the folder `cluster` of the data folder
  *     notices.c    from the changes of this server to rows, and from rows of others to changes
+ *     rates.c      this server's part of the rate of each caller, and leases
  *     wake.c       … which a loop tells its clients at once
  *     inside.h     what these files share
  *
@@ -25,13 +26,16 @@ typedef struct mishap_cluster_plan {
     const mishap_cluster_engine *engine; /* NULL: the program has none */
     const char *program, *address, *data;
     int64_t keys_stale_ms;
+    int rate; /* requests a second for each caller; 0: no limit */
 } mishap_cluster_plan;
 
 /*
  * Before the server starts: read what it needs, once, and write it to files. *folder is where they
- * are. Every failure of opening a store, and of writing files: the server does not start.
+ * are. *rates: for all servers; NULL: there is no limit. Every failure of opening a store, and of
+ * writing files: the server does not start.
  */
-mishap *mishap_http_cluster_begin(const mishap_cluster_plan *plan, const char **folder);
+mishap *mishap_http_cluster_begin(const mishap_cluster_plan *plan, const char **folder,
+                                  mishap_http_rates **rates);
 
 /* In every process of the server: when the keys in the file were last known to be those of the
  * cluster (monotonic clock), and for how long they may be used. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/shared.h"
 #include "http/cluster/inside.h"
@@ -21,6 +22,25 @@ static mishap *check_plan(const mishap_cluster_plan *plan)
     return NULL;
 }
 
+/* A secret that only the servers of this cluster have. */
+static mishap *make_rates(mishap_cluster *cluster)
+{
+    cluster_own *own = &mishap_cluster_own;
+    unsigned char bytes[MISHAP_CLUSTER_SECRET];
+    uint64_t known[2], secret[2];
+    mishap *failure = own->plan.engine->secret(cluster, bytes);
+    if (failure)
+        return failure;
+    memcpy(known, bytes, sizeof known);
+    for (size_t i = 0; i < 2; i++)
+        secret[i] = mishap_hash(known, mishap_text_of(i ? "rates, 2" : "rates, 1"));
+    failure = mishap_http_rates_make_shared(own->plan.rate, secret, &own->rates);
+    explicit_bzero(bytes, sizeof bytes);
+    explicit_bzero(known, sizeof known);
+    explicit_bzero(secret, sizeof secret);
+    return failure;
+}
+
 /* What is needed before the first request: a database that is not there is better told now. */
 static mishap *read_once(void)
 {
@@ -28,16 +48,21 @@ static mishap *read_once(void)
     mishap_cluster *cluster = NULL;
     size_t odd = 0;
     own->version = -1;
-    mishap *failure = own->plan.engine->open(own->address, &cluster);
+    mishap *failure = own->plan.engine->open(own->address, own->plan.data, &cluster);
+    if (!failure)
+        failure = own->plan.engine->timelines(cluster); /* before a service opens its store */
     if (!failure)
         failure = mishap_cluster_write_secret(cluster);
     if (!failure)
         failure = mishap_cluster_write_keys(cluster, &own->version, &odd);
+    if (!failure)
+        failure = make_rates(cluster);
     own->plan.engine->close(cluster);
     return failure;
 }
 
-mishap *mishap_http_cluster_begin(const mishap_cluster_plan *plan, const char **folder)
+mishap *mishap_http_cluster_begin(const mishap_cluster_plan *plan, const char **folder,
+                                  mishap_http_rates **rates)
 {
     cluster_own *own = &mishap_cluster_own;
     char host[CLUSTER_NAME / 2] = "";
@@ -59,6 +84,7 @@ mishap *mishap_http_cluster_begin(const mishap_cluster_plan *plan, const char **
     failure = read_once();
     own->wanted = !failure;
     *folder = own->folder;
+    *rates = own->rates;
     return failure;
 }
 
@@ -110,6 +136,8 @@ static void dismiss_cluster(void *shared)
         mishap_http_child_dismiss(&child);
     if (own->page)
         mishap_shared_unmap(own->page, sizeof *own->page);
+    mishap_http_rates_free(own->rates);
+    own->rates = NULL;
     own->page = NULL;
     own->wanted = false;
     explicit_bzero(own->address, sizeof own->address);

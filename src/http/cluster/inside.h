@@ -22,8 +22,9 @@ typedef struct cluster_own {
     bool wanted;
     int parent; /* the supervisor */
     struct cluster_page *page;
-    mishap_news *news; /* the changes of this server */
-    int64_t version;   /* of the keys that were written last; -1: none were */
+    mishap_news *news;        /* the changes of this server */
+    mishap_http_rates *rates; /* NULL: there is no limit */
+    int64_t version;          /* of the keys that were written last; -1: none were */
 } cluster_own;
 extern cluster_own mishap_cluster_own;
 
@@ -47,6 +48,22 @@ void mishap_cluster_run(void);
 mishap *mishap_cluster_wake_open(mishap_http_server *server, void *shared, void **state);
 void mishap_cluster_wake_close(void *state);
 
+/* -- rates.c ----------------------------------------------------------------------------------- */
+
+typedef struct cluster_rates {
+    int64_t part; /* of this server, as the others know it; more than that is never used */
+    int64_t lease_due_ms;
+} cluster_rates;
+
+/* A process that begins has nothing: the part of the one before is still that one's. */
+void mishap_cluster_rates_begin(cluster_rates *rates);
+
+/* After a heartbeat: an equal part of the rate for each server. */
+mishap *mishap_cluster_rates_divide(cluster_rates *rates, mishap_cluster *cluster, int64_t id);
+
+/* Lease for the callers that need it, ten times a second. */
+mishap *mishap_cluster_rates_lease(cluster_rates *rates, mishap_cluster *cluster, int64_t now_ms);
+
 /* -- notices.c --------------------------------------------------------------------------------- */
 
 typedef struct cluster_notices cluster_notices;
@@ -61,8 +78,13 @@ mishap *mishap_cluster_notices_turn(cluster_notices *notices, mishap_cluster *cl
 /* True if something has changed at this server that was not sent yet. */
 bool mishap_cluster_notices_wait(const cluster_notices *notices);
 
-/* Tell the others that this server is alive, and find out which others there are. */
-mishap *mishap_cluster_notices_beat(cluster_notices *notices, mishap_cluster *cluster);
+/* Tell the others that this server is alive and has this part of rates, and find out which others
+ * there are. */
+mishap *mishap_cluster_notices_beat(cluster_notices *notices, mishap_cluster *cluster,
+                                    int64_t part);
+
+/* The number of this server. */
+int64_t mishap_cluster_notices_id(const cluster_notices *notices);
 
 /* Send the last ones, and leave. */
 mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *cluster);

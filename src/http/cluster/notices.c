@@ -264,13 +264,18 @@ static void judge_timeline(cluster_notices *n, const char *timeline)
     memcpy(n->timeline, timeline, sizeof n->timeline);
 }
 
-mishap *mishap_cluster_notices_beat(cluster_notices *n, mishap_cluster *cluster)
+int64_t mishap_cluster_notices_id(const cluster_notices *n)
+{
+    return n->id;
+}
+
+mishap *mishap_cluster_notices_beat(cluster_notices *n, mishap_cluster *cluster, int64_t part)
 {
     const mishap_cluster_engine *engine = mishap_cluster_own.plan.engine;
     char timeline[MISHAP_CLUSTER_TIMELINE + 1] = "";
     n->told_any = false;
     mishap *failure = engine->beat(cluster, n->id, mishap_text_of(mishap_cluster_own.name), n->last,
-                                   timeline);
+                                   part, timeline);
     if (failure)
         return failure;
     judge_timeline(n, timeline);

@@ -28,6 +28,7 @@ enum {
 struct work {
     mishap_cluster *cluster; /* NULL: it is not open */
     cluster_notices *notices;
+    cluster_rates rates;
     int64_t version; /* of the keys in the file */
     int64_t keys_due, all_due, beat_due, hear_due, changed;
     size_t odd;
@@ -100,18 +101,31 @@ static mishap *carry_notices(struct work *w)
     return failure;
 }
 
+/* What is done once a second. */
+static mishap *beat_and_share(struct work *w)
+{
+    MISHAP_TRY(mishap_cluster_notices_beat(w->notices, w->cluster, w->rates.part));
+    MISHAP_TRY(mishap_cluster_own.plan.engine->timelines(w->cluster));
+    return mishap_cluster_rates_divide(&w->rates, w->cluster,
+                                       mishap_cluster_notices_id(w->notices));
+}
+
 static mishap *do_what_is_due(struct work *w)
 {
     const cluster_own *own = &mishap_cluster_own;
     mishap *failure = NULL;
     if (!w->cluster)
-        failure = own->plan.engine->open(own->address, &w->cluster);
+        failure = own->plan.engine->open(own->address, own->plan.data, &w->cluster);
+    if (!failure)
+        own->plan.engine->survey(w->cluster);
     if (!failure && now_ms() >= w->keys_due)
         failure = look_at_keys(w, now_ms());
     if (!failure && now_ms() >= w->beat_due) {
-        failure = mishap_cluster_notices_beat(w->notices, w->cluster);
+        failure = beat_and_share(w);
         w->beat_due = now_ms() + BEAT_MS;
     }
+    if (!failure)
+        failure = mishap_cluster_rates_lease(&w->rates, w->cluster, now_ms());
     if (!failure && (now_ms() >= w->hear_due || mishap_cluster_notices_wait(w->notices)))
         failure = carry_notices(w);
     return failure;
@@ -129,6 +143,7 @@ static void close_after(struct work *w, const mishap *failure)
 void mishap_cluster_run(void)
 {
     struct work w = { .version = mishap_cluster_own.version };
+    mishap_cluster_rates_begin(&w.rates);
     w.notices = mishap_cluster_notices_make(mishap_cluster_own.news);
     while (!mishap_http_child_ends) {
         mishap *failure = w.notices ? do_what_is_due(&w) : mishap_out_of_memory();

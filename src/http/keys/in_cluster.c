@@ -62,7 +62,7 @@ static mishap *open_cluster(mishap_call *call, mishap_cluster **cluster)
             mishap_raise(NOT_CONFIGURED, "This program cannot use the keys of a cluster."),
             "Leave out --cluster; or set .cluster of its mishap_app, and link "
             "mishap-store.");
-    return call->app->cluster->open(mishap_string(call, "cluster"), cluster);
+    return call->app->cluster->open(mishap_string(call, "cluster"), NULL, cluster);
 }
 
 static mishap *already_exists(mishap_text name)

@@ -27,7 +27,8 @@ mishap *mishap_serve_read_cluster(mishap_call *call, mishap_http_settings *setti
                                        .program = served->app->name,
                                        .address = address,
                                        .data = served->setup.data,
-                                       .keys_stale_ms = mishap_integer(call, "keys_stale_ms") };
+                                       .keys_stale_ms = mishap_integer(call, "keys_stale_ms"),
+                                       .rate = (int)mishap_integer(call, "rate") };
     warn_of_file(call, served);
-    return mishap_http_cluster_begin(&plan, &settings->cluster);
+    return mishap_http_cluster_begin(&plan, &settings->cluster, &settings->rates);
 }
