@@ -13,6 +13,7 @@
 #include "pages/pages.h"
 #include "otlp/otlp.h"
 #include "task/commands/commands.h"
+#include "task/task.h"
 
 static bool has_route(const mishap_operation *operations)
 {
@@ -92,8 +93,10 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     if (has_tool(app->operations))
         mishap_http_extend(&mishap_mcp_over_http);
     mishap_http_extend(&mishap_otlp_over_http);
-    if (mishap_http_has_tasks(app->operations))
+    if (mishap_http_has_tasks(app->operations)) {
         mishap_http_extend(&mishap_tasks_over_http);
+        mishap_cli_detach = mishap_task_detach;
+    }
     mishap *broken = mishap_http_routes_declared(app);
     if (!broken)
         broken = mishap_http_headers_declared(app);

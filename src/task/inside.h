@@ -90,8 +90,8 @@ typedef struct tasks {
     mishap_runner *runner;
     mishap_task_rows *rows; /* NULL: not open, or they are another process's */
     unsigned char secret[MISHAP_TASK_SECRET];
-    char server[33]; /* the name of the data folder */
-    bool revived;    /* the rows that had not ended were read: there can be new ones */
+    char server[MISHAP_TASK_SERVER + 1]; /* the name of the data folder */
+    bool revived; /* the rows that had not ended were read: there can be new ones */
     int lock;
     int epoll, listener;
     task_conn *conns;
@@ -101,13 +101,13 @@ typedef struct tasks {
     mishap_turns turns;
     task_owner *owners[TASK_OWNERS];
     task_watch *watches;
-    bool news;        /* a task has another version, or has ended */
-    int64_t watch_ns; /* when a watch is due in any case */
-    bool changed;     /* a change is to be committed */
-    int64_t retry_ns; /* the store has failed: when to try again */
-    bool told;        /* … and standard error says so */
-    int64_t tick_ns, expire_ns;
-    bool ending; /* nothing more begins */
+    bool news;                            /* a task has another version, or has ended */
+    int64_t watch_ns;                     /* when a watch is due in any case */
+    bool changed;                         /* a change is to be committed */
+    int64_t retry_ns;                     /* the store has failed: when to try again */
+    bool told;                            /* … and standard error says so */
+    int64_t tick_ns, expire_ns, taken_ms; /* taken: when rows of commands were read last */
+    bool ending;                          /* nothing more begins */
 } tasks;
 
 /* -- life.c ------------------------------------------------------------------------------------ */
@@ -122,10 +122,6 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row);
 
 /* Begin as many as there are places for. */
 void mishap_tasks_schedule(tasks *t);
-
-/* A mark of the program's list of scopes: scopes are bits in a call, which mean others if the list
- * changes. */
-int64_t mishap_tasks_scopes_mark(const tasks *t);
 
 /* Its row says that it begins. */
 void mishap_tasks_hand(tasks *t, task *x);
@@ -197,6 +193,7 @@ void mishap_tasks_note(tasks *t, task *x);
 
 /* -- process.c --------------------------------------------------------------------------------- */
 
+void mishap_tasks_end(void); /* as if the supervisor had said so */
 void mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply);
 _Noreturn void mishap_task_process_run(const mishap_task_plan *plan, int keeper, int parent);
 

@@ -3,43 +3,11 @@
  * loop gets the id of a task, and a task begins. While the store fails, nothing of that happens: it
  * is tried again every second, and calls that should become tasks go on as calls.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include "base/hex.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "task/inside.h"
 
-enum { RETRY_MS = 1000, TICK_MS = 1000, EXPIRE_MS = 60000 };
-
-/* -- whose rows these are ---------------------------------------------------------------------- */
-
-/* A file of the data folder: its lock belongs to the one server that runs the tasks of the folder,
- * and it has the name by which that server knows its rows in a store that others use, too. */
-static bool take_folder(tasks *t)
-{
-    char path[4200];
-    unsigned char bytes[(sizeof t->server - 1) / 2];
-    const size_t digits = sizeof t->server - 1;
-    if ((size_t)snprintf(path, sizeof path, "%s/tasks", t->plan->served->setup.data) >= sizeof path)
-        return false;
-    if (t->lock < 0)
-        t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (t->lock < 0 || flock(t->lock, LOCK_EX | LOCK_NB) != 0)
-        return false;
-    if (pread(t->lock, t->server, digits, 0) == (ssize_t)digits &&
-        mishap_hex_read(t->server, bytes, sizeof bytes))
-        return true;
-    if (!mishap_system_random(bytes, sizeof bytes))
-        return false;
-    mishap_hex_write(t->server, bytes, sizeof bytes);
-    t->server[digits] = '\0';
-    return pwrite(t->lock, t->server, digits, 0) == (ssize_t)digits && fsync(t->lock) == 0;
-}
+enum { RETRY_MS = 1000, TICK_MS = 1000, EXPIRE_MS = 60000, LATE_MS = 60000 };
 
 static void revive(void *context, const mishap_task_row *row)
 {
@@ -74,29 +42,40 @@ static void store_works(tasks *t)
     t->retry_ns = 0;
 }
 
-void mishap_tasks_open_rows(tasks *t)
+/* False: it failed, and is tried again. */
+static bool open_store(tasks *t)
 {
     const struct mishap_task_engine *engine = t->plan->engine;
     mishap_task_rows *rows = NULL;
+    if (t->rows)
+        return true;
+    mishap *failure = engine->open(t->plan->address, t->plan->served->setup.data, &rows);
+    if (!failure)
+        failure = engine->secret(rows, t->secret);
+    if (failure) {
+        engine->close(rows);
+        mishap_tasks_store_failed(t, failure);
+        return false;
+    }
+    t->rows = rows;
+    return true;
+}
+
+void mishap_tasks_open_rows(tasks *t)
+{
+    const struct mishap_task_engine *engine = t->plan->engine;
     if (t->revived || mishap_clock_monotonic_ns() < t->retry_ns)
         return;
-    if (!take_folder(t)) { /* another server has it, perhaps the one that ends just now */
+    if (t->lock < 0)
+        mishap_free(mishap_task_folder_name(t->plan->served->setup.data, t->server, &t->lock));
+    if (t->lock < 0) { /* another process has it, perhaps one that ends just now */
         t->retry_ns = mishap_clock_monotonic_ns() + RETRY_MS * TASK_MS;
         return;
     }
-    mishap *failure = NULL;
-    if (!t->rows) {
-        failure = engine->open(t->plan->address, t->plan->served->setup.data, &rows);
-        if (!failure)
-            failure = engine->secret(rows, t->secret);
-        if (failure) {
-            engine->close(rows);
-            mishap_tasks_store_failed(t, failure);
-            return;
-        }
-        t->rows = rows;
-    }
-    failure = mishap_tasks_count(t);
+    if (!open_store(t))
+        return;
+    t->taken_ms = mishap_clock_now_ms();
+    mishap *failure = mishap_tasks_count(t);
     if (!failure)
         failure = engine->find(t->rows, MISHAP_TASK_UNFINISHED, mishap_text_of(t->server), 0,
                                revive, t);
@@ -131,7 +110,7 @@ static mishap_task_change change_of(const tasks *t, const task *x)
                  .attempts = x->attempts,
                  .made_ms = x->made_ms,
                  .changed_ms = x->changed_ms,
-                 .scopes = mishap_tasks_scopes_mark(t) },
+                 .scopes = mishap_task_scopes_mark(t->plan->served->app) },
     };
     if (!x->secret)
         change.row.call = mishap_buffer_text(&x->call);
@@ -239,9 +218,58 @@ static mishap *expire(tasks *t, int64_t now)
     if (now < t->expire_ns)
         return NULL;
     t->expire_ns = now + EXPIRE_MS * TASK_MS;
+    if (t->plan->detached) /* a server with this folder may keep its own for longer */
+        change.row.owner = (mishap_text)MISHAP_TEXT(MISHAP_TASK_BY_COMMAND);
     change.row.changed_ms = mishap_clock_now_ms() - t->plan->keep_ms;
     MISHAP_TRY(t->plan->engine->apply(t->rows, &change, 1));
     return mishap_tasks_count(t);
+}
+
+/* A command stores its task itself. One that was made by a clock that was a little behind is found,
+ * too. */
+static mishap *take_detached(tasks *t)
+{
+    int64_t since_ms = t->taken_ms - LATE_MS;
+    t->taken_ms = mishap_clock_now_ms();
+    return t->plan->engine->find(t->rows, MISHAP_TASK_DETACHED, mishap_text_of(t->server), since_ms,
+                                 revive, t);
+}
+
+static void find_any(void *context, const mishap_task_row *row)
+{
+    bool *any = context;
+    (void)row;
+    *any = true;
+}
+
+/* Without a server: this process ends when there is nothing left to do. While another one has the
+ * data folder, it waits, since that one may die. */
+static mishap *look_for_rest(tasks *t)
+{
+    bool any = t->first != NULL;
+    if (!any)
+        MISHAP_TRY(t->plan->engine->find(t->rows, MISHAP_TASK_DETACHED, mishap_text_of(t->server),
+                                         0, find_any, &any));
+    if (!any)
+        mishap_tasks_end();
+    return NULL;
+}
+
+static mishap *look_at_rows(tasks *t, int64_t now)
+{
+    MISHAP_TRY(look_for_cancelled(t));
+    MISHAP_TRY(take_detached(t));
+    if (t->plan->detached)
+        MISHAP_TRY(look_for_rest(t));
+    return expire(t, now);
+}
+
+/* Another process has the folder. The name of the folder is known by now. */
+static void stand_by(tasks *t)
+{
+    mishap *failure = t->server[0] && open_store(t) ? look_for_rest(t) : NULL;
+    if (failure)
+        mishap_tasks_store_failed(t, failure);
 }
 
 void mishap_tasks_tick(tasks *t, int64_t now)
@@ -250,13 +278,13 @@ void mishap_tasks_tick(tasks *t, int64_t now)
         return;
     t->tick_ns = now + TICK_MS * TASK_MS;
     mishap_tasks_open_rows(t);
-    if (!t->rows || now < t->retry_ns)
+    if (!t->revived && t->plan->detached)
+        stand_by(t);
+    if (!t->rows || !t->revived || now < t->retry_ns)
         return;
     if (t->retry_ns)
         t->expire_ns = 0; /* a change, which shows whether the store works again */
-    mishap *failure = look_for_cancelled(t);
-    if (!failure)
-        failure = expire(t, now);
+    mishap *failure = look_at_rows(t, now);
     if (failure)
         mishap_tasks_store_failed(t, failure);
     else if (t->retry_ns)

@@ -258,10 +258,10 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     mishap_buffer_release(&hidden);
 }
 
-int64_t mishap_tasks_scopes_mark(const tasks *t)
+int64_t mishap_task_scopes_mark(const mishap_app *app)
 {
     uint64_t mark = 0;
-    for (const mishap_scope *scope = t->plan->served->app->scopes; scope && scope->name; scope++) {
+    for (const mishap_scope *scope = app->scopes; scope && scope->name; scope++) {
         mark = mishap_hash((const uint64_t[2]){ mark, 7 }, mishap_text_of(scope->name));
         if (scope->implies)
             mark = mishap_hash((const uint64_t[2]){ mark, 8 }, mishap_text_of(scope->implies));
@@ -362,17 +362,22 @@ static void refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
 }
 
 /* Headers may be secret, too. */
-static bool has_secret(const mishap_operation *operation)
+bool mishap_task_has_secret(const mishap_operation *operation)
 {
     return mishap_params_have_secret(operation->params) || operation->headers;
+}
+
+bool mishap_task_may_repeat(const mishap_operation *operation)
+{
+    return !mishap_task_has_secret(operation) &&
+           (operation->idempotent || mishap_operation_danger(operation) == MISHAP_SAFE);
 }
 
 static void describe(task *x, const mishap_operation *operation)
 {
     x->operation = operation;
-    x->secret = has_secret(operation);
-    x->again = !x->secret &&
-               (operation->idempotent || mishap_operation_danger(operation) == MISHAP_SAFE);
+    x->secret = mishap_task_has_secret(operation);
+    x->again = mishap_task_may_repeat(operation);
 }
 
 static const mishap_operation *operation_of(const tasks *t, mishap_text call)
@@ -399,7 +404,8 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
     }
     task_owner *owner = mishap_tasks_owner_of(t, asked->owner);
     mishap *failure = owner ? mishap_tasks_owner_check(
-                                  t, owner, has_secret(operation) ? 0 : asked->call.length)
+                                  t, owner,
+                                  mishap_task_has_secret(operation) ? 0 : asked->call.length)
                             : mishap_out_of_memory();
     if (!failure && !(x = task_make(t, owner)))
         failure = mishap_out_of_memory();
@@ -450,7 +456,7 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     x->changed_ms = row->changed_ms;
     x->attempts = row->attempts;
     x->cancel = row->cancel;
-    x->older = row->scopes != mishap_tasks_scopes_mark(t);
+    x->older = row->scopes != mishap_task_scopes_mark(t->plan->served->app);
     x->due_ns = INT64_MAX;
     x->stored = true;
     mishap_tasks_remember(t, x);

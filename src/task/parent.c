@@ -23,6 +23,7 @@ static struct {
     pid_t pid;                    /* 0: none runs */
     int kept;                     /* its connection to the keeper */
     int64_t begun_ns, start_at_ns;
+    bool done;
 } process;
 
 static void start_process(void)
@@ -33,6 +34,7 @@ static void start_process(void)
     process.kept = -1;
     process.begun_ns = mishap_clock_monotonic_ns();
     process.start_at_ns = process.begun_ns + AGAIN_NS;
+    process.done = false;
     process.pid = 0;
     if (!mishap_keeper_connect(keeper, &own, &process.kept))
         return;
@@ -69,11 +71,24 @@ bool mishap_task_process_ended(int pid, int status)
     int64_t now = mishap_clock_monotonic_ns();
     mishap_keeper_disconnect(&process.plan->served->keeper, process.kept);
     process.pid = 0;
+    process.done = process.plan->detached && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (process.done)
+        return true;
     process.start_at_ns = now - process.begun_ns < SOUND_START_NS ? now + AGAIN_NS : now;
     mishap_log_say("%s: the process that runs tasks has ended; another takes its place\n",
                    process.plan->served->app->name);
     mishap_task_process_look();
     return true;
+}
+
+int mishap_task_process_pid(void)
+{
+    return process.pid;
+}
+
+bool mishap_task_process_is_done(void)
+{
+    return process.done;
 }
 
 void mishap_task_process_look(void)

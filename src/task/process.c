@@ -29,6 +29,11 @@ static void on_end(int number)
     asked_to_end = 1;
 }
 
+void mishap_tasks_end(void)
+{
+    asked_to_end = 1;
+}
+
 /* -- connections ------------------------------------------------------------------------------- */
 
 static void drop_conn(tasks *t, task_conn *c)

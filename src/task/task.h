@@ -17,6 +17,8 @@
  *     watch.c    … and is followed until its end
  *     process.c  the process: its connections and its clock
  *     parent.c   … and the supervisor, which starts it again
+ *     detach.c   calls of commands that go on after the command, and a supervisor for them alone
+ *     folder.c   the name of a data folder, and who runs its tasks
  *     store/     rows in a store (src/store): an engine, in the library of stores
  *
  * What becomes of a task when a process dies:
@@ -87,7 +89,8 @@ typedef enum mishap_task_change_kind {
     MISHAP_TASK_END,    /* `key` has ended: state, outcome, changed_ms. Only the first end counts */
     MISHAP_TASK_CANCEL, /* `key` is to be cancelled, by its server */
     MISHAP_TASK_REMOVE, /* `key` is forgotten, if it has ended */
-    MISHAP_TASK_EXPIRE, /* … and all that have ended before changed_ms */
+    MISHAP_TASK_EXPIRE, /* … and all that have ended before changed_ms; of one owner, if it has text
+                         */
     MISHAP_TASK_CHANGES,
 } mishap_task_change_kind;
 
@@ -100,6 +103,7 @@ typedef enum mishap_task_find {
     MISHAP_TASK_ONE,        /* whose key is `text` */
     MISHAP_TASK_UNFINISHED, /* of the server `text`, the oldest first */
     MISHAP_TASK_CANCELLING, /* … those that are to be cancelled */
+    MISHAP_TASK_DETACHED,   /* … of commands, made since `number` */
     MISHAP_TASK_NEWEST,     /* `number` of them, the newest first; without call and outcome */
     MISHAP_TASK_FINDS,
 } mishap_task_find;
@@ -177,6 +181,7 @@ typedef struct mishap_task_plan {
     size_t most_bytes;   /* … and bytes of their calls and answers */
     int64_t keep_ms;     /* how long a task is kept after its end */
     int stop_ms;         /* how long tasks may take when the server stops */
+    bool detached;       /* there is no server: the process ends when no task is left */
 } mishap_task_plan;
 
 /* Start the process. The plan and its text must live as long as the server. */
@@ -184,6 +189,35 @@ mishap *mishap_task_process_start(const mishap_task_plan *plan);
 bool mishap_task_process_ended(int pid, int status);
 void mishap_task_process_look(void);
 void mishap_task_process_end(void);
+int mishap_task_process_pid(void);      /* 0: none runs */
+bool mishap_task_process_is_done(void); /* it has ended since no task is left */
+
+/* -- a data folder ----------------------------------------------------------------------------- */
+
+enum { MISHAP_TASK_SERVER = 32 };
+
+/* The name by which the rows of a data folder are known in a store that others use, too; made when
+ * it is first asked for. `*lock` belongs to the one process that runs its tasks; -1: another one
+ * has it. `lock` NULL: it is not wanted. */
+mishap *mishap_task_folder_name(const char *folder, char name[MISHAP_TASK_SERVER + 1], int *lock);
+
+/* -- commands ---------------------------------------------------------------------------------- */
+
+/* The owner of tasks that commands make. No caller of a server is it. */
+#define MISHAP_TASK_BY_COMMAND "+command"
+
+/* Store a call as a task, in a store or (NULL) in the data folder (NULL: the usual one), and see to
+ * it that it runs: in a server with that folder, or in a process that outlives this one. Writes
+ * what `tasks show` says of it. */
+mishap *mishap_task_detach(mishap_call *call, const char *folder, const char *store,
+                           mishap_buffer *answer);
+
+/* A task of the operation may run again; its call is not stored. */
+bool mishap_task_may_repeat(const mishap_operation *operation);
+bool mishap_task_has_secret(const mishap_operation *operation);
+
+/* A mark of a list of scopes: scopes are bits in a call, which mean others if the list changes. */
+int64_t mishap_task_scopes_mark(const mishap_app *app);
 
 /* -- a loop ------------------------------------------------------------------------------------ */
 

@@ -82,7 +82,7 @@ mcp/gateway/http   base mishap server mcp/wire mcp/transport mcp/gateway
 pages              base mishap dialect server
 operator           base mishap incident operation index
 otlp               base mishap client incident worker/serving server
-program            base mishap dialect call index operation task/commands cli/run http/keys http/serve mcp/transport mcp/transport/http pages operator otlp
+program            base mishap dialect call index operation task task/commands cli/words cli/run http/keys http/serve mcp/transport mcp/transport/http pages operator otlp
 """
 
 # The same for services/, without the engine, which is a program of its own. "." has what services share: beside, stock, waiting.

@@ -132,9 +132,9 @@ def an_owner_without_the_scope_cancels_and_reads_nothing():
             file.write(text.replace("call,work:do", "call"))
         os.rename(os.path.join(data, "keys.new"), os.path.join(data, "keys"))
         wait_until(lambda: found.say("tools/call", {"name": "scoped", "arguments": {}}, fields=fields)[0] == 403, "the key has its scope")
-        told = found.result("tasks/get", {"taskId": runs}, fields=fields)
-        equal((told["status"], "statusMessage" in told), ("working", False), "its state needs no scope")
-        error = found.error("tasks/get", {"taskId": done}, fields=fields)[1]
+        wait_until(lambda: "statusMessage" not in found.result("tasks/get", {"taskId": runs}, fields=fields), "progress needs the scope")
+        equal(found.result("tasks/get", {"taskId": runs}, fields=fields)["status"], "working", "its state needs no scope")
+        error = wait_until(lambda: found.say("tasks/get", {"taskId": done}, fields=fields)[1].get("error"), "the result needs the scope")
         equal((error["code"], "structuredContent" in json.dumps(error)), (-32600, False), "the result does")
         equal(found.result("tasks/cancel", {"taskId": runs}, fields=fields)["resultType"], "complete", "it is cancelled")
         equal(found.ended(runs, fields)["status"], "cancelled", "its end")

@@ -9,7 +9,6 @@
 #include "cli/run/run.h"
 #include "cli/screen/terminal.h"
 #include "incident/incident.h"
-#include "operation/caller.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 #include "worker/wire/packets.h"
@@ -354,57 +353,13 @@ static int time_to_report(const mishap_cli *cli)
     return foreign ? BESIDE_MS + mishap_foreign_grace_ms(foreign) : 0;
 }
 
-/* A user who can read the data folder could do anything anyway. But where there are keys, no
- * command acts for a caller by mistake. */
-static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
-{
-    char folder[4096];
-    const char *data = cli->setup.data;
-    if (!mishap_caller_may_name(call->operation))
-        return NULL;
-    if (!data && mishap_data_folder(cli->app->name, folder, sizeof folder))
-        data = folder;
-    mishap *failure = mishap_caller_check_flag(cli->caller, data);
-    if (!failure)
-        mishap_call_set_caller(call, NULL, mishap_text_of(cli->caller),
-                               mishap_caller_keys_of(data) == MISHAP_CALLER_KEYS_UNUSED,
-                               MISHAP_SCOPES_ALL);
-    return failure;
-}
-
-static mishap *begin_call(mishap_cli *cli, mishap_text arguments, mishap_call **call)
-{
-    cli->arguments = arguments;
-    mishap *failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, call);
-    if (!failure)
-        cli->secrets = mishap_call_secrets(*call); /* later the call belongs to the handler */
-    return failure;
-}
-
-/* What a call knows of the command that makes it. */
-static void tell_call(mishap_cli *cli, mishap_call *call)
-{
-    call->boundary = MISHAP_BY_COMMAND;
-    call->request_id = mishap_text_of(cli->request_id);
-    call->to_operator = mishap_incident_line;
-    call->verbose = cli->verbose;
-    call->columns = isatty(cli->out) ? mishap_cli_terminal_width(cli->out) : 0;
-    call->read_data = cli->read_data;
-    call->read_log = cli->read_log;
-    call->timeout_ms = cli->timeout_given;
-    call->upload = cli->has_upload ? &cli->upload : NULL;
-    call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
-}
-
 static int run_operation(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
     mishap_buffer shown = { 0 };
-    answer.failure = begin_call(cli, arguments, &call);
-    if (!answer.failure)
-        answer.failure = set_caller(cli, call);
+    answer.failure = mishap_cli_begin_call(cli, arguments, &call);
     if (!answer.failure && cli->has_upload)
         answer.failure = mishap_upload_check(&cli->upload, cli->operation);
     if (!answer.failure)
@@ -417,7 +372,7 @@ static int run_operation(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;
     if (ready) {
-        tell_call(cli, call);
+        mishap_cli_tell_call(cli, call);
         mishap_cli_bytes_use(cli, call);
         if (!cli->operation->resident)
             mishap_cli_live_use(cli, call);
@@ -496,8 +451,9 @@ static int run_command(mishap_cli *cli, size_t used)
                                                 &object);
     if (failure)
         mishap_cli_claim_answer();
-    int status = failure ? tell_failure(cli, failure)
-                         : run_operation(cli, mishap_buffer_text(&object));
+    int status = failure       ? tell_failure(cli, failure)
+                 : cli->detach ? mishap_cli_run_detached(cli, mishap_buffer_text(&object))
+                               : run_operation(cli, mishap_buffer_text(&object));
     if (cli->setup.data)
         mishap_service_use(NULL); /* its memory ends with this run */
     mishap_buffer_release(&object);

@@ -9,6 +9,7 @@
  * Arrows between them point up in this list, from a folder to those above it (tests/house).
  *
  *     main.c     from argv to an exit code           answer.c  the envelope, or text for a person
+ *     calls.c    the call of a command, and one that goes on after the command
  *     capture.c  what a handler writes by itself     bytes.c   bodies and answers that are bytes
  *     watch.c    timeout and signals                 live.c    when progress is drawn, and the log
  *     leave.c    a handler that calls exit()         remote.c  a running server answers
@@ -37,6 +38,17 @@ bool mishap_cli_captured(mishap_buffer *buffer, const mishap_secrets *secrets);
 /* The same as a JSON string, for the warnings of an answer that another thread than main()
  * gives. */
 bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
+
+/* -- calls.c ----------------------------------------------------------------------------------- */
+
+/* Check the arguments and the caller. The call is to be ended in any case. */
+mishap *mishap_cli_begin_call(mishap_cli *cli, mishap_text arguments, mishap_call **call);
+
+/* What a call knows of the command that makes it. */
+void mishap_cli_tell_call(mishap_cli *cli, mishap_call *call);
+
+/* Have the call go on in another process, and print its id. Returns the exit code. */
+int mishap_cli_run_detached(mishap_cli *cli, mishap_text arguments);
 
 /* -- answer.c ---------------------------------------------------------------------------------- */
 

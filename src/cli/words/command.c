@@ -35,7 +35,16 @@ const mishap_param mishap_cli_flags[] = {
     { 0 },
 };
 
+mishap_cli_detaches *mishap_cli_detach;
+
 const mishap_param mishap_cli_bytes_flags[] = {
+    { .name = "detach",
+      .type = MISHAP_BOOLEAN,
+      .help = "Print the id of a task at once; the work goes on after this command" },
+    { .name = "task_store",
+      .type = MISHAP_STRING,
+      .placeholder = "URL",
+      .help = "With --detach: the store of tasks, if it is not in the data folder" },
     { .name = "caller",
       .type = MISHAP_STRING,
       .placeholder = "NAME",
@@ -169,15 +178,24 @@ static bool has_sessions(const mishap_operation *operation)
            operation->service->worker->sessions && operation->route;
 }
 
+/* A task is stored with its call, and secrets are not stored. */
+static bool may_detach(const mishap_operation *operation)
+{
+    return mishap_cli_detach && operation->task && !operation->headers &&
+           !mishap_params_have_secret(operation->params);
+}
+
 static bool is_about(const mishap_operation *operation, const mishap_param *flag)
 {
     return strcmp(flag->name, "caller") == 0    ? mishap_caller_may_name(operation)
            : strcmp(flag->name, "answers") == 0 ? operation->asks != NULL
            : strcmp(flag->name, "server") == 0  ? has_sessions(operation)
-           : strcmp(flag->name, "to") == 0      ? operation->answers_type != NULL
-           : strcmp(flag->name, "data") == 0    ? operation->operator_only
-           : strcmp(flag->name, "log") == 0     ? operation->operator_only
-                                                : operation->takes != NULL;
+           : strcmp(flag->name, "detach") == 0 || strcmp(flag->name, "task_store") == 0
+               ? may_detach(operation)
+           : strcmp(flag->name, "to") == 0   ? operation->answers_type != NULL
+           : strcmp(flag->name, "data") == 0 ? operation->operator_only
+           : strcmp(flag->name, "log") == 0  ? operation->operator_only
+                                             : operation->takes != NULL;
 }
 
 /* A parameter of the same name takes precedence. */

@@ -84,7 +84,14 @@ extern const mishap_param mishap_cli_flags[];
 /* --caller NAME of operations whose callers name themselves, --answers JSON of those that ask,
  * --server URL of those that run in
  * sessions, --body FILE and --body-type TYPE of those that
- * take a body, --to FILE of those that answer bytes. */
+ * take a body, --to FILE of those that answer bytes; --detach and --task-store URL of tasks. */
 extern const mishap_param mishap_cli_bytes_flags[];
+
+/* Have a call that was checked go on after this command; `store` is the value of --task-store, or
+ * NULL. What becomes of it is written as JSON. The program sets it, if it has tasks: this boundary
+ * does not depend on what runs them. */
+typedef mishap *mishap_cli_detaches(mishap_call *call, const char *data, const char *store,
+                                    mishap_buffer *answer);
+extern mishap_cli_detaches *mishap_cli_detach;
 
 #endif

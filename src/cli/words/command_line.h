@@ -37,6 +37,8 @@ typedef struct mishap_cli {
     const char *server;                /* --server; NULL: not given */
     const char *caller;                /* --caller; NULL: not given */
     const char *answers;               /* --answers; NULL: not given */
+    bool detach;                       /* --detach */
+    const char *task_store;            /* --task-store; NULL: not given */
     const char *read_data, *read_log;  /* --data and --log of the operator; NULL: not given */
     const mishap_dialect *dialect;     /* --dialect, of a failure; NULL: not given */
     mishap_buffer body;                /* the body that was read */

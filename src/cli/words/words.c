@@ -294,14 +294,15 @@ static const mishap_param *find_bytes_flag(const mishap_cli_reading *r, const ch
 static void take_bytes(mishap_cli_reading *r, const mishap_param *flag, mishap_text word,
                        const char *value)
 {
-    const char **to = strcmp(flag->name, "to") == 0        ? &r->cli->to
-                      : strcmp(flag->name, "server") == 0  ? &r->cli->server
-                      : strcmp(flag->name, "caller") == 0  ? &r->cli->caller
-                      : strcmp(flag->name, "answers") == 0 ? &r->cli->answers
-                      : strcmp(flag->name, "data") == 0    ? &r->cli->read_data
-                      : strcmp(flag->name, "log") == 0     ? &r->cli->read_log
-                      : strcmp(flag->name, "body") == 0    ? &r->cli->body_file
-                                                           : &r->cli->body_type;
+    const char **to = strcmp(flag->name, "to") == 0           ? &r->cli->to
+                      : strcmp(flag->name, "server") == 0     ? &r->cli->server
+                      : strcmp(flag->name, "caller") == 0     ? &r->cli->caller
+                      : strcmp(flag->name, "answers") == 0    ? &r->cli->answers
+                      : strcmp(flag->name, "task_store") == 0 ? &r->cli->task_store
+                      : strcmp(flag->name, "data") == 0       ? &r->cli->read_data
+                      : strcmp(flag->name, "log") == 0        ? &r->cli->read_log
+                      : strcmp(flag->name, "body") == 0       ? &r->cli->body_file
+                                                              : &r->cli->body_type;
     if (!value || !*value)
         mishap_cli_refuse(r, word, "missing_value", NULL);
     else if (*to)
@@ -379,6 +380,10 @@ static void take_flag(mishap_cli_reading *r, const char *word)
         }
     }
     const mishap_param *bytes = find_bytes_flag(r, flag, length);
+    if (bytes && bytes->type == MISHAP_BOOLEAN && !equals) {
+        r->cli->detach = true;
+        return;
+    }
     if (bytes) {
         take_bytes(r, bytes, (mishap_text){ word, length + 2 }, value_of_flag(r, equals));
         return;

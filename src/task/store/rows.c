@@ -56,13 +56,17 @@ static const mishap_statement statements[STATEMENTS] = {
                              .writes = true, .later = true },
     [MISHAP_TASK_REMOVE] = { .text = "DELETE FROM tasks WHERE key = ?1 AND state >= 2",
                              .writes = true, .later = true },
-    [MISHAP_TASK_EXPIRE] = { .text = "DELETE FROM tasks WHERE state >= 2 AND changed < ?1",
+    [MISHAP_TASK_EXPIRE] = { .text = "DELETE FROM tasks WHERE state >= 2 AND changed < ?1"
+                             " AND (?2 = '' OR owner = ?2)",
                              .writes = true, .later = true },
     [FIND + MISHAP_TASK_ONE] = { .text = ROW ", call, outcome FROM tasks WHERE key = ?1" },
     [FIND + MISHAP_TASK_UNFINISHED] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1"
                                         " AND state < 2 ORDER BY made" },
     [FIND + MISHAP_TASK_CANCELLING] = { .text = ROW " FROM tasks WHERE server = ?1 AND state < 2"
                                         " AND cancel = 1" },
+    [FIND + MISHAP_TASK_DETACHED] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1"
+                                      " AND state < 2 AND made >= ?2 AND owner = '"
+                                      MISHAP_TASK_BY_COMMAND "'" },
     [FIND + MISHAP_TASK_NEWEST] = { .text = ROW " FROM tasks ORDER BY made DESC LIMIT ?1" },
     [COUNT] = { .text = "SELECT owner, count(*), sum(coalesce(length(call), 0)"
                 " + coalesce(length(outcome), 0)) FROM tasks GROUP BY owner",
@@ -138,12 +142,14 @@ static void bind_row(mishap_query *query, const mishap_task_row *row)
 
 static mishap *apply_one(mishap_store *store, const mishap_task_change *change)
 {
+    const mishap_text none = MISHAP_TEXT("");
     const mishap_task_row *row = &change->row;
     mishap_query query;
     mishap_query_begin(&query, store, change->kind);
-    if (change->kind == MISHAP_TASK_EXPIRE)
+    if (change->kind == MISHAP_TASK_EXPIRE) {
         mishap_query_bind_integer(&query, 1, row->changed_ms);
-    else
+        mishap_query_bind_text(&query, 2, row->owner.data ? row->owner : none);
+    } else
         mishap_query_bind_text(&query, 1, row->key);
     if (change->kind == MISHAP_TASK_ADD)
         bind_row(&query, row);
@@ -220,8 +226,11 @@ static mishap *find(mishap_task_rows *rows, mishap_task_find what, mishap_text t
         mishap_query_bind_integer(&query, 1, number);
     else
         mishap_query_bind_text(&query, 1, text);
+    if (what == MISHAP_TASK_DETACHED)
+        mishap_query_bind_integer(&query, 2, number);
     while (mishap_query_step(&query))
-        hand_over(&query, what == MISHAP_TASK_ONE || what == MISHAP_TASK_UNFINISHED, each, context);
+        hand_over(&query, what != MISHAP_TASK_CANCELLING && what != MISHAP_TASK_NEWEST, each,
+                  context);
     return mishap_query_end(&query);
 }
 
