@@ -208,6 +208,22 @@ test("the guard replaces what leaks, but not what the caller sent", () => {
     assert.notEqual(guard("see /home/ada/app/secrets.txt", { strict: true }), "see /home/ada/app/secrets.txt");
 });
 
+test("the document of an answer leaks nothing; a path counts if it is strict, and what the caller sent does not", () => {
+    const { finish, settingsOf } = require("./lib/answer.cjs"), records = [];
+    const leak = "Error: no row at Pool.query (/srv/app/node_modules/pg-pool/index.js:45:11)", path = "see /home/ada/app/secrets.txt";
+    const answered = (message, options, sent) => finish(new Mishap("NOT_FOUND", message), settingsOf(options), sent);
+    mishap.setSink((record) => records.push(record.replaced));
+    for (const [message, options, sent, stays] of [
+        [leak, {}, undefined, false], [leak, {}, () => ({ body: { text: "another" } }), false], [leak, {}, () => ({ body: { text: leak } }), true],
+        [path, {}, undefined, true], [path, { strict: true }, undefined, false], [path, { strict: true }, () => ({ body: [path] }), true],
+    ]) {
+        const { text, incident } = answered(message, options, sent);
+        assert.deepEqual([text.includes(message), incident === undefined], [stays, stays], text);
+    }
+    mishap.setSink(undefined);
+    assert.deepEqual(records, [true, true, true]);
+});
+
 test("the tables are those of the catalog", () => {
     const types = readFileSync(join(PACKAGE, "codes.d.ts"), "utf8").match(/export type Code =([^;]*);/)[1].match(/"[A-Z_0-9]+"/g).map(JSON.parse);
     assert.deepEqual(Object.keys(codes), types);
