@@ -36,7 +36,7 @@ static const char *const postgresql_tables[] = {
 
 /* clang-format off */
 enum { ADD_BOOK, LIST_BOOKS, ADD_MEMBER, LIST_MEMBERS, COUNT_LOANS, LEND, LEND_BOOK, RETURN_BOOKS,
-       LIST_LOANS, COUNT_DUE, REMIND, STATEMENTS };
+       LIST_LOANS, COUNT_DUE, REMIND, END_LOANS, REMOVE_MEMBER, STATEMENTS };
 #define DUE " FROM loans WHERE due < ?1 AND (reminded IS NULL OR reminded <> ?1)"
 #define BOOKS(array, object) "SELECT id, member_id, due, note, (SELECT " array "(" object           \
     "('book_id', book_id, 'condition', condition)) FROM lent WHERE loan_id = id) FROM loans"       \
@@ -61,6 +61,8 @@ static const mishap_statement statements[STATEMENTS] = {
     [COUNT_DUE] = { .text = "SELECT count(*)" DUE },
     [REMIND] = { .text = "UPDATE loans SET reminded = ?1 WHERE id = (SELECT min(id)" DUE ")",
                  .writes = true },
+    [END_LOANS] = { .text = "DELETE FROM loans WHERE member_id = ?1", .writes = true },
+    [REMOVE_MEMBER] = { .text = "DELETE FROM members WHERE id = ?1 RETURNING id", .writes = true },
 };
 static const mishap_store_schema schema = { "loans", sqlite_tables, postgresql_tables, statements,
                                             STATEMENTS };
@@ -251,6 +253,33 @@ static mishap *return_books(mishap_call *call)
     return mishap_no_content(call);
 }
 
+/* What a person has to decide is asked: the run ends, its transaction is rolled back, and with the
+ * answer everything begins anew. */
+static mishap *remove_all(mishap_store *store, void *state)
+{
+    mishap_call *call = state;
+    const mishap_call *reply = mishap_reply(call, "end_loans");
+    int64_t id, loans;
+    MISHAP_TRY(ask(store, COUNT_LOANS, call, NAMES("member_id"), &loans));
+    if (loans && !reply)
+        return mishap_ask(call, "end_loans", NULL, "The member has %lld %s. Remove it with them?",
+                          (long long)loans, loans == 1 ? "loan" : "loans");
+    if (loans && !mishap_boolean(reply, "sure"))
+        return mishap_raise(CANCELLED, "The member has loans, and was not removed.");
+    MISHAP_TRY(ask(store, END_LOANS, call, NAMES("member_id"), &id));
+    MISHAP_TRY(ask(store, REMOVE_MEMBER, call, NAMES("member_id"), &id));
+    if (id == 0)
+        return mishap_tell(mishap_raise(UNKNOWN_ID, NULL), "member_id",
+                           mishap_integer(call, "member_id"));
+    return mishap_no_content(call);
+}
+
+static mishap *remove_member(mishap_call *call)
+{
+    return mishap_store_transact(mishap_store_of(call),
+                                 &(mishap_transaction){ .work = remove_all, .state = call });
+}
+
 static void write_loan(mishap_call *call, mishap_query *query)
 {
     mishap_answer_member(call, "member_id", mishap_query_integer(query, 1));
@@ -313,6 +342,10 @@ static const mishap_app app = { "loans", "1.0",
       .raises = MISHAP_RAISES(ALREADY_EXISTS), CREATES },
     { "members.list", "List members", PAGE, RUN(list_members, "GET /members"),
       .answers = PAGE_OF(MEMBER) },
+    { "members.remove", "Remove a member", MISHAP_PARAMS(ID("member_id", "Id of the member")),
+      CHANGE(remove_member, "DELETE /members/:member_id"), .raises = MISHAP_RAISES(UNKNOWN_ID),
+      .asks = MISHAP_ASKS({ "end_loans", .params = MISHAP_PARAMS(
+        { "sure", MISHAP_BOOLEAN, .required = true, .help = "End the loans" }) }), .status = 204 },
     { "lend", "Lend books to a member", MISHAP_PARAMS(LOAN), CHANGE(lend_books, "POST /loans"),
       .raises = MISHAP_RAISES(UNKNOWN_ID, BOOK_LENT, LOAN_LIMIT), CREATES },
     { "return", "Return the books of a loan", MISHAP_PARAMS(ID("id", "Id of the loan")),

@@ -110,6 +110,35 @@ static void remind(mishap_test *t)
     mishap_expect_answer(t, "{\"reminded\":0}");
 }
 
+/* A member with loans is removed only by a caller that says so. */
+static void ask_before_loans_end(mishap_test *t)
+{
+    static const char ada[] = "{\"member_id\":1}";
+    mishap_test_call(t, "members.add", "{\"name\":\"Eve\",\"email\":\"eve@example.com\"}");
+    mishap_expect_ok(t);
+    mishap_test_call(t, "members.remove", "{\"member_id\":2}");
+    mishap_expect_ok(t); /* there is nothing to ask */
+    mishap_test_call(t, "members.remove", "{\"member_id\":2}");
+    mishap_expect_code(t, UNKNOWN_ID);
+    mishap_test_call(t, "members.remove", ada);
+    mishap_expect_code(t, INPUT_REQUIRED);
+    mishap *m = mishap_invoke(&app, "members.remove", ada,
+                              &(mishap_invocation){ .answers = "{\"end_loans\":{\"sure\":false}}" },
+                              NULL);
+    mishap_expect(t, m && mishap_is(m, CANCELLED), "it is cancelled");
+    mishap_free(m);
+    mishap_test_call(t, "list", NULL);
+    mishap_expect_value(t, "items[0].member_id", 1);
+    m = mishap_invoke(&app, "members.remove", ada,
+                      &(mishap_invocation){ .answers = "{\"end_loans\":{\"sure\":true}}" }, NULL);
+    mishap_expect(t, !m, "it is removed");
+    mishap_free(m);
+    mishap_test_call(t, "list", NULL);
+    mishap_expect_answer(t, "{\"items\":[]}");
+    mishap_test_call(t, "members.list", NULL);
+    mishap_expect_answer(t, "{\"items\":[]}");
+}
+
 /* A loan is made as a whole or not at all, wherever it is interrupted. */
 static void interrupt(mishap_test *t)
 {
@@ -160,6 +189,7 @@ static void test_store(mishap_test *t, const char *name, mishap_test_store store
     lend(t);
     refuse(t);
     remind(t);
+    ask_before_loans_end(t);
     mishap_test_case(t, name, store);
     interrupt(t);
     mishap_test_case(t, name, store);

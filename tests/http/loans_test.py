@@ -70,6 +70,46 @@ def one_book_goes_from_hand_to_hand_over_every_boundary():
     equal((list(taken["structuredContent"]), "isError" in taken and taken["isError"]), (["id"], False), "by an agent then")
 
 
+SURE = {"end_loans": {"sure": True}}
+
+
+def lent():
+    """A member with one loan."""
+    member = new_member()
+    equal(post("/loans", loan(member, new_book()))[0], 201)
+    return member
+
+
+def members():
+    return [row["id"] for row in get("/members?limit=100")["items"]]
+
+
+@test
+def a_member_with_loans_is_removed_only_when_that_was_confirmed():
+    member, found = lent(), the_server()
+
+    def remove(body=None):
+        got = found.ask("DELETE", "/members/%d" % member, body and json.dumps(body).encode())
+        return got.status, parsed(got.body) if got.body else None
+
+    status, asked = remove()
+    equal((status, asked["message"]), (428, "The member has 1 loan. Remove it with them?"), "over HTTP")
+    equal(remove({"_state": asked["details"]["state"], "_answers": SURE}), (204, None), "answered")
+
+    member = lent()
+    equal(command("members", "remove", "--member-id", str(member), status=2)["error"]["code"], "INPUT_REQUIRED")
+    equal(command("members", "remove", "--member-id", str(member), "--answers", json.dumps(SURE))["ok"], True, "by a command")
+
+    member, session = lent(), exchange.Session(found, capabilities={"elicitation": {}})
+    for action, left in ({"action": "decline"}, True), ({"action": "accept", "content": {"sure": True}}, False):
+        with session.exchange("POST", exchange.call("remove_member", {"member_id": member})) as stream:
+            while not (event := stream.event()).data:
+                pass
+            equal(session.post({"jsonrpc": "2.0", "id": event.json["id"], "result": action}).status, 202)
+            result = stream.event().json["result"]
+        equal((result.get("isError", False), member in members()), (left, left), "by an agent")
+
+
 @test
 def its_failures_are_told_on_every_boundary():
     member = new_member()

@@ -52,6 +52,8 @@ CALLS = {
         ("add_member", dict(name="Eve", email="ada@example.com"), "ALREADY_EXISTS"),
         ("add_member", dict(name="Eve", email="eve", address={"street": "x", "town": "Bath"}), INVALID),
         ("list_members", {}, None), ("list_members", {"after": 1.5}, INVALID),
+        ("add_member", dict(name="Eve", email="eve@example.com"), None), ("remove_member", {"member_id": 2}, None),
+        ("remove_member", {"member_id": 2}, "UNKNOWN_ID"), ("remove_member", {}, INVALID),
         ("lend_books", LOAN, None), ("lend_books", loan_of(3, 1), "BOOK_LENT"), ("lend_books", loan_of(77), "UNKNOWN_ID"),
         ("lend_books", dict(LOAN, due="2030-02-31", books=[{"book_id": "1", "conditon": "new"}]), INVALID),
         *[("lend_books", loan_of(i), None) for i in range(3, 7)], ("lend_books", loan_of(1), "LOAN_LIMIT"),
