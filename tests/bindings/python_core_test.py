@@ -242,6 +242,23 @@ def an_answer_is_guarded_and_recorded():
     mishap.set_sink(None)
 
 
+@tests_of({"problem": ("problem",), "condition-report": ("condition-report",)})
+def an_answer_leaks_nothing_but_what_the_caller_sent(dialect):
+    """A path is a leak for a strict adapter only. The document has an id if there is a record, and no other."""
+    records = []
+    mishap.set_sink(records.append)
+    leak = "Error: no row at Pool.query (/srv/app/node_modules/pg-pool/index.js:45:11)"
+    path = "see /home/ada/app/secrets.txt"
+    for message, strict, sent, stays in [(leak, False, None, False), (leak, False, ["another"], False), (leak, False, [leak], True),
+                                         (path, False, None, True), (path, True, None, False), (path, True, [path], True)]:
+        before = len(records)
+        made = mishap.answer(Mishap("NOT_FOUND", message), dialect, strict=strict, known=(lambda sent=sent: sent) if sent else None)
+        document = made.body.decode()
+        equal((message in document, made.incident is None, len(records) - before), (stays, stays, 0 if stays else 1), document)
+        expect("urn:uuid" not in document or made.incident and made.incident in document, document)
+    mishap.set_sink(None)
+
+
 @test
 def copies_and_pickles_are_complete():
     failure = full()

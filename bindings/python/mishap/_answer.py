@@ -75,10 +75,14 @@ def answer_of(exception, dialect, strict, known, status):
     incident = mishap.incident
     if incident is None and status >= 500:
         incident = new_incident()
-    body, replaced = mishap._answer(dialect, incident, strict, None)
-    if replaced:
-        incident = incident or new_incident()
-        body, replaced = mishap._answer(dialect, incident, strict, known() if known else None)
+    sent = None
+    body, replaced = mishap._answer(dialect, incident, strict, sent)
+    if replaced and known:
+        sent = known()
+        body, replaced = mishap._answer(dialect, incident, strict, sent)
+    if replaced and incident is None:
+        incident = new_incident()
+        body, replaced = mishap._answer(dialect, incident, strict, sent)
     if status >= 500 or replaced:
         mishap.incident = incident
         report(record_of(mishap, status, replaced))
