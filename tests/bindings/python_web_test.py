@@ -229,13 +229,13 @@ import asyncio, json, mishap, mishap.asgi, mishap.wsgi
 records = []
 mishap.set_sink(records.append)
 
-def asked(app, kind="http"):
+def asked(app, kind="http", query=b""):
     sent = []
     async def receive():
         return {"type": "http.request" if kind == "http" else kind + ".connect"}
     async def send(message):
         sent.append(message)
-    scope = {"type": kind, "method": "GET", "path": "/", "query_string": b"", "headers": [], "root_path": ""}
+    scope = {"type": kind, "method": "GET", "path": "/", "query_string": query, "headers": [], "root_path": ""}
     try:
         asyncio.run(asyncio.wait_for(app(scope, receive, send), 30))
     except Exception as exception:
@@ -490,6 +490,26 @@ from urllib.parse import quote
 shown([answered(""), answered("file=" + quote(line))])
 """)
     equal((details, [record["replaced"] for record in records]), ([[False, False], [True, True]], [True, True]))
+
+
+@test
+def own_json_with_what_the_caller_sent_stays():
+    (told, sent), records = shown("""
+from urllib.parse import quote
+line = 'File "/srv/shop/orders.py", line 7, in order'
+body = json.dumps({"why": "There is no " + line + "."}).encode()
+async def app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 404, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": body})
+def plain(environ, start_response):
+    start_response("404 Not Found", [("Content-Type", "application/json")])
+    return [body]
+def both(query):
+    wsgi = b"".join(mishap.wsgi.Middleware(plain)({"REQUEST_METHOD": "GET", "QUERY_STRING": query}, lambda *_: None))
+    return [one == body for one in (asked(mishap.asgi.Middleware(app), query=query.encode())[1]["body"], wsgi)]
+shown(both("file=x"), both("file=" + quote(line)))
+""")
+    equal((told, sent, [record["replaced"] for record in records]), ([False, False], [True, True], [True, True]))
 
 
 @test

@@ -45,14 +45,15 @@ def known_of(path, query):
 
 # -- answers of an application in another shape --------------------------------------------------------------
 
-def of_answer(status, fields, body, strict=False):
+def of_answer(status, fields, body, strict=False, known=None):
     """The mishap that replaces an error answer, or None if the answer may stay as it is.
 
     `fields` has header fields by their names in lower case, `body` is None if it could not be read. Pages and plain
     text are replaced. JSON with a text or a list of errors as `detail`, as frameworks write it, is converted. Other
-    JSON stays, unless it leaks or is that of a server error. The operator's record has what was replaced.
+    JSON stays, unless it leaks or is that of a server error. The operator's record has what was replaced. `known` is a
+    function that returns the texts that the caller sent: they are no leak.
     """
-    mishap = judged(status, fields.get("content-type", ""), None if "content-encoding" in fields else body, strict)
+    mishap = judged(status, fields.get("content-type", ""), None if "content-encoding" in fields else body, strict, known)
     if mishap is not None:
         if status >= 500 and body:
             mishap.notes["body"] = body[:MOST_NOTED]
@@ -62,7 +63,12 @@ def of_answer(status, fields, body, strict=False):
     return mishap
 
 
-def judged(status, content_type, body, strict):
+def leaks(text, strict, known):
+    """Whether the guard would replace something, apart from what the caller sent."""
+    return guard(text, strict=strict) != text and (known is None or guard(text, strict=strict, known=known()) != text)
+
+
+def judged(status, content_type, body, strict, known):
     if body is None:
         return of_status(status)
     kind = content_type.partition(";")[0].strip().lower()
@@ -75,7 +81,7 @@ def judged(status, content_type, body, strict):
         return of_status(status)
     if isinstance(document, dict) and set(document) == {"detail"}:
         return of_detail(status, document["detail"])
-    if guard(text, strict=strict) != text:
+    if leaks(text, strict, known):
         return Mishap(code_for_status(status), text)  # the guard replaces the message, and the record has it
     return of_status(status) if status >= 500 and kind != "application/problem+json" else None
 

@@ -128,7 +128,7 @@ class Watched:
         """The error answer is complete: let it pass, or replace it."""
         start, body = self.held, None if self.body is None else b"".join(self.body)
         fields = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in start.get("headers", ())}
-        mishap = _http.of_answer(start["status"], fields, body, self.middleware.strict)
+        mishap = _http.of_answer(start["status"], fields, body, self.middleware.strict, lambda: known_of(self.scope))
         self.held, self.sent, self.judged = None, True, True
         if mishap is None:
             await self.forward(start)

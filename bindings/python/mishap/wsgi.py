@@ -101,7 +101,7 @@ class Exchange:
         status, headers = self.held
         body = None if self.written is None else b"".join(self.written)
         fields = {name.lower(): value for name, value in headers}
-        mishap = _http.of_answer(status, fields, body, self.middleware.strict)
+        mishap = _http.of_answer(status, fields, body, self.middleware.strict, self.known)
         if mishap is None:
             self.start_response(line_of(status), headers)
             return [body]
