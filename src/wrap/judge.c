@@ -1,7 +1,8 @@
 /*
  * From the end of a command to a mishap, in this order: the time was over, a signal, an exit code
- * that is an answer, texts of the program, its exit codes, texts of any program, exit codes that
- * many programs share. Of the outputs stderr comes first, then the end of standard output.
+ * that is an answer, texts of the program, those that sum up, its exit codes, texts of any program,
+ * exit codes that many programs share. Of the outputs stderr comes first, then the end of standard
+ * output.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -119,7 +120,7 @@ static bool find_exit(struct judging *j, rule_filter *applies)
 
 static void find_reason(struct judging *j)
 {
-    static rule_filter *const texts[] = { is_own_rule, is_started_rule };
+    static rule_filter *const texts[] = { is_own_rule, is_started_rule, is_last_rule };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (find_text(j, &j->err, texts[i]) || find_text(j, &j->out, texts[i]))
             return;

@@ -20,11 +20,27 @@ static bool begins_with(mishap_text text, mishap_text start)
     return true;
 }
 
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
 /* Where a part begins in the text; text.length if it does not have it. */
 static size_t find_part(mishap_text text, mishap_text part)
 {
     for (size_t at = 0; at + part.length <= text.length; at++)
         if (begins_with((mishap_text){ text.data + at, text.length - at }, part))
+            return at;
+    return text.length;
+}
+
+/* The same at the beginning of a word, if the part begins with one: "lock" is not in "block". */
+static size_t find_word(mishap_text text, mishap_text part)
+{
+    bool word = part.length && is_word(part.data[0]);
+    for (size_t at = 0; at + part.length <= text.length; at++)
+        if (begins_with((mishap_text){ text.data + at, text.length - at }, part) &&
+            !(word && at && is_word(text.data[at - 1])))
             return at;
     return text.length;
 }
@@ -67,7 +83,7 @@ static bool has_parts(mishap_text pattern, mishap_text text, bool from_start, bo
                 return false;
             return begins_with((mishap_text){ text.data + spare, part.length }, part);
         }
-        size_t at = first && from_start ? 0 : find_part(text, part);
+        size_t at = !first ? find_part(text, part) : from_start ? 0 : find_word(text, part);
         if (at + part.length > text.length ||
             !begins_with((mishap_text){ text.data + at, text.length - at }, part))
             return false;

@@ -10,12 +10,13 @@
  *     *    CONNECTION_REFUSED   connection refused
  *          retry       yes
  *
- * A rule is an exit code (or several, with commas; * is any but 0; `else` is any that no other rule
- * decides), a code of the catalog and a
- * pattern, which may be absent. A pattern is a part of one line of the output; capitals do not
- * matter, a * stands for any characters, ^ for the beginning of the line, and " | " separates
- * alternatives. For ANSWER, which says that the exit code is no failure, it is words of the
- * arguments, in which capitals matter.
+ * A rule is an exit code (or several, with commas; * is any but 0), a code of the catalog and a
+ * pattern, which may be absent. A pattern is a part of one line of the output that begins at the
+ * beginning of a word; capitals do not matter, a * stands for any characters, ^ for the beginning
+ * of the line, and " | " separates alternatives. `else` in place of an exit code: with a pattern,
+ * the rule is tried after all other texts of the program, for lines that sum up what an earlier one
+ * says; without a pattern, it decides if no other rule does. For ANSWER, which says that the exit
+ * code is no failure, the pattern is words of the arguments, in which capitals matter.
  */
 #ifndef MISHAP_WRAP_RULES_H
 #define MISHAP_WRAP_RULES_H
@@ -56,7 +57,7 @@ bool mishap_wrap_rule_is_last(const mishap_wrap_rule *rule); /* `else` */
 bool mishap_wrap_is_space(char c);
 mishap_text mishap_wrap_trim(mishap_text text);
 
-/* True if the pattern is a part of this line. */
+/* True if the pattern is a part of this line that begins a word. */
 bool mishap_wrap_matches(mishap_text pattern, mishap_text line);
 
 /* True if the pattern is whole words of these arguments, which have a space before and behind
