@@ -77,10 +77,12 @@ static bool is_own_rule(const struct judging *j, const mishap_wrap_rule *rule, m
     return mishap_wrap_rule_has_exit(rule, j->exit_code) && mishap_wrap_rule_is_for(rule, j->argv);
 }
 
-/* Exit codes of a program that the command has started are not known. */
+/* Exit codes of a program that the command has started are not known: a rule for one of them says
+ * nothing. */
 static bool is_started_rule(const struct judging *j, const mishap_wrap_rule *rule, mishap_text line)
 {
-    return names_program(rule, line) && !mishap_wrap_rule_is_for(rule, j->argv);
+    return mishap_text_equal(rule->exits, (mishap_text)MISHAP_TEXT("*")) &&
+           names_program(rule, line) && !mishap_wrap_rule_is_for(rule, j->argv);
 }
 
 static bool is_general_rule(const struct judging *j, const mishap_wrap_rule *rule, mishap_text line)

@@ -49,7 +49,8 @@ LIMIT, STDERR, STDOUT = 20, 8192, 2048
 PLAIN = 65534  # the ordinary user
 SETS = {"first": ["files", "archives", "network", "vcs", "code", "scripts", "data", "packages", "containers", "answers"],
         "second": ["other_tools", "other_network", "other_code", "other_data"],
-        "third": ["later_tools", "later_network", "later_code", "later_data"]}
+        "third": ["later_tools", "later_network", "later_code", "later_data"],
+        "fourth": ["latest_tools", "latest_code"]}
 PATH = "/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

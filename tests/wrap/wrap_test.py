@@ -418,6 +418,12 @@ def rules(text):
 
 
 @test
+def exit_codes_of_a_program_that_was_started_are_not_known():
+    _, error, _ = failure("sh", "-c", "echo 'curl: (7) Failed to connect to 127.0.0.1 port 9' >&2; exit 28")
+    equal(error["code"], "CONNECTION_REFUSED", "28 is the exit code of the shell, not of curl")
+
+
+@test
 def rules_of_the_user_come_first():
     flags = rules("# mine\n[deploy*]\n3  CONFLICT  is deployed * already | ^never\n   suggest  Choose another version.\n   retry yes\n4  ANSWER  --check\nelse LOCKED\n"
                   "[*]\n*  GONE  connection refused\n")

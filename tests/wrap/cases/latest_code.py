@@ -1,0 +1,152 @@
+"""The fourth corpus: compilers, interpreters, builds, databases, documents."""
+from labels import (ABSENT, CHILD, COMMAND, CONFIG, CRASH, DENIED, DROPPED, EXISTS, FILE, FUNCTION, GENERAL, IMPORT, KIND, MALFORMED, NAME, NO_HOST, NOT_ALLOWED, OPERAND, OPTION,
+                    PATTERN, PROGRAM, RANGE, REFUSED, RUNTIME, STATE, STATUS, SYNTAX, TIMED, TYPES, VALUE, answer, case)
+from cases.data import DB, JSON, MISSING, VIOLATED
+from cases.network import HTTP
+
+
+def script(name, program, text, label, **more):
+    suffix = {"python3": "py", "node": "js", "perl": "pl"}[program]
+    case(name, "%s tool.%s" % (program, suffix), label, setup="cat > tool.%s <<'END'\n%s\nEND\n" % (suffix, text) + more.pop("setup", ""), **more)
+
+
+script("python-inheritance", "python3", "class A:\n    pass\nA().run()", TYPES + ("UNDEFINED_FUNCTION", "RUNTIME_ERROR"))
+script("python-list-index", "python3", "import sys\nprint(sys.argv[3])", RANGE + RUNTIME + ("MISSING_ARGUMENT",))
+script("python-import-attribute", "python3", "import math\nmath.squareroot(2)", TYPES + FUNCTION + RUNTIME)
+script("python-tab-mix", "python3", "if 1:\n    a = 1\n\tb = 2", SYNTAX)
+script("python-return-outside", "python3", "x = 1\nreturn x", SYNTAX)
+script("python-f-string", "python3", "print(f'{1 +}')", SYNTAX)
+script("python-csv-missing", "python3", "import csv\nlist(csv.reader(open('orders.csv')))", FILE)
+script("python-yaml", "python3", "import configparser\nc = configparser.ConfigParser()\nc.read_string('[a]\\nb=1')\nc.get('a', 'c')", ABSENT + ("NOT_CONFIGURED", "RUNTIME_ERROR"))
+script("python-http-409", "python3", "import urllib.request\nurllib.request.urlopen('%s/status/409/x')" % HTTP, STATUS[409])
+script("python-http-504", "python3", "import urllib.request\nurllib.request.urlopen('%s/status/504/x')" % HTTP, STATUS[504], retry=True)
+script("python-short-body", "python3", "import urllib.request\nurllib.request.urlopen('%s/short').read()" % HTTP, DROPPED, retry=True)
+script("python-chained", "python3", "try:\n    open('none')\nexcept OSError as e:\n    raise RuntimeError('no settings') from e", RUNTIME + FILE)
+script("python-sys-exit-text", "python3", "import sys\nsys.exit('error: config.toml not found')", FILE + CONFIG)
+script("python-thread-lock", "python3", "import fcntl\na = open('lock', 'w')\nb = open('lock')\nfcntl.flock(a, 2)\nfcntl.flock(b, 2 | 4)", ("LOCKED", "CONFLICT", "UNAVAILABLE"), retry=True)
+script("python-write-denied", "python3", "open('/etc/app.conf', 'w')", DENIED, user=True)
+script("python-decimal", "python3", "from decimal import Decimal\nDecimal('1,5')", VALUE + PATTERN + RUNTIME)
+script("python-dict-missing", "python3", "import json\njson.loads('{\"a\": 1}')['b']", ABSENT + RUNTIME)
+script("python-psycopg-like", "python3", "raise ConnectionRefusedError(111, 'Connection refused')", REFUSED, retry=True)
+script("python-segfault", "python3", "import ctypes\nctypes.string_at(1)", CRASH)
+case("python-module-folder", "python3 -m tests.unit", IMPORT)
+case("python-unittest-fails", "python3 -m unittest test_a", CHILD + ("NONCONFORMING",), setup="printf 'import unittest\\nclass T(unittest.TestCase):\\n    def test_a(self):\\n        self.assertEqual(1, 2)\\n' > test_a.py")
+case("python-json-tool-missing", "python3 -m json.tool a.json", FILE)
+case("python-zipapp", "python3 -m zipapp app", FILE + ("INVALID_ARGUMENT", "MISSING_ARGUMENT", "PRECONDITION"))
+case("python-venv-file", "python3 -m venv a", KIND + EXISTS + DENIED, setup="touch a")
+script("node-undefined-function", "node", "const a = {};\na.run();", TYPES + FUNCTION + RUNTIME)
+script("node-missing-builtin", "node", "require('fs/extra')", IMPORT)
+script("node-read-folder", "node", "require('fs').readFileSync('.')", KIND)
+script("node-mkdir-exists", "node", "require('fs').mkdirSync('a')", EXISTS, setup="mkdir a")
+script("node-timeout", "node", "fetch('http://127.0.0.1:8092/', { signal: AbortSignal.timeout(300) })", TIMED + ("CANCELLED",), retry=None)
+script("node-own-error", "node", "class E extends Error {}\nthrow new E('stock is empty')", RUNTIME + ("SIMPLE_ERROR",))
+script("node-private-field", "node", "class A { #a; }\nnew A().#a", SYNTAX)
+script("node-regexp", "node", "new RegExp('(')", SYNTAX + VALUE)
+script("node-worker-exit", "node", "process.exitCode = 4", GENERAL)
+script("node-spawn-denied", "node", "require('child_process').spawn('./a').on('error', (e) => { throw e })", DENIED, setup="touch a; chmod 644 a")
+script("node-http-garbage", "node", "require('http').get('%s/garbage')" % HTTP, DROPPED + MALFORMED + ("RUNTIME_ERROR",), retry=None)
+script("node-string-length", "node", "'x'.repeat(-1)", RANGE)
+case("node-test-file-missing", "node --test none.test.js", FILE)
+case("node-import-json", "node tool.mjs", IMPORT + TYPES + SYNTAX, setup="echo '{}' > a.json; echo \"import a from './a.json'\" > tool.mjs")
+script("perl-hash-method", "perl", "use strict;\nmy $a = {};\n$a->run;", TYPES + FUNCTION + RUNTIME)
+script("perl-brace", "perl", "if (1) { print 1;", SYNTAX)
+script("perl-mkdir", "perl", "mkdir('a') or die \"cannot make a: $!\"", EXISTS, setup="mkdir a")
+script("perl-number-range", "perl", "my @a = (1) x -1; exec('deploy') or die \"deploy: $!\"", ("NOT_FOUND", "UNKNOWN_COMMAND"))
+
+C = "cat > a.c <<'END'\n%s\nEND\n"
+for compiler in ("gcc", "clang"):
+    case(compiler + "-redeclared", compiler + " -c a.c", PROGRAM + TYPES + EXISTS + ("CONFLICT",), setup=C % "int f(int a) { int a = 1; return a; }")
+    case(compiler + "-return-pointer", compiler + " -Werror -c a.c", TYPES + PROGRAM, setup=C % "int *f(void) { return 5; }")
+    case(compiler + "-void-value", compiler + " -c a.c", TYPES + PROGRAM, setup=C % "void g(void); int f(void) { return g(); }")
+    case(compiler + "-break-outside", compiler + " -c a.c", PROGRAM, setup=C % "void f(void) { break; }")
+    case(compiler + "-macro-arguments", compiler + " -c a.c", PROGRAM + ("UNBOUND_VARIABLE", "ARG_ERROR"), setup=C % "#define M(a, b) a\nint x = M(1);")
+    case(compiler + "-static-assert", compiler + " -c a.c", PROGRAM + ("VALIDATION_ERROR",), setup=C % "_Static_assert(sizeof(int) == 8, \"int is small\");")
+    case(compiler + "-include-folder", compiler + " -c a.c", IMPORT, setup=C % "#include \"lib/list.h\"")
+    case(compiler + "-output-folder-missing", compiler + " a.c -o build/app", ("NOT_FOUND", "OUTPUT_FAILED"), setup=C % "int main(void) { return 0; }")
+case("gcc-const", "gcc -c a.c", PROGRAM + TYPES, setup=C % "void f(const int *p) { *p = 1; }")
+case("gcc-shared-pic", "gcc -shared -o a.so none.o", FILE)
+case("g++-private", "g++ -c a.cc", PROGRAM + DENIED, setup="echo 'class A { int x; }; int f(A a) { return a.x; }' > a.cc")
+case("g++-override", "g++ -c a.cc", PROGRAM, setup="echo 'struct A {}; struct B : A { void f() override; };' > a.cc")
+case("g++-undeclared-std", "g++ -c a.cc", PROGRAM + NAME + IMPORT, setup="echo 'std::string s;' > a.cc")
+case("make-undefined-function", "make", SYNTAX + VALUE, setup="printf 'a := $(word x,b)\\nall: ; true\\n' > Makefile")
+case("make-directory-read-only", "make", DENIED, user=True, setup="printf 'a:\\n\\tcp /etc/hosts /etc/hosts.new\\n' > Makefile; chmod 644 Makefile")
+case("make-python-fails", "make", CHILD + NAME, setup="printf 'a:\\n\\tpython3 -c \"print(x)\"\\n' > Makefile")
+case("make-silent-fails", "make -s", CHILD, setup="printf 'a:\\n\\texit 7\\n' > Makefile")
+case("make-curl", "make", REFUSED + CHILD, retry=None, setup="printf 'a:\\n\\tcurl -sS http://127.0.0.1:9/\\n' > Makefile")
+case("ninja-depfile", "ninja", SYNTAX + ABSENT, setup="printf 'build a: compile b\\n' > build.ninja")
+case("ninja-cycle", "ninja", ("LOOP_DETECTED", "SYNTAX_ERROR", "CONFLICT"), setup="printf 'rule r\\n command = true\\nbuild a: r b\\nbuild b: r a\\n' > build.ninja")
+case("cmake-required-version", "cmake .", ("PRECONDITION", "NOT_CONFIGURED", "INVALID_ARGUMENT", "CONFLICT"), setup="echo 'cmake_minimum_required(VERSION 99.1)' > CMakeLists.txt")
+case("cmake-unknown-target-link", "cmake -B b", ABSENT, setup="printf 'cmake_minimum_required(VERSION 3.10)\\nproject(a C)\\ntarget_link_libraries(app m)\\n' > CMakeLists.txt")
+case("cmake-duplicate-target", "cmake -B b", EXISTS, setup="printf 'cmake_minimum_required(VERSION 3.10)\\nproject(a C)\\nadd_library(x a.c)\\nadd_library(x a.c)\\n' > CMakeLists.txt; touch a.c")
+case("cmake-preset-missing", "cmake --preset release", FILE + CONFIG, setup="echo 'cmake_minimum_required(VERSION 3.20)' > CMakeLists.txt")
+case("cmake-script-error", "cmake -P a.cmake", RUNTIME, setup="echo 'message(FATAL_ERROR \"the version is odd\")' > a.cmake")
+case("meson-old-folder", "meson setup b", SYNTAX + FUNCTION + NAME, setup="echo \"project('a', 'c')\nbuild_it('x')\" > meson.build")
+
+CARGO = "mkdir src; printf '[package]\\nname = \"app\"\\nversion = \"0.1.0\"\\nedition = \"2021\"\\n' > Cargo.toml; cat > src/main.rs <<'END'\n%s\nEND\n"
+case("cargo-missing-trait", "cargo build --offline", PROGRAM + TYPES, setup=CARGO % "struct A;\nfn main() { println!(\"{}\", A); }")
+case("cargo-private", "cargo build --offline", PROGRAM + DENIED, setup=CARGO % "mod a { fn f() {} }\nfn main() { a::f(); }")
+case("cargo-arguments", "cargo build --offline", PROGRAM + ("ARG_ERROR",), setup=CARGO % "fn f(_: i32) {}\nfn main() { f(); }")
+case("cargo-error-result", "cargo run -q --offline", RUNTIME + FILE, setup=CARGO % "fn main() -> std::io::Result<()> { std::fs::read(\"none\")?; Ok(()) }")
+case("cargo-overflow", "cargo run -q --offline", RUNTIME + RANGE + CRASH, setup=CARGO % "fn main() { let a: Vec<u8> = Vec::new(); let i = a.len(); println!(\"{}\", i - 1); }")
+case("cargo-no-example", "cargo run --offline --example demo", ABSENT, setup=CARGO % "fn main() {}")
+case("cargo-bad-version", "cargo build --offline", MALFORMED + PATTERN, setup="mkdir src; echo 'fn main() {}' > src/main.rs; printf '[package]\\nname = \"app\"\\nversion = \"one\"\\n' > Cargo.toml")
+case("rustc-no-main", "rustc a.rs", PROGRAM + ABSENT + FUNCTION, setup="echo 'fn f() {}' > a.rs")
+J = "cat > A.java <<'END'\n%s\nEND\n"
+case("javac-unreported", "javac A.java", PROGRAM, setup=J % "class A { void f() { throw new Exception(\"x\"); } }")
+case("javac-not-abstract", "javac A.java", PROGRAM, setup=J % "class A implements Runnable { }")
+case("javac-arguments", "javac A.java", PROGRAM + TYPES, setup=J % "class A { void g(int a) { } void f() { g(\"x\"); } }")
+case("java-file-exists", "java A.java", EXISTS + RUNTIME, setup=J % "class A { public static void main(String[] a) throws Exception { java.nio.file.Files.createFile(java.nio.file.Path.of(\"A.java\")); } }")
+case("java-out-of-bounds", "java A.java", RANGE + RUNTIME, setup=J % "class A { public static void main(String[] a) { System.out.println(a[2]); } }")
+case("java-illegal-state", "java A.java", RUNTIME + STATE, setup=J % "class A { public static void main(String[] a) { throw new IllegalStateException(\"closed\"); } }")
+case("java-socket-timeout", "java A.java", TIMED, retry=None, setup=J % "class A { public static void main(String[] a) throws Exception { var c = new java.net.URL(\"http://127.0.0.1:8092/\").openConnection(); c.setReadTimeout(300); c.getInputStream(); } }")
+case("java-unknown-host", "java A.java", NO_HOST, retry=True, setup=J % "class A { public static void main(String[] a) throws Exception { java.net.InetAddress.getByName(\"nowhere.example\"); } }")
+
+
+def psql(name, sql, label, **more):
+    case("psql-" + name, ["psql", "-X", "-v", "ON_ERROR_STOP=1", "-d", "shop", "-c", sql], label, needs="database", **more)
+
+
+def sqlite(name, sql, label, **more):
+    case("sqlite-" + name, ["sqlite3", "-bail", "a.db", sql], label, setup=DB, **more)
+
+
+psql("insert-select-columns", "INSERT INTO item (id) SELECT id, name FROM item", SYNTAX + PROGRAM)
+psql("in-subquery-columns", "SELECT 1 WHERE 1 IN (SELECT 1, 2)", SYNTAX + PROGRAM)
+psql("window", "SELECT rank() FROM item", PROGRAM + SYNTAX + TYPES)
+psql("interval", "SELECT interval 'soon'", PATTERN + MALFORMED)
+psql("boolean", "SELECT 'perhaps'::boolean", PATTERN)
+psql("array", "SELECT '{1,2'::int[]", PATTERN + MALFORMED)
+psql("alter-type", "ALTER TABLE item ALTER COLUMN name SET DEFAULT now() + 1", TYPES + FUNCTION + MISSING)
+psql("foreign-update", "UPDATE item SET id = 99 WHERE id = 1", VIOLATED + ("FAILED_DEPENDENCY",))
+psql("view-drop", "CREATE VIEW v AS SELECT name FROM item; DROP VIEW nothing", MISSING)
+psql("nested-aggregate", "SELECT max(count(*)) FROM item", PROGRAM + SYNTAX)
+psql("generate-series", "SELECT * FROM generate_series(1, 10, 0)", RANGE + VALUE)
+psql("xml", "SELECT to_timestamp('x', 'YYYY-MM-DD')", PATTERN + VALUE)
+psql("exclusive", "CREATE UNIQUE INDEX ON part ((1)); INSERT INTO part VALUES (5, 1)", VIOLATED + EXISTS)
+psql("grant-database", "GRANT CONNECT ON DATABASE warehouse TO role", MISSING)
+psql("notice-raise", "DO $$ BEGIN RAISE EXCEPTION 'the order is closed'; END $$", RUNTIME + STATE + ("PROGRAM_ERROR",))
+sqlite("where-missing-table", "DELETE FROM orders WHERE id = 1", MISSING)
+sqlite("quoted", "SELECT \"a", SYNTAX)
+sqlite("create-duplicate", "CREATE TABLE x (a, a)", EXISTS + SYNTAX)
+sqlite("having", "SELECT 1 HAVING 1", SYNTAX + PROGRAM)
+sqlite("limit", "SELECT 1 LIMIT 'a'", TYPES + PATTERN + ("VALIDATION_ERROR",))
+sqlite("foreign", "PRAGMA foreign_keys = on; CREATE TABLE p (a PRIMARY KEY); CREATE TABLE c (a REFERENCES p); INSERT INTO c VALUES (1)", VIOLATED + ("FAILED_DEPENDENCY", "NOT_FOUND"))
+
+
+def jq(name, *words, label, **more):
+    case("jq-" + name, ["jq", *words], label, setup=JSON if "setup" not in more else more.pop("setup"), **more)
+
+
+jq("object-add", "-n", "{} + 1", label=TYPES + PATTERN)
+jq("slice", "-n", '{}[1:2]', label=TYPES)
+jq("explode", "-n", "1 | explode", label=TYPES)
+jq("date", "-n", '"x" | fromdate', label=PATTERN + VALUE + MALFORMED)
+jq("limit-negative", "-n", '[1] | .["a"]', label=TYPES)
+jq("unclosed-string", "-n", '"a', label=SYNTAX)
+jq("seq-json", ".", "a.txt", label=MALFORMED, setup="printf '{\"a\":1} x' > a.txt")
+case("xmllint-tag", "xmllint --noout a.xml", MALFORMED, setup="echo '<a><b></a>' > a.xml")
+case("xmllint-xpath-none", ["xmllint", "--xpath", "//none", "a.xml"], ABSENT + ("GENERAL_ERROR",), setup="echo '<a/>' > a.xml")
+case("yq-filter", "yq '.a |' a.yaml", SYNTAX, setup="echo 'a: 1' > a.yaml")
+case("tclsh-divide", "tclsh a.tcl", ("DIVISION_BY_ZERO",), setup="echo 'expr {1 / 0}' > a.tcl")
+case("bc-missing", "bc -q none.bc", FILE)
+case("shellcheck-parse", "shellcheck a.sh", ("NONCONFORMING",) + SYNTAX, setup="printf '#!/bin/sh\\nif true\\n' > a.sh")
