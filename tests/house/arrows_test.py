@@ -72,7 +72,7 @@ http/serve         base mishap oauth incident index operation worker/keeper work
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
 mcp/calls          base guard mishap dialect incident operation worker/wire worker/loop task mcp/wire mcp/offers
-mcp/changes        base mishap operation mcp/wire mcp/offers mcp/calls
+mcp/changes        base mishap operation task mcp/wire mcp/offers mcp/calls
 mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls mcp/changes
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
 mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch

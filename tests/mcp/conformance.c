@@ -5,6 +5,7 @@
  *     conformance serve --listen 127.0.0.1:0      conformance mcp
  */
 #include <mishap/main.h>
+#include <mishap/store.h>
 
 #include <signal.h>
 #include <time.h>
@@ -200,6 +201,59 @@ static const mishap_param echo_params[] = {
     { "text", MISHAP_STRING, .required = true, .help = "What comes back" },
     { 0 },
 };
+
+static const mishap_param greet_params[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { 0 },
+};
+static const mishap_param slow_params[] = {
+    { "seconds", MISHAP_NUMBER, .range = { 0, 100 }, .required = true },
+    { "label", MISHAP_STRING, .initial = "\"\"" },
+    { 0 },
+};
+static const mishap_param delete_params[] = {
+    { "filename", MISHAP_STRING, .required = true },
+    { 0 },
+};
+static const mishap_param confirm_params[] = {
+    { "confirm", MISHAP_BOOLEAN, .required = true },
+    { 0 },
+};
+
+/* -- tools: tasks ------------------------------------------------------------------------------ */
+
+static mishap *greet(mishap_call *call)
+{
+    return mishap_answer_document(
+        call, mishap_text_of(mishap_call_print(call, "Hello, %s!", mishap_string(call, "name"))));
+}
+
+static mishap *slow_compute(mishap_call *call)
+{
+    for (double left_ms = mishap_number(call, "seconds") * 1000; left_ms > 0; left_ms -= 10) {
+        if (mishap_cancelled(call))
+            return mishap_raise(CANCELLED, "The computation was cancelled.");
+        wait_ms(10);
+    }
+    return mishap_answer_document(call, mishap_text_of(mishap_call_print(
+                                            call, "Computed: %s", mishap_string(call, "label"))));
+}
+
+static mishap *failing_job(mishap_call *call)
+{
+    (void)call;
+    wait_ms(1000);
+    return mishap_raise(RUNTIME_ERROR, "This job intentionally fails");
+}
+
+/* A question before there is a task. */
+static mishap *confirm_delete(mishap_call *call)
+{
+    if (!mishap_reply(call, "confirm"))
+        return mishap_ask(call, "confirm", confirm_params, "Delete %s?",
+                          mishap_string(call, "filename"));
+    return mishap_answer_document(call, mishap_text_of("Deleted"));
+}
 
 static mishap *echo(mishap_call *call)
 {
@@ -717,6 +771,31 @@ static const mishap_operation operations[] = {
       .prompt = "test_prompt_with_image",
       .quick = true,
       .run = prompt_with_image },
+    { .name = "greet",
+      .summary = "Greet somebody",
+      .params = greet_params,
+      .run = greet,
+      .stateless = true },
+    { .name = "slow_compute",
+      .summary = "Take some seconds",
+      .params = slow_params,
+      .run = slow_compute,
+      .task = true,
+      .timeout_ms = 120000,
+      .stateless = true },
+    { .name = "failing_job",
+      .summary = "Fail after a second",
+      .run = failing_job,
+      .task = true,
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
+      .stateless = true },
+    { .name = "confirm_delete",
+      .summary = "Ask before something is deleted",
+      .params = delete_params,
+      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params }),
+      .run = confirm_delete,
+      .danger = MISHAP_DESTRUCTIVE,
+      .stateless = true },
     { 0 },
 };
 
@@ -726,5 +805,6 @@ int main(int argc, char **argv)
                        &(mishap_app){ .name = "conformance",
                                       .version = "1.0",
                                       .summary = "What the conformance suite asks of a server",
-                                      .operations = operations });
+                                      .operations = operations,
+                                      .task_store = &mishap_tasks_in_store });
 }

@@ -78,6 +78,77 @@ def a_call_becomes_a_task_and_its_result_is_that_of_the_tool():
         equal(found.result("tasks/update", {"taskId": task["taskId"], "inputResponses": {}})["resultType"], "complete", "an update")
 
 
+class Listening:
+    """A subscriptions/listen, and the messages that it gets."""
+
+    def __init__(self, found, ids, capabilities=None):
+        meta = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": TASKS if capabilities is None else capabilities,
+                META + "clientInfo": {"name": "test", "version": "1"}}
+        message = {"jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen", "params": {"notifications": {"taskIds": ids}, "_meta": meta}}
+        head = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"}
+        self.connection = found.connect().send(server.request("POST", "/mcp", message, head))
+        self.status, _ = server.parse_head(self.connection.take_head())
+        self.text = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def next(self):
+        """The next message; signs of life are left out."""
+        connection = self.connection
+        while True:
+            while b"\n\n" not in self.text:
+                while b"\r\n" not in connection.received:
+                    expect(connection.more(), "the stream is cut")
+                size, connection.received = connection.received.split(b"\r\n", 1)
+                self.text += connection.take(int(size, 16) + 2)[:-2]
+            event, self.text = self.text.split(b"\n\n", 1)
+            for line in event.split(b"\n"):
+                if line.startswith(b"data: "):
+                    return parsed(line[6:])
+
+    def task(self, condition):
+        """The next notification about a task with this."""
+        while True:
+            message = self.next()
+            equal((message["method"], message["params"]["_meta"]), ("notifications/tasks", {META + "subscriptionId": "l"}), "a message")
+            if condition(message["params"]):
+                return message["params"]
+
+
+@test
+def a_listener_is_told_of_its_tasks():
+    with Tasks() as found:
+        gate = found.gate()
+        task = found.result("tools/call", {"name": "change", "arguments": {"number": 4, "gate": gate}})["taskId"]
+        with Listening(found, [task, "x" * 43, task[:-1] + "."]) as listening:
+            equal(listening.status, 200, "the status")
+            first = listening.next()
+            equal((first["method"], first["params"]["notifications"]), ("notifications/subscriptions/acknowledged", {"taskIds": [task]}), "what is followed")
+            told = listening.task(lambda one: one.get("statusMessage"))
+            equal((told["taskId"], told["status"], told["statusMessage"], "result" in told), (task, "working", "Half of it", False), "how far it is")
+            os.unlink(gate)
+            told = listening.task(lambda one: one["status"] != "working")
+            whole = found.result("tasks/get", {"taskId": task})
+            for member in ["status", "result", "createdAt", "lastUpdatedAt", "ttlMs"]:
+                equal(told[member], whole[member], member)
+        with Listening(found, [task]) as late:
+            late.next()
+            equal(late.next()["params"]["status"], "completed", "a task that has ended")
+        for _ in range(3):
+            running = found.result("tools/call", {"name": "change", "arguments": {"gate": found.gate()}})["taskId"]
+            with Listening(found, [running]) as left:
+                left.next()
+                left.task(lambda one: one["status"] == "working")
+                left.connection.reset()
+            found.result("tasks/cancel", {"taskId": running})
+        with Listening(found, [task], {}) as refused:
+            equal(refused.status, 400, "a client that has not declared the extension")
+
+
 @test
 def a_tool_that_fails_has_completed():
     with Tasks() as found:

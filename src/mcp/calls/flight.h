@@ -133,6 +133,18 @@ bool mishap_mcp_has_tasks(const mishap_mcp_server *server);
  * changed. */
 bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *message);
 
+/* True if the client has declared the extension in this message; what it is told if not. */
+bool mishap_mcp_tasks_declared(const mishap_mcp_message *message);
+mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request);
+
+/* The caller, as the process of tasks knows it. */
+mishap_task_asker mishap_mcp_task_asker(const mishap_mcp_peer *peer);
+
+/* Write the members of a task as tasks/get answers them: with its result if it has completed and
+ * its outcome was asked for. A failure: the caller may not have it, or it cannot be read. */
+mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
+                            mishap_mcp_revision revision, const mishap_task_told *told);
+
 /* The methods tasks/get, tasks/cancel and tasks/update. */
 mishap_mcp_method mishap_mcp_tasks_get, mishap_mcp_tasks_cancel, mishap_mcp_tasks_update;
 

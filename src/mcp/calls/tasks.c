@@ -24,7 +24,7 @@ bool mishap_mcp_has_tasks(const mishap_mcp_server *server)
     return server->tasks && *server->tasks;
 }
 
-static bool is_declared(const mishap_mcp_message *message)
+bool mishap_mcp_tasks_declared(const mishap_mcp_message *message)
 {
     yyjson_val *capabilities = yyjson_obj_get(message->meta,
                                               "io.modelcontextprotocol/clientCapabilities");
@@ -80,11 +80,11 @@ static const mishap_mcp_offer *offer_of(const mishap_mcp_server *server, mishap_
 }
 
 /* The result of the tool, as its call would have got it. */
-static mishap *put_result(mishap_buffer *b, const mishap_mcp_flight *flight,
-                          const mishap_task_told *told)
+static mishap *put_result(mishap_buffer *b, const mishap_mcp_server *server,
+                          mishap_mcp_revision revision, const mishap_task_told *told)
 {
-    mishap_mcp_asked asked = { .offer = offer_of(flight->server, told->operation),
-                               .revision = flight->asked.revision,
+    mishap_mcp_asked asked = { .offer = offer_of(server, told->operation),
+                               .revision = revision,
                                .replayed = true };
     char incident[MISHAP_ID_LENGTH + 1] = "";
     mishap_buffer members = { 0 };
@@ -92,7 +92,7 @@ static mishap *put_result(mishap_buffer *b, const mishap_mcp_flight *flight,
     mishap *outcome = NULL;
     if (!asked.offer)
         return mishap_raise(NOT_FOUND, "The tool of this task does not exist any more.");
-    mishap *failure = mishap_task_remake(flight->server->app, asked.offer->operation, told->call,
+    mishap *failure = mishap_task_remake(server->app, asked.offer->operation, told->call,
                                          told->outcome, &call, &outcome);
     if (failure)
         return failure;
@@ -110,6 +110,29 @@ static mishap *put_result(mishap_buffer *b, const mishap_mcp_flight *flight,
     return NULL;
 }
 
+/* The caller may have had more scopes when it called the tool. NULL: it may see the task. */
+static mishap *check_scopes(const mishap_mcp_peer *peer, mishap_text operation)
+{
+    const mishap_mcp_offer *offer = offer_of(peer->server, operation);
+    return offer ? mishap_scopes_permit(peer->server->app, peer->scopes, offer->needs, "caller")
+                 : NULL;
+}
+
+mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
+                            mishap_mcp_revision revision, const mishap_task_told *told)
+{
+    mishap_task_told shown = *told;
+    mishap *lacks = check_scopes(peer, told->operation);
+    bool has_result = told->outcome.length && told->state != MISHAP_TASK_CANCELLED;
+    if (lacks && has_result)
+        return lacks;
+    if (lacks)
+        shown.words.length = 0; /* how far it is says something of the result */
+    mishap_free(lacks);
+    put_task(b, &shown);
+    return has_result ? put_result(b, peer->server, revision, &shown) : NULL;
+}
+
 /* -- replies ----------------------------------------------------------------------------------- */
 
 /* A question that cannot be answered. Takes the failure. */
@@ -123,37 +146,16 @@ static void refuse(mishap_mcp_flight *flight, int code, mishap *failure)
     mishap_free(failure);
 }
 
-/* The caller may have had more scopes when it called the tool. NULL: it may see the task. */
-static mishap *check_scopes(const mishap_mcp_flight *flight, mishap_text operation)
-{
-    const mishap_mcp_offer *offer = offer_of(flight->server, operation);
-    return offer ? mishap_scopes_permit(flight->server->app, flight->peer->scopes, offer->needs,
-                                        "caller")
-                 : NULL;
-}
-
 static void answer_question(mishap_mcp_flight *flight, const mishap_task_reply *reply)
 {
     mishap_buffer members = { 0 };
     mishap *failure = NULL;
-    if (reply->kind == MISHAP_TASK_TOLD && flight->wish == MISHAP_TASK_ANSWER) {
-        mishap_task_told told = reply->told;
-        mishap *lacks = check_scopes(flight, told.operation);
-        bool has_result = told.outcome.length && told.state != MISHAP_TASK_CANCELLED;
-        if (lacks && has_result) {
-            refuse(flight, INVALID_REQUEST, lacks);
-            return;
-        }
-        if (lacks)
-            told.words.length = 0; /* how far it is says something of the result */
-        mishap_free(lacks);
-        put_task(&members, &told);
-        if (has_result)
-            failure = put_result(&members, flight, &told);
-    }
-    if (reply->kind == MISHAP_TASK_REFUSED || failure)
-        refuse(flight, INTERNAL,
-               failure ? failure : mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."));
+    if (reply->kind == MISHAP_TASK_TOLD && flight->wish == MISHAP_TASK_ANSWER)
+        failure = mishap_mcp_put_task(&members, flight->peer, flight->asked.revision, &reply->told);
+    if (failure)
+        refuse(flight, mishap_is(failure, FORBIDDEN) ? INVALID_REQUEST : INTERNAL, failure);
+    else if (reply->kind == MISHAP_TASK_REFUSED)
+        refuse(flight, INTERNAL, mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."));
     else if (reply->kind == MISHAP_TASK_NONE)
         refuse(flight, INVALID_PARAMS,
                mishap_suggest(mishap_raise(NOT_FOUND, "There is no such task."),
@@ -208,7 +210,7 @@ static void on_answered(mishap_task_wait *wait, const mishap_task_reply *reply)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-static mishap_task_asker asker_of(const mishap_mcp_peer *peer)
+mishap_task_asker mishap_mcp_task_asker(const mishap_mcp_peer *peer)
 {
     return (mishap_task_asker){ peer->owner, peer->caller, peer->remote };
 }
@@ -219,10 +221,10 @@ bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *
     const mishap_mcp_offer *offer = flight->asked.offer;
     if (!mishap_mcp_has_tasks(server) || offer->sort != MISHAP_MCP_TOOL ||
         !offer->operation->task || !mishap_mcp_is_modern(flight->asked.revision) ||
-        !is_declared(message))
+        !mishap_mcp_tasks_declared(message))
         return false;
     flight->wait.answered = on_answered;
-    mishap_task_asker asker = asker_of(flight->peer);
+    mishap_task_asker asker = mishap_mcp_task_asker(flight->peer);
     flight->waits = mishap_task_client_start(*server->tasks, &flight->wait, flight->run.call,
                                              &asker, -1);
     return flight->waits;
@@ -235,7 +237,7 @@ static const mishap_param task_params[] = {
     { 0 },
 };
 
-static mishap *lacks_capability(mishap_mcp_request *request)
+mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request)
 {
     request->code = MISSING_CAPABILITY;
     MISHAP_PUT(&request->members,
@@ -255,8 +257,8 @@ static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
         request->code = -32601;
         return mishap_raise(METHOD_NOT_FOUND, "This server has no tasks.");
     }
-    if (!is_declared(request->message))
-        return lacks_capability(request);
+    if (!mishap_mcp_tasks_declared(request->message))
+        return mishap_mcp_lacks_tasks(request);
     if (!yyjson_is_str(id)) {
         request->code = INVALID_PARAMS;
         mishap *failure = mishap_params_check(task_params, params ? params : &none);
@@ -269,7 +271,7 @@ static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
     flight->wait.answered = on_answered;
     flight->waits = true;
     request->later = true;
-    mishap_task_asker asker = asker_of(request->peer);
+    mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
     if (!mishap_task_client_ask(*server->tasks, &flight->wait, wish, &asker, mishap_json_text(id)))
         answer_question(flight, &(mishap_task_reply){ .kind = MISHAP_TASK_LOST });
     return NULL;

@@ -5,6 +5,7 @@
  * its id.
  */
 #include "mcp/calls/flight.h"
+#include "mcp/changes/follow.h"
 #include "mcp/changes/subscribe.h"
 #include "mcp/offers/address.h"
 #include "operation/changes.h"
@@ -12,6 +13,7 @@
 enum {
     MOST_SUBSCRIPTIONS = 256, /* of a peer */
     MOST_URIS = 256,          /* of one subscriptions/listen */
+    MOST_TASKS = 64,
 };
 
 #define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
@@ -21,7 +23,8 @@ enum {
 struct mishap_mcp_subscription {
     struct mishap_mcp_subscription *next;
     mishap_mcp_channel *channel;
-    mishap_text id; /* the id of the request, as JSON */
+    mishap_text id;                  /* the id of the request, as JSON */
+    struct mishap_mcp_follow *tasks; /* NULL: it follows none */
     bool wants[MISHAP_MCP_RESOURCE_UPDATED];
     size_t uri_count;
     struct mishap_mcp_watched {
@@ -83,6 +86,12 @@ static struct mishap_mcp_subscription *take_out(struct mishap_mcp_subscription *
     struct mishap_mcp_subscription *found = *at;
     *at = found->next;
     return found;
+}
+
+static void free_subscription(struct mishap_mcp_subscription *s)
+{
+    mishap_mcp_follow_end(s->tasks);
+    mishap_release(s);
 }
 
 static struct mishap_mcp_subscription **find_resource(mishap_mcp_peer *peer, mishap_text uri)
@@ -187,11 +196,13 @@ mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buf
 /* -- subscriptions/listen ---------------------------------------------------------------------- */
 
 static const mishap_param one_uri = { "uri", MISHAP_STRING, .required = true };
+static const mishap_param one_task = { "taskId", MISHAP_STRING, .required = true };
 static const mishap_param filter_members[] = {
     { "toolsListChanged", .type = MISHAP_BOOLEAN },
     { "promptsListChanged", .type = MISHAP_BOOLEAN },
     { "resourcesListChanged", .type = MISHAP_BOOLEAN },
     { "resourceSubscriptions", MISHAP_ARRAY, .items = &one_uri, .length = { 0, MOST_URIS } },
+    { "taskIds", MISHAP_ARRAY, .items = &one_task, .length = { 0, MOST_TASKS } },
     { 0 },
 };
 static const mishap_param listen_params[] = {
@@ -226,8 +237,46 @@ static void acknowledge(const struct mishap_mcp_subscription *s)
             mishap_json_string(b, s->watched[i].uri);
         mishap_json_close(b, ']');
     }
+    if (s->tasks) {
+        MISHAP_JSON_KEY(b, "taskIds");
+        mishap_mcp_follow_put(b, s->tasks);
+    }
     mishap_json_close(b, '}');
     mishap_mcp_finish_notification(s->channel, b);
+}
+
+/* -- … of tasks -------------------------------------------------------------------------------- */
+
+static void acknowledge_tasks(void *owner)
+{
+    acknowledge(owner);
+}
+
+static void tell_task(void *owner, mishap_text members)
+{
+    const struct mishap_mcp_subscription *s = owner;
+    mishap_buffer *b = mishap_mcp_begin_notification(s->channel, "notifications/tasks");
+    put_id(b, s);
+    mishap_buffer_put_char(b, ',');
+    mishap_buffer_put_text(b, members);
+    mishap_mcp_finish_notification(s->channel, b);
+}
+
+/* A server without tasks follows none. */
+static mishap *follow_tasks(mishap_mcp_request *request, struct mishap_mcp_subscription *s,
+                            yyjson_val *ids)
+{
+    mishap_mcp_follower follower = { acknowledge_tasks, tell_task, s };
+    mishap_text texts[MOST_TASKS];
+    size_t index, count, known = 0;
+    yyjson_val *id;
+    if (!ids || !mishap_mcp_has_tasks(request->peer->server))
+        return NULL;
+    if (!mishap_mcp_tasks_declared(request->message))
+        return mishap_mcp_lacks_tasks(request);
+    MISHAP_JSON_ITEMS (ids, index, count, id)
+        texts[known++] = mishap_json_text(id);
+    return mishap_mcp_follow_make(request->peer, texts, known, &follower, &s->tasks);
 }
 
 mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
@@ -253,9 +302,17 @@ mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
     made->channel = request->channel;
     for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++)
         made->wants[i] = yyjson_is_true(yyjson_obj_get(filter, kinds[i].filter));
+    failure = follow_tasks(request, made, yyjson_obj_get(filter, "taskIds"));
+    if (failure) {
+        free_subscription(made);
+        return failure;
+    }
     append_subscription(request->peer, made);
-    acknowledge(made);
     request->later = true;
+    if (made->tasks)
+        mishap_mcp_follow_begin(made->tasks);
+    else
+        acknowledge(made);
     return NULL;
 }
 
@@ -282,7 +339,7 @@ bool mishap_mcp_listen_cancel(mishap_mcp_peer *peer, mishap_text id)
         return false;
     struct mishap_mcp_subscription *found = take_out(at);
     found->channel->finish(found->channel);
-    mishap_release(found);
+    free_subscription(found);
     return true;
 }
 
@@ -303,7 +360,7 @@ void mishap_mcp_listen_end(mishap_mcp_peer *peer)
         MISHAP_PUT(b, "},\"resultType\":\"complete\"}}");
         mishap_mcp_end_message(channel, b, MISHAP_MCP_RESPONSE);
         channel->finish(channel);
-        mishap_release(found);
+        free_subscription(found);
     }
 }
 
@@ -311,7 +368,7 @@ void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel)
 {
     for (struct mishap_mcp_subscription **at = &peer->subscriptions; *at;) {
         if (!channel || (*at)->channel == channel)
-            mishap_release(take_out(at));
+            free_subscription(take_out(at));
         else
             at = &(*at)->next;
     }

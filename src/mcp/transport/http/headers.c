@@ -55,17 +55,16 @@ static bool header_equals(mishap_text field, mishap_text value)
  * of a task. */
 static mishap_text name_in(const mishap_mcp_message *message)
 {
-    static const mishap_text read = MISHAP_TEXT("resources/read"), call = MISHAP_TEXT("tools/call"),
-                             get = MISHAP_TEXT("prompts/get"), tasks = MISHAP_TEXT("tasks/");
-    const char *key = mishap_text_equal(message->method, read) ? "uri"
-                      : mishap_text_equal(message->method, call) ||
-                              mishap_text_equal(message->method, get)
-                          ? "name"
-                      : message->method.length > tasks.length &&
-                              memcmp(message->method.data, tasks.data, tasks.length) == 0
-                          ? "taskId"
-                          : NULL;
-    return key ? mishap_json_text(yyjson_obj_get(message->params, key)) : (mishap_text){ NULL, 0 };
+    static const struct {
+        const char *method, *key;
+    } names[] = {
+        { "tools/call", "name" },  { "prompts/get", "name" },    { "resources/read", "uri" },
+        { "tasks/get", "taskId" }, { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mishap_text_equal(message->method, mishap_text_of(names[i].method)))
+            return mishap_json_text(yyjson_obj_get(message->params, names[i].key));
+    return (mishap_text){ NULL, 0 };
 }
 
 bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request *request,

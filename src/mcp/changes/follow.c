@@ -1,0 +1,114 @@
+/*
+ * Tasks that a subscriptions/listen follows (extension io.modelcontextprotocol/tasks): it is
+ * acknowledged when it is known which of the ids are tasks of this caller; from then on each of
+ * these tasks is told in notifications/tasks, as tasks/get would, now and whenever it changes.
+ */
+#include "mcp/changes/follow.h"
+
+#include "base/memory.h"
+#include "mcp/calls/flight.h"
+
+typedef struct followed {
+    mishap_task_wait wait; /* the first member */
+    struct mishap_mcp_follow *of;
+    bool waits, known;
+    mishap_text id;
+} followed;
+
+struct mishap_mcp_follow {
+    mishap_mcp_peer *peer;
+    mishap_mcp_follower follower;
+    size_t pending, count;
+    followed tasks[];
+};
+
+static void ask(followed *f, mishap_task_wish wish)
+{
+    mishap_mcp_peer *peer = f->of->peer;
+    mishap_task_asker asker = mishap_mcp_task_asker(peer);
+    f->waits = mishap_task_client_ask(*peer->server->tasks, &f->wait, wish, &asker, f->id);
+}
+
+/* A task that cannot be told now is told with its next change. */
+static void on_told(mishap_task_wait *wait, const mishap_task_reply *reply)
+{
+    followed *f = (followed *)(void *)wait;
+    mishap_buffer members = { 0 };
+    f->waits = !mishap_task_reply_is_last(wait, reply);
+    if (reply->kind == MISHAP_TASK_TOLD &&
+        !mishap_mcp_put_task(&members, f->of->peer, MISHAP_MCP_2026_07_28, &reply->told))
+        f->of->follower.tell(f->of->follower.owner, mishap_buffer_text(&members));
+    mishap_buffer_release(&members);
+}
+
+static void begin(struct mishap_mcp_follow *follow)
+{
+    follow->follower.ready(follow->follower.owner);
+    for (size_t i = 0; i < follow->count; i++) {
+        followed *f = &follow->tasks[i];
+        if (!f->known)
+            continue;
+        f->wait = (mishap_task_wait){ .answered = on_told };
+        ask(f, MISHAP_TASK_WATCH);
+    }
+}
+
+static void on_known(mishap_task_wait *wait, const mishap_task_reply *reply)
+{
+    followed *f = (followed *)(void *)wait;
+    f->waits = false;
+    f->known = reply->kind == MISHAP_TASK_TOLD;
+    if (--f->of->pending == 0)
+        begin(f->of);
+}
+
+mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, const mishap_text *ids, size_t count,
+                               const mishap_mcp_follower *follower, struct mishap_mcp_follow **out)
+{
+    size_t size = sizeof **out + count * sizeof(followed), texts = 0;
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        texts += ids[i].length;
+    struct mishap_mcp_follow *made = mishap_allocate(size + texts);
+    if (!made)
+        return mishap_out_of_memory();
+    *made = (struct mishap_mcp_follow){ .peer = peer, .follower = *follower, .count = count };
+    char *to = (char *)made + size;
+    for (size_t i = 0; i < count; i++) {
+        made->tasks[i] = (followed){ .of = made, .id = { to, ids[i].length } };
+        if (ids[i].length)
+            memcpy(to, ids[i].data, ids[i].length);
+        to += ids[i].length;
+    }
+    *out = made;
+    return NULL;
+}
+
+void mishap_mcp_follow_begin(struct mishap_mcp_follow *follow)
+{
+    for (size_t i = 0; i < follow->count; i++) {
+        followed *f = &follow->tasks[i];
+        f->wait = (mishap_task_wait){ .answered = on_known };
+        ask(f, MISHAP_TASK_SHOW);
+        follow->pending += f->waits;
+    }
+    if (!follow->pending)
+        begin(follow);
+}
+
+void mishap_mcp_follow_end(struct mishap_mcp_follow *follow)
+{
+    for (size_t i = 0; follow && i < follow->count; i++)
+        if (follow->tasks[i].waits)
+            mishap_task_client_leave(*follow->peer->server->tasks, &follow->tasks[i].wait);
+    mishap_release(follow);
+}
+
+void mishap_mcp_follow_put(mishap_buffer *b, const struct mishap_mcp_follow *follow)
+{
+    mishap_json_open(b, '[');
+    for (size_t i = 0; i < follow->count; i++)
+        if (follow->tasks[i].known)
+            mishap_json_string(b, follow->tasks[i].id);
+    mishap_json_close(b, ']');
+}
