@@ -272,7 +272,7 @@ def expect_update(stream, uri="todo://todos"):
 
 def know_each_other(base, count):
     """Each server has found the others: a notice of one that is new is read a second later."""
-    expect(wait_for(lambda: base.sql("SELECT count(*) FROM mishap.servers WHERE seen > begun + interval '2 seconds'") == str(count)), "servers")
+    expect(wait_for(lambda: base.sql("SELECT count(*) FROM mishap.servers WHERE seen > begun + interval '2 seconds'") == str(count), pause=0.2), "servers")
 
 
 @test

@@ -492,12 +492,12 @@ def kill_all():
         server.kill()
 
 
-def wait_for(condition, seconds=PATIENCE):
+def wait_for(condition, seconds=PATIENCE, pause=0.02):
     """Whether something comes true, be it for a moment only; what it was when it did."""
     deadline = time.monotonic() + seconds
     met = condition()
     while not met and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(pause)
         met = condition()
     return met
 

@@ -70,7 +70,7 @@ class Pair:
         while cluster.sql("postgres", question) != answer:
             if time.monotonic() > until:
                 raise RuntimeError(what)
-            time.sleep(0.02)
+            time.sleep(0.1)  # a question is two processes
 
     def promote(self):
         """The standby is the primary, and waits for nobody."""
