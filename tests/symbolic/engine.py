@@ -19,7 +19,7 @@ warnings.simplefilter("ignore")
 
 PROGRAM = os.environ.get("SYMBOLIC_PROGRAM", "")
 
-# `make test` asks every fourth question of the long lists, `make test-all` each of them.
+# `make test` asks every eighth question of the long lists, `make test-all` each of them.
 EVERY = int(os.environ.get("SYMBOLIC_EVERY", "1"))
 
 
