@@ -1,5 +1,5 @@
 """What `make install` installs is enough for a program of one's own: docs/program.md line by line, the README's program,
-a catalog with a code of its own, a stack with names. Each with gcc and with clang, by the flags of pkg-config alone.
+a catalog with a code of its own, a stack with names. Each with gcc and with clang, by the flags of pkg-config alone; INSTALL_BY names one of them.
 
     MISHAP_PROGRAM=… MISHAP_BUILD=… python3 tests/install/install_test.py [PART-OF-A-NAME]
 
@@ -25,7 +25,7 @@ from server import FOLDER, TREE, Server  # noqa: E402
 
 BUILD = os.environ["MISHAP_BUILD"]
 PLACE = os.path.join(FOLDER, "installed")
-COMPILERS = {"gcc": "gcc", "clang": "clang"}
+COMPILERS = {name: name for name in ("gcc", "clang") if os.environ.get("INSTALL_BY", name) == name}
 
 # ---- Installing ----------------------------------------------------------------------------------
 
