@@ -166,8 +166,8 @@ class Stalls:
         return any(begun <= end and start <= ended for start, end in self.seen)
 
 
-PROBES = 300 if SANITIZED else 2000  # about a third of a second
 JUDGES = bool(os.environ.get("STORM_JUDGE"))
+PROBES = 2000 if JUDGES else 300  # about a third of a second, so that a median says something
 
 
 def median_of_probes(address):
@@ -383,11 +383,11 @@ def a_server_that_stops_under_load_finishes_what_it_has():
 
 # ---- Crashes under load --------------------------------------------------------------------------
 
-CRASHES = 100 if SANITIZED else 1000
+CRASHES = 100 if SANITIZED else int(os.environ.get("HTTP_CRASHES", "1000"))
 
 
 @test
-def a_thousand_crashes_lose_no_other_request():
+def many_crashes_lose_no_other_request():
     if not server.CONTAINED:
         raise Skipped("the sanitizer would end the process")
     crashers, most = 4, [0]
