@@ -6,7 +6,7 @@ runs only the tests with that part in their name.
 import collections
 import json
 import os
-import shutil
+import re
 import subprocess
 import sys
 import threading
@@ -49,13 +49,14 @@ def run_agent(command, lines, answered, **more):
     return Answer(process.returncode, b"".join(said), b"".join(told))
 
 
-def make_locale(language, folder):
-    """Compile a locale into a folder of ours, so that it need not be installed."""
-    if not shutil.which("localedef"):
-        return False
-    subprocess.run(["localedef", "-i", language, "-f", "UTF-8", folder], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False)
-    return os.path.isdir(folder)
+def environment_of(locale):
+    """The variables that choose a locale. Those with a language have been compiled for the tests (locales.py)."""
+    env = {"LC_ALL": locale, "LANG": locale}
+    if re.fullmatch(r"\w\w_\w\w\.UTF-8", locale):
+        env["LOCPATH"] = os.environ["MISHAP_LOCALES"]
+        if not os.path.isdir(os.path.join(env["LOCPATH"], locale)):
+            raise Skipped("the locale cannot be made here")
+    return env
 
 
 # ---- Saying what must hold -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ import stat
 import tempfile
 import time
 
-from blackbox import Answer, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of
+from blackbox import Answer, environment_of, equal, expect, main, parsed, run_program, test, tests_of
 from boundary import (CATALOG, COMMANDS, FOLDER, LOG, MANIFESTS, PROGRAMS, SECRET, WITHOUT_HELP, after_all, ask, files_below,
                       fresh_file, on_terminal, run, told)
 
@@ -577,18 +577,12 @@ VARIES = rb'"(duration_ms|request_id|timestamp|incident)":("[^"]*"|\d+)'
 
 @tests_of({name: name for name in ["C", "POSIX", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "no_SUCH.locale"]})
 def the_locale_changes_no_byte(locale):
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        env = {"LC_ALL": locale, "LANG": locale}
-        language = re.fullmatch(r"(\w\w_\w\w)\.UTF-8", locale)
-        if language:
-            if not make_locale(language[1], os.path.join(folder, locale)):
-                raise Skipped("the locale cannot be made here")
-            env["LOCPATH"] = folder
-        for line in LOCALE_LINES:
-            answers = [run(*line, env=one) for one in (env, {"LC_ALL": "C"})]
-            for answer in answers:
-                told(line[0], answer)
-            equal(*[(answer.status, re.sub(VARIES, b"", answer.out)) for answer in answers], line)
+    env = environment_of(locale)
+    for line in LOCALE_LINES:
+        answers = [run(*line, env=one) for one in (env, {"LC_ALL": "C"})]
+        for answer in answers:
+            told(line[0], answer)
+        equal(*[(answer.status, re.sub(VARIES, b"", answer.out)) for answer in answers], line)
 
 
 @test

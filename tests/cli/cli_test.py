@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import blackbox
-from blackbox import PATIENCE, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
+from blackbox import PATIENCE, SANITIZED, Skipped, equal, environment_of, expect, main, parsed, run_program, test, tests_of, open_terminal
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -665,24 +665,18 @@ LOCALE_SOURCE = (b'{"code":"RATE_LIMITED","message":"Wait \xc3\xb6 \xe2\x82\xac.
 
 @tests_of({name: name for name in ["C", "POSIX", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "no_SUCH.locale"]})
 def the_locale_changes_no_byte(locale):
-    with tempfile.TemporaryDirectory() as folder:
-        env = {"LC_ALL": locale, "LANG": locale}
-        language = re.fullmatch(r"(\w\w_\w\w)\.UTF-8", locale)
-        if language:
-            if not make_locale(language[1], os.path.join(folder, locale)):
-                raise Skipped("the locale cannot be made here")
-            env["LOCPATH"] = folder
-        for dialect in DIALECTS:
-            expected = mishap("render", "--dialect", dialect, stdin=LOCALE_SOURCE, env={"LC_ALL": "C"})
-            answer = mishap("render", "--dialect", dialect, stdin=LOCALE_SOURCE, env=env)
-            equal(answer.status, 0, "the exit code")
-            equal(answer, expected, dialect)
-        answer = mishap("check", "--dialect", "http-api", stdin=BAD, env=env)
-        expected = mishap("check", "--dialect", "http-api", stdin=BAD, env={"LC_ALL": "C"})
-        for found in (answer, expected):
-            envelope(found, 79)
-        varies = rb'"(duration_ms|request_id|timestamp)":("[^"]*"|\d+)'
-        equal(*[re.sub(varies, b"", found.out) for found in (answer, expected)])
+    env = environment_of(locale)
+    for dialect in DIALECTS:
+        expected = mishap("render", "--dialect", dialect, stdin=LOCALE_SOURCE, env={"LC_ALL": "C"})
+        answer = mishap("render", "--dialect", dialect, stdin=LOCALE_SOURCE, env=env)
+        equal(answer.status, 0, "the exit code")
+        equal(answer, expected, dialect)
+    answer = mishap("check", "--dialect", "http-api", stdin=BAD, env=env)
+    expected = mishap("check", "--dialect", "http-api", stdin=BAD, env={"LC_ALL": "C"})
+    for found in (answer, expected):
+        envelope(found, 79)
+    varies = rb'"(duration_ms|request_id|timestamp)":("[^"]*"|\d+)'
+    equal(*[re.sub(varies, b"", found.out) for found in (answer, expected)])
 
 
 # ---- All that was seen ---------------------------------------------------------------------------
