@@ -232,7 +232,7 @@ static void a_lock_that_stays_does_not_stop_others(void **state)
     append_whole((made){ .id = ids[0] });
     mishap_index *index = caught_up();
     const char *keywords[] = { "dbname", NULL }, *values[] = { store_address(), NULL };
-    pq_connection *holder = mishap_libpq.PQconnectdbParams(keywords, values, 1);
+    pq_connection *holder = connected(keywords, values);
     assert_true(mishap_libpq.PQsendQuery(
         holder, "SELECT pg_advisory_lock(hashtext('mishap'), hashtext('incidents batch'))"));
     for (pq_result *held; (held = mishap_libpq.PQgetResult(holder)) != NULL;)

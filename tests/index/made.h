@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,13 +29,30 @@ static inline const char *store_address(void)
     return getenv("STORE_POSTGRESQL");
 }
 
+/* A connection of the test's own. PQfinish() ends it. */
+static inline pq_connection *connected(const char *const *keywords, const char *const *values)
+{
+    pq_connection *connection = mishap_libpq.PQconnectStartParams(keywords, values, 1);
+    assert_non_null(connection);
+    int wants = PQ_POLLING_WRITING;
+    while (wants == PQ_POLLING_READING || wants == PQ_POLLING_WRITING) {
+        short events = wants == PQ_POLLING_READING ? POLLIN : POLLOUT;
+        struct pollfd ready = { .fd = mishap_libpq.PQsocket(connection), .events = events };
+        poll(&ready, 1, -1);
+        wants = mishap_libpq.PQconnectPoll(connection);
+    }
+    if (wants != PQ_POLLING_OK)
+        fail_msg("%s", mishap_libpq.PQerrorMessage(connection));
+    return connection;
+}
+
 /* Run statements of the test's own. */
 static inline void in_database(const char *sql)
 {
     const char *keywords[] = { "dbname", "options", NULL };
     const char *values[] = { store_address(), "-c search_path=incidents", NULL };
     assert_null(mishap_libpq_load());
-    pq_connection *connection = mishap_libpq.PQconnectdbParams(keywords, values, 1);
+    pq_connection *connection = connected(keywords, values);
     assert_true(mishap_libpq.PQsendQuery(connection, sql));
     for (pq_result *result; (result = mishap_libpq.PQgetResult(connection)) != NULL;) {
         int status = mishap_libpq.PQresultStatus(result);
