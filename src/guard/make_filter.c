@@ -228,16 +228,21 @@ static int compare_items(const void *a, const void *b)
     return one->number > other->number ? -1 : 1;
 }
 
-/* The last character of a literal that is none of the four, and stands for itself; its last one if
- * there is none. */
+/* The rarest character of a literal that is none of the four, and stands for itself; its last one
+ * if there is none. Literals with the same four often have the same characters beside them, too. */
 static size_t other_place(const struct item *item)
 {
     const char *text = literal_texts[item->literal];
-    size_t length = strlen(text);
-    for (size_t i = length; i-- > 0;)
-        if ((i < item->offset || i >= (size_t)item->offset + LEAK_GRAM) && one_character(text[i]))
-            return i;
-    return length - 1;
+    size_t length = strlen(text), best = length - 1;
+    double least = 1000;
+    for (size_t i = length; i-- > 0;) {
+        bool outside = i < item->offset || i >= (size_t)item->offset + LEAK_GRAM;
+        if (!outside || !one_character(text[i]) || guess_often(text[i]) >= least)
+            continue;
+        least = guess_often(text[i]);
+        best = i;
+    }
+    return best;
 }
 
 /* Those of the items that may have this character behind them, as a list; 0: all of them. */
