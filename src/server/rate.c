@@ -28,6 +28,10 @@
  * explain is invalid, and is ignored. */
 #define ODD (3600 * SECOND)
 
+/* A request that finds more than half of the part used is a sign that a lease will be needed: one
+ * of so many counts as if it needed one. What is leased in vain is lost for all servers. */
+#define IN_ADVANCE 4
+
 /* After which a caller that needs more than the part of a server may try again. */
 #define LEASED_SOON (SECOND / 10)
 
@@ -167,7 +171,7 @@ static int64_t take_from_bucket(mishap_http_rates *rates, size_t place, int64_t 
             ahead = least;
         if (ahead + worth > most)
             return ahead + worth - most;
-        *hurries = ahead + worth > most / 2;
+        *hurries = ahead + worth > most / 2 && ahead / each % IN_ADVANCE == 0;
         next = now + (uint64_t)(ahead + worth);
     } while (!atomic_compare_exchange_weak_explicit(word, &used, next, memory_order_relaxed,
                                                     memory_order_relaxed));

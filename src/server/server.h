@@ -108,14 +108,14 @@ typedef struct mishap_http_settings {
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
     size_t body_limit;      /* bytes of a body, unless its endpoint has another limit */
-    size_t bodies_limit;    /* bytes of all bodies that are in memory at once, in all loops; 0: no
-                               limit */
+    size_t bodies_limit;    /* bytes of all bodies in memory at once, in all loops; 0: no limit */
     int head_ms;            /* how long the head may take, from its first byte */
     int body_ms;            /* … and the body after it */
     int write_ms;           /* how long a peer may read nothing of what is written to it */
     int idle_ms;            /* how long a connection may wait for its next request */
     int stop_ms;            /* how long to wait for requests in flight when told to stop … */
     int drain_ms;           /* … and how long to accept connections before, for load balancers */
+    int server_number;      /* of this one among those behind a load balancer; 0: none */
     struct mishap_http_rates *rates; /* of all servers of a cluster; NULL: `rate` is of this one */
 } mishap_http_settings;
 

@@ -48,7 +48,7 @@ class Machine:
 
     def start(self):
         self.found = Server("--workers", "1", "--require-key", "--config", cluster["configuration"], "--artifacts-genesis", cluster["genesis"],
-                            "--access-log", self.access, "--caller-share", "100", data=self.data, listen="127.0.0.1:%d" % self.port)
+                            "--access-log", self.access, "--server-number", str(self.number + 1), "--caller-share", "100", data=self.data, listen="127.0.0.1:%d" % self.port)
 
     def kill(self):
         """As if the machine died: first the processes that could still answer, and before them the one that would replace them."""
@@ -179,6 +179,34 @@ def sessions_of_agents_stay_at_one_server():
         equal(len(here), 1, "servers of the sessions of one key: %s, which" % here)
         where += here
     expect(len(set(where)) > 1, "all keys at one server:", where)
+
+
+@test
+def a_session_of_an_agent_goes_to_the_server_that_its_id_names():
+    """Whichever server another session of the same key is at."""
+    nginx, machines = start()
+    for machine in machines:
+        session = Session(machine.found, fields=fields_of("c0"))
+        session.server = nginx
+        name = "calls-of-%d" % machine.number
+        for _ in range(3):
+            equal(session.post(message("tools/list"), **{"User-Agent": name}).status, 200)
+        expect(wait_for(lambda: sum(one.answered(user_agent=name) for one in machines) == 3), "the logs lack calls")
+        equal([one.answered(user_agent=name) for one in machines], [3 * (one is machine) for one in machines], "calls of a session of one server")
+
+
+@test
+def a_session_goes_on_elsewhere_while_its_server_is_away():
+    nginx, machines = start()
+    session = Session(machines[1].found, fields=fields_of("c0"))
+    machines[1].found.stop()
+    session.server = nginx
+    try:
+        for _ in range(3):
+            equal(session.post(message("tools/list")).status, 200)
+    finally:
+        machines[1].start()
+    until_all_are_asked()
 
 
 @test

@@ -81,7 +81,8 @@ class Pair:
     def rejoin(self):
         """The server that was the primary before becomes the standby, with a new copy of what the new primary has."""
         failed = self.failed
-        failed.wake()
+        if failed.process:
+            failed.wake()
         failed.stop(signal.SIGKILL)
         shutil.rmtree(failed.data)
         failed.run("pg_basebackup", "-D", failed.data, "-R", "--no-sync", "-c", "fast", "-d",

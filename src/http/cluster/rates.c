@@ -41,11 +41,10 @@ mishap *mishap_cluster_rates_divide(cluster_rates *rates, mishap_cluster *cluste
     return failure;
 }
 
-/* A little more than was needed in the last tenth of a second: what is left over is lost. */
+/* As many as were needed in the last tenth of a second: what is left over is lost. */
 static int64_t wanted_for(const mishap_http_need *need, const mishap_http_leased *leased)
 {
-    int64_t wanted = (int64_t)need->count + need->count / 4 + 1;
-    return wanted < leased->most ? wanted : leased->most;
+    return need->count < leased->most ? need->count : leased->most;
 }
 
 mishap *mishap_cluster_rates_lease(cluster_rates *rates, mishap_cluster *cluster, int64_t now_ms)

@@ -111,6 +111,8 @@ static const mishap_param params[] = {
     { "drain_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
       .help = "How long the server still accepts connections when it is told to stop, while /ready "
               "is 503" },
+    { "server_number", MISHAP_INTEGER, .range = { 0, 63 }, .initial = "0", .placeholder = "N",
+      .help = "The number of this server in ids of MCP sessions, for a load balancer; 0: none" },
     { "chaos", MISHAP_BOOLEAN,
       .help = "Also serve the operations that fail on purpose, for drills" },
     { 0 },
@@ -433,6 +435,7 @@ static void read_limits(mishap_call *call, mishap_http_settings *settings)
     settings->write_ms = 30000;
     settings->idle_ms = (int)mishap_integer(call, "idle_timeout_ms");
     settings->stop_ms = (int)mishap_integer(call, "stop_timeout_ms");
+    settings->server_number = (int)mishap_integer(call, "server_number");
     settings->drain_ms = (int)mishap_integer(call, "drain_ms");
     mishap_http_tasks(call, settings->served);
 }

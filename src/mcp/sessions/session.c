@@ -104,6 +104,11 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     return NULL;
 }
 
+void mishap_mcp_sessions_name_server(mishap_mcp_sessions *s, unsigned server)
+{
+    s->server = server;
+}
+
 void mishap_mcp_sessions_free(mishap_mcp_sessions *s)
 {
     if (s)
@@ -217,7 +222,7 @@ mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *s, mishap_mcp_owner owne
                                    mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
 {
     int64_t wait_ns;
-    mishap_mcp_id_draw(id);
+    mishap_mcp_id_draw(s, id);
     mishap_mcp_sessions_lock(s);
     mishap_mcp_room room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
     if (room == MISHAP_MCP_ROOM)

@@ -27,6 +27,9 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
 /* … and make them survive a restart (lasting.c): what is needed for that is kept in a file of this
  * folder. If that fails, sessions end with the server. */
 mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
+
+/* Ids name the server from now on: from 1 to 63. 0: they do not. */
+void mishap_mcp_sessions_name_server(mishap_mcp_sessions *sessions, unsigned server);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
 /* Seal the state of calls that ask with a key that is made of the secret of the sessions: so it

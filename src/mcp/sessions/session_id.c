@@ -7,6 +7,9 @@
  * because its number may change from one version of this program to the next. What the client can
  * be asked for is in the last random character; the code then has another purpose, since ids of
  * clients that cannot be asked, and of earlier versions, say nothing there.
+ *
+ * The character before it may be the number of the server, for a load balancer that sends a session
+ * where it began. It is authenticated like the others, and any server restores the session.
  */
 #include <endian.h>
 
@@ -14,6 +17,7 @@
 
 enum {
     RANDOM = 22,                            /* characters: 132 bits, or 129 … */
+    SERVER = 20,                            /* the character that names the server */
     PROOF = MISHAP_MCP_SESSION_ID - RANDOM, /* … 126 bits */
     CAPABILITIES = 7                        /* the bits of the last random character for them */
 };
@@ -60,12 +64,14 @@ static void prove(const mishap_mcp_sessions *s, const char *random, mishap_mcp_o
     spell(proof, mac, PROOF);
 }
 
-void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1])
+void mishap_mcp_id_draw(const mishap_mcp_sessions *s, char id[MISHAP_MCP_SESSION_ID + 1])
 {
     unsigned char bytes[RANDOM];
     while (!mishap_system_random(bytes, sizeof bytes))
         continue; /* an id that can be guessed is worse than none */
     spell(id, bytes, RANDOM);
+    if (s->server)
+        id[SERVER] = letters[s->server & 63];
     memset(id + RANDOM, 0, PROOF + 1);
 }
 

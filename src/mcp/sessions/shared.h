@@ -93,6 +93,7 @@ struct mishap_mcp_sessions {
     size_t mapped;
     int64_t idle_ns;
     size_t of_one;             /* sessions of one caller, at most */
+    unsigned server;           /* its number, for ids; 0: it has none */
     uint64_t numbers, streams; /* given out so far */
     uint64_t changes[MISHAP_MCP_LISTS];
     unsigned char secret[MISHAP_MAC_KEY];          /* for the codes in ids; it does not change */
@@ -139,7 +140,7 @@ bool mishap_mcp_same_bytes(const char *a, const char *b, size_t length);
 /* session_id.c: the random part of a new id; then the rest of it, which has the revision and the
  * capabilities of the session; and both of an id that the server gave to this owner, NONE if it did
  * not. */
-void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1]);
+void mishap_mcp_id_draw(const mishap_mcp_sessions *s, char id[MISHAP_MCP_SESSION_ID + 1]);
 void mishap_mcp_id_prove(const mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
                          const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1]);
 mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *sessions, mishap_text id,

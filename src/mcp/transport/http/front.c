@@ -61,6 +61,8 @@ static mishap *prepare_front(const mishap_http_settings *settings, void **shared
                                                mishap_http_share_of(settings, MISHAP_MCP_SESSIONS),
                                                &sessions);
     if (!failure)
+        mishap_mcp_sessions_name_server(sessions, (unsigned)settings->server_number);
+    if (!failure)
         let_sessions_last(settings->program,
                           settings->cluster ? settings->cluster : settings->served->setup.data);
     if (!failure)
