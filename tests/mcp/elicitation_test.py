@@ -364,8 +364,8 @@ def a_server_that_ends_ends_its_open_questions():
             found.process.terminate()
             rest = [event.json for event in stream.events()]
             expect("The server ends" in rest[-1]["result"]["content"][0]["text"], rest)
-        found.process.wait(60)
-        expect(time.monotonic() - begun < 30, "it waited for the answer")
+        found.process.wait(server.PATIENCE)
+        expect(time.monotonic() - begun < server.PATIENCE, "it waited for the answer")
 
 
 @test
