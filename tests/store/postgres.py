@@ -167,8 +167,8 @@ class Cluster:
         raise RuntimeError("processes of PostgreSQL live on")
 
     def everything(self):
-        """All of its processes."""
-        return [self.process.pid, *self.children()]
+        """All of its processes; none after it was stopped."""
+        return [self.process.pid, *self.children()] if self.process else []
 
     def hang(self):
         """As a machine that does nothing any more, but whose connections are still there."""
