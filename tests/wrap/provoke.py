@@ -50,7 +50,7 @@ PLAIN = 65534  # the ordinary user
 SETS = {"first": ["files", "archives", "network", "vcs", "code", "scripts", "data", "packages", "containers", "answers"],
         "second": ["other_tools", "other_network", "other_code", "other_data"],
         "third": ["later_tools", "later_network", "later_code", "later_data"],
-        "fourth": ["latest_tools", "latest_code"]}
+        "fourth": ["latest_tools", "latest_code"], "fifth": ["newest"]}
 PATH = "/mnt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

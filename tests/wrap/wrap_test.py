@@ -308,6 +308,38 @@ def an_interactive_shell_with_job_control_works():
         os.close(ours)
 
 
+COUNT_INTERRUPTS = """import signal
+signals = {signal.SIGINT, signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+print("ready-%d" % (20 + 1), flush=True)
+count = 0
+while signal.sigwait(signals) == signal.SIGINT:
+    count += 1
+    print("int-%d" % count, flush=True)
+print("all-%d" % count)
+"""
+
+
+@test
+def an_interrupt_of_the_terminal_arrives_once():
+    ours, theirs = open_terminal()
+    with subprocess.Popen([PROGRAM, "wrap", "--", sys.executable, "-c", COUNT_INTERRUPTS], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                          preexec_fn=lambda: (forget_ignored(), fcntl.ioctl(0, termios.TIOCSCTTY, 0))) as process:
+        os.close(theirs)
+        seen, deadline = b"", time.monotonic() + PATIENCE
+        for words in b"ready-21", b"int-1", b"int-2", b"all-2":
+            while words not in seen:
+                expect(time.monotonic() < deadline and b"all-" not in seen, "never came:", words, "but", seen)
+                if select.select([ours], [], [], 1)[0]:
+                    seen += os.read(ours, 65536)
+            if words in (b"ready-21", b"int-1"):
+                os.write(ours, b"\x03")
+            elif words == b"int-2":
+                process.send_signal(signal.SIGUSR1)  # it is forwarded behind all that came before
+        equal(process.wait(PATIENCE), 0, "the end")
+        os.close(ours)
+
+
 # ---- What is told ----------------------------------------------------------------------------------
 
 @test
