@@ -8,6 +8,7 @@
  *     keys.c        API keys, and the secret of MCP sessions
  *     timelines.c   which primaries of PostgreSQL were replaced
  *     rates.c       what each server has of the rate of a caller
+ *     blocks.c      callers that are blocked
  *     notices.c     which servers there are, and what has changed at each
  *
  * It lies in the library of src/store, which a program need not link: so the code that uses it
@@ -31,6 +32,7 @@ enum {
     MISHAP_CLUSTER_TIMELINE = 8,    /* characters */
     MISHAP_CLUSTER_ROWS = 500,      /* notices that are read at once */
     MISHAP_CLUSTER_KEYS = 100000,   /* keys that are read */
+    MISHAP_CLUSTER_BLOCKS = 40000,  /* callers that are blocked */
     MISHAP_CLUSTER_WHOLE = 1000000, /* what servers divide */
     MISHAP_CLUSTER_LEASES = 256,    /* callers for whom something is leased at once */
 };
@@ -100,6 +102,14 @@ typedef struct mishap_cluster_engine {
      * many there are then. */
     mishap *(*lease)(mishap_cluster *cluster, const mishap_cluster_rate *rate,
                      mishap_cluster_lease *leases, size_t count);
+
+    /* -- blocks.c -- */
+    /* Their version is that of the keys. *done false: the caller is blocked already, or is not. */
+    mishap *(*blocks)(mishap_cluster *cluster,
+                      void (*hear)(void *context, mishap_text name, mishap_text since),
+                      void *context);
+    mishap *(*block)(mishap_cluster *cluster, mishap_text name, bool *done);
+    mishap *(*unblock)(mishap_cluster *cluster, mishap_text name, bool *done);
 
     /* -- notices.c -- */
     /* The server `id` is alive, its last notice was `last`, and it has this part of what servers

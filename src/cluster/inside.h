@@ -16,6 +16,9 @@ enum cluster_statement {
     CLUSTER_KEY_IS,
     CLUSTER_KEY_REMOVE,
     CLUSTER_KEYS_DISABLE,
+    CLUSTER_BLOCKS,
+    CLUSTER_BLOCK,
+    CLUSTER_UNBLOCK,
     CLUSTER_SECRET_ADD,
     CLUSTER_SECRET,
     CLUSTER_TIMELINES,
@@ -58,6 +61,13 @@ mishap *mishap_cluster_divide(mishap_cluster *cluster, int64_t id, int64_t keep_
                               void (*lower)(void *context, int64_t part), void *context);
 mishap *mishap_cluster_take_leases(mishap_cluster *cluster, const mishap_cluster_rate *rate,
                                    mishap_cluster_lease *leases, size_t count);
+
+/* blocks.c */
+mishap *mishap_cluster_read_blocks(mishap_cluster *cluster,
+                                   void (*hear)(void *context, mishap_text name, mishap_text since),
+                                   void *context);
+mishap *mishap_cluster_block(mishap_cluster *cluster, mishap_text name, bool *done);
+mishap *mishap_cluster_unblock(mishap_cluster *cluster, mishap_text name, bool *done);
 
 /* notices.c */
 mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,

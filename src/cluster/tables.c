@@ -3,6 +3,7 @@
  *
  *     state    one row: what counts for all keys
  *     keys     API keys: names, SHA-256 of the keys, scopes
+ *     blocks   callers that are refused
  *     secrets  what proves the ids of MCP sessions
  *     timelines  the highest timeline of each PostgreSQL that a server has used
  *     servers  who is alive, the number of its last notice, and its part of what is divided
@@ -37,6 +38,7 @@ static const char *const postgresql[] = {
     "INSERT INTO divided VALUES (1, '-infinity');"
     "CREATE UNLOGGED TABLE leases (place bigint PRIMARY KEY, used bigint NOT NULL,"
     " asked bigint NOT NULL, granted bigint NOT NULL) WITH (fillfactor = 50)",
+    "CREATE TABLE blocks (name text PRIMARY KEY, since timestamptz NOT NULL DEFAULT now())",
     NULL,
 };
 
@@ -63,6 +65,19 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
     [CLUSTER_KEYS_DISABLE] = { .text = "UPDATE state SET keys_version = keys_version + 1,"
                                " keys_disabled = true WHERE one = 1 AND NOT EXISTS"
                                " (SELECT FROM keys) RETURNING keys_version", .writes = true },
+    [CLUSTER_BLOCKS] = { .text = "SELECT name, to_char(since AT TIME ZONE 'UTC',"
+                         " 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') FROM blocks"
+                         " ORDER BY name LIMIT ?1::bigint" },
+    [CLUSTER_BLOCK] = { .text = "WITH added AS (INSERT INTO blocks (name) VALUES (?1::text)"
+                        " ON CONFLICT DO NOTHING RETURNING name)"
+                        " UPDATE state SET keys_version = keys_version + 1"
+                        " WHERE one = 1 AND EXISTS (SELECT FROM added)"
+                        " RETURNING keys_version", .writes = true },
+    [CLUSTER_UNBLOCK] = { .text = "WITH gone AS (DELETE FROM blocks WHERE name = ?1::text"
+                          " RETURNING name)"
+                          " UPDATE state SET keys_version = keys_version + 1"
+                          " WHERE one = 1 AND EXISTS (SELECT FROM gone)"
+                          " RETURNING keys_version", .writes = true },
     [CLUSTER_SECRET_ADD] = { .text = "INSERT INTO secrets VALUES ('mcp sessions', ?1::bytea)"
                              " ON CONFLICT DO NOTHING", .writes = true },
     [CLUSTER_SECRET] = { .text = "SELECT secret FROM secrets WHERE purpose = 'mcp sessions'" },

@@ -118,6 +118,49 @@ def a_removed_key_ends_its_streams_at_every_server():
 
 
 @test
+def a_blocked_caller_is_refused_by_all_servers_and_then_by_none():
+    base = Database()
+    one, other = base.add("one"), base.add("other")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        streams = [Session(found, fields=one).exchange("GET", Accept="text/event-stream") for found in (a, b)]
+        equal(base.keys("block", "one")["data"], {"name": "one", "blocked": True})
+        expect_status([a, b], one, 403)
+        for stream in streams:
+            while stream.connection.more():
+                pass
+            stream.connection.close()
+        expect_status([a, b], other, 200)
+        base.keys("block", "one", status=parsed(run_program(PROGRAM, "explain", "ALREADY_EXISTS", "--output", "json").out)["data"]["exit_code"])
+        base.keys("block", "oauth:mallory")
+        found = base.keys("list")["data"]["blocked"]
+        equal([caller["name"] for caller in found], ["oauth:mallory", "one"], "the list")
+        expect(all(caller["since"].endswith("Z") for caller in found), found)
+        with base.serve() as c:
+            equal(status(c, one), 403, "a server that starts")
+            # What is blocked at one server alone stays so.
+            done = run_program(PROGRAM, "keys", "block", "other", "--data", c.data, "--output", "json")
+            equal(done.status, 0, done.out)
+            expect_status([c], other, 403)
+            equal(status(a, other), 200)
+        equal(base.keys("unblock", "one")["data"], {"name": "one", "blocked": False})
+        expect_status([a, b], one, 200)
+        base.keys("unblock", "one", status=parsed(run_program(PROGRAM, "explain", "NOT_FOUND", "--output", "json").out)["data"]["exit_code"])
+
+
+@test
+def a_row_that_is_no_name_blocks_nobody():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as found:
+        expect_status([found], one, 200)
+        base.sql("INSERT INTO mishap.blocks (name) VALUES ('two words'), (E'a\\nb'), ('')")
+        base.keys("block", "one")
+        expect_status([found], one, 403)
+        expect(wait_for(lambda: b"rows of the tables `keys` and `blocks` of the cluster" in found.read(found.stderr)), "no line about it")
+
+
+@test
 def without_the_database_the_last_keys_count_and_then_none():
     base = Database()
     one = base.add("one")
@@ -213,7 +256,7 @@ def rows_that_are_no_keys_change_nothing():
         two = base.add("two")
         expect_status([found], two, 200)
         equal(status(found, one), 200)
-        expect(wait_for(lambda: b"6 rows of the table `keys` of the cluster are no keys" in found.read(found.stderr)), "no word about them")
+        expect(wait_for(lambda: b"6 rows of the tables `keys` and `blocks` of the cluster are no keys and no names" in found.read(found.stderr)), "no word about them")
         warned = base.keys("list")
         equal([key["name"] for key in warned["data"]["keys"]], ["one", "two"])
         expect(any("6 rows" in str(warning) for warning in warned["warnings"]), "no warning:", warned)

@@ -30,13 +30,15 @@ typedef struct mishap_api {
     mishap_served *served;
     struct mishap_http_keys *keys;
     struct mishap_http_tokens *tokens; /* NULL: there is no issuer */
-    struct mishap_http_blocks *blocks; /* which callers are refused */
-    mishap_buffer openapi;             /* the document, made once */
-    int key_field;                     /* the place of X-Api-Key in the fields of a request */
-    int session_field;                 /* … of Mishap-Session */
-    int caller_field;                  /* … of X-Caller; -1: no caller names itself */
-    uv_poll_t turn;                    /* the runner of calls has something to do */
-    uv_prepare_t flush;                /* before the loop waits: hand over all new calls together */
+    /* Which callers are refused: here, and with a cluster at all servers; else the second is
+     * NULL. */
+    struct mishap_http_blocks *blocks[2];
+    mishap_buffer openapi; /* the document, made once */
+    int key_field;         /* the place of X-Api-Key in the fields of a request */
+    int session_field;     /* … of Mishap-Session */
+    int caller_field;      /* … of X-Caller; -1: no caller names itself */
+    uv_poll_t turn;        /* the runner of calls has something to do */
+    uv_prepare_t flush;    /* before the loop waits: hand over all new calls together */
 
     /* Live tails: those that wait for a change, and those whose handlers are to run. */
     mishap_api_tails waiting, due;

@@ -1,6 +1,7 @@
 /*
- * What was read of the database, as files: DATA/cluster/keys and DATA/cluster/mcp-sessions, in the
- * forms that the server has without a cluster (http/keys/file.h, mcp/sessions/lasting.c). A file is
+ * What was read of the database, as files: DATA/cluster/keys, DATA/cluster/blocked and
+ * DATA/cluster/mcp-sessions, in the forms that the server has without a cluster (http/keys/file.h,
+ * http/keys/blocks.h, mcp/sessions/lasting.c). A file is
  * replaced as a whole. Rows may have been written by hand: one that is no key is left out.
  */
 #include <errno.h>
@@ -11,6 +12,7 @@
 
 #include "base/hex.h"
 #include "http/cluster/inside.h"
+#include "http/keys/blocks.h"
 #include "http/keys/file.h"
 #include "http/keys/in_cluster.h"
 #include "operation/caller.h"
@@ -94,21 +96,20 @@ static void hear_key(void *context, const mishap_cluster_key *key)
         gathered->odd++;
 }
 
-/* The keys are read again and again: they are written only if they have changed, or if the file was
- * removed. */
-static mishap *write_changed(mishap_buffer *text)
+/* Rows are read again and again: they are written only if they have changed, or if the file was
+ * removed. `written` is what the file has. */
+static mishap *write_changed(const char *name, mishap_buffer *text, mishap_buffer *written)
 {
-    static mishap_buffer written;
     char path[CLUSTER_PATH];
     if (text->failed)
         return mishap_out_of_memory();
-    if (mishap_text_equal(mishap_buffer_text(text), mishap_buffer_text(&written)) &&
-        put_path(path, "keys") && access(path, F_OK) == 0)
+    if (mishap_text_equal(mishap_buffer_text(text), mishap_buffer_text(written)) &&
+        put_path(path, name) && access(path, F_OK) == 0)
         return NULL;
-    mishap *failure = replace_file("keys", mishap_buffer_text(text));
-    mishap_buffer_release(&written);
+    mishap *failure = replace_file(name, mishap_buffer_text(text));
+    mishap_buffer_release(written);
     if (!failure) {
-        written = *text;
+        *written = *text;
         *text = (mishap_buffer){ 0 };
     }
     return failure;
@@ -118,6 +119,7 @@ static mishap *write_changed(mishap_buffer *text)
  * there is no file, because there never was one. */
 static mishap *write_all(struct gathered *gathered, const mishap_cluster_state *state)
 {
+    static mishap_buffer written;
     char path[CLUSTER_PATH];
     if (!gathered->count && !state->used && !gathered->odd) {
         static const char *const names[] = { "keys", "keys.lock" };
@@ -129,7 +131,31 @@ static mishap *write_all(struct gathered *gathered, const mishap_cluster_state *
     }
     if (!gathered->count && state->disabled)
         MISHAP_PUT(&gathered->text, MISHAP_CALLER_DISABLED "\n");
-    return write_changed(&gathered->text);
+    return write_changed("keys", &gathered->text, &written);
+}
+
+/* -- blocked callers --------------------------------------------------------------------------- */
+
+static void hear_block(void *context, mishap_text name, mishap_text since)
+{
+    struct gathered *gathered = context;
+    if (!mishap_block_put_line(&gathered->text, name, since))
+        gathered->odd++;
+}
+
+/* They are written before the keys of the same version are confirmed. */
+static mishap *write_blocks(mishap_cluster *cluster, size_t *odd)
+{
+    static mishap_buffer written;
+    struct gathered gathered = { 0 };
+    MISHAP_PUT(&gathered.text, "# The blocked callers of the cluster. Changes of this file have no "
+                               "effect: use `keys block` with --cluster.\n");
+    mishap *failure = mishap_cluster_own.plan.engine->blocks(cluster, hear_block, &gathered);
+    if (!failure)
+        failure = write_changed(MISHAP_BLOCKS_FILE, &gathered.text, &written);
+    mishap_buffer_release(&gathered.text);
+    *odd += gathered.odd;
+    return failure;
 }
 
 mishap *mishap_cluster_write_keys(mishap_cluster *cluster, int64_t *version, size_t *odd)
@@ -146,9 +172,11 @@ mishap *mishap_cluster_write_keys(mishap_cluster *cluster, int64_t *version, siz
     failure = engine->keys(cluster, hear_key, &gathered);
     if (!failure)
         failure = write_all(&gathered, &state);
+    *odd = gathered.odd;
+    if (!failure)
+        failure = write_blocks(cluster, odd);
     if (!failure)
         *version = state.version;
-    *odd = gathered.odd;
     mishap_buffer_release(&gathered.text);
     return failure;
 }

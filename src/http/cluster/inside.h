@@ -33,8 +33,9 @@ extern cluster_own mishap_cluster_own;
 /* Make the folder, and write the secret of MCP sessions if it is another one than before. */
 mishap *mishap_cluster_write_secret(mishap_cluster *cluster);
 
-/* Write the keys if they have changed since `version`, or in any case if that is -1. *version is
- * the one that was written. *odd: how many rows were left out, because they are no keys. */
+/* Write the keys and the blocked callers if they have changed since `version`, or in any case if
+ * that is -1. *version is the one that was written. *odd: how many rows were left out, because they
+ * are no keys. */
 mishap *mishap_cluster_write_keys(mishap_cluster *cluster, int64_t *version, size_t *odd);
 
 /* -- process.c --------------------------------------------------------------------------------- */

@@ -60,8 +60,8 @@ static void tell_failure(struct work *w, const mishap *failure)
 static void tell_odd(struct work *w, size_t odd)
 {
     if (odd && odd != w->odd)
-        mishap_log_say("%s: %zu rows of the table `keys` of the cluster are no keys, and are left "
-                       "out\n",
+        mishap_log_say("%s: %zu rows of the tables `keys` and `blocks` of the cluster are no keys "
+                       "and no names, and are left out\n",
                        mishap_cluster_own.plan.program, odd);
     w->odd = odd;
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "http/keys/blocks.h"
+#include "http/keys/in_cluster.h"
 #include "http/keys/place.h"
 #include "operation/call.h"
 
@@ -46,10 +47,21 @@ done:
     return failure;
 }
 
+static mishap *answer(mishap_call *call, const char *name, bool blocked)
+{
+    mishap_answer_member(call, "name", name);
+    return mishap_answer_member(call, "blocked", blocked);
+}
+
 static mishap *run_block(mishap_call *call)
 {
     mishap_key_place place;
     const char *name = mishap_string(call, "name");
+    if (mishap_keys_are_in_cluster(call)) {
+        bool done = false;
+        MISHAP_TRY(mishap_keys_cluster_block(call, true, &done));
+        return done ? answer(call, name, true) : already(name);
+    }
     mishap *failure = mishap_key_place_find(call, MISHAP_BLOCKS_FILE, &place);
     if (failure)
         return failure;
@@ -58,8 +70,7 @@ static mishap *run_block(mishap_call *call)
         failure = add_line(&place, name);
     if (failure)
         return mishap_key_place_tell(&place, failure);
-    mishap_answer_member(call, "name", name);
-    return mishap_answer_member(call, "blocked", (bool)true);
+    return answer(call, name, true);
 }
 
 /* -- keys unblock ------------------------------------------------------------------------------ */
@@ -104,6 +115,11 @@ static mishap *run_unblock(mishap_call *call)
 {
     mishap_key_place place;
     const char *name = mishap_string(call, "name");
+    if (mishap_keys_are_in_cluster(call)) {
+        bool done = false;
+        MISHAP_TRY(mishap_keys_cluster_block(call, false, &done));
+        return done ? answer(call, name, false) : is_not_blocked(name);
+    }
     mishap *failure = mishap_key_place_find(call, MISHAP_BLOCKS_FILE, &place);
     if (!failure)
         failure = mishap_key_place_make(call, &place);
@@ -111,8 +127,7 @@ static mishap *run_unblock(mishap_call *call)
         failure = remove_line(&place, name);
     if (failure)
         return mishap_key_place_tell(&place, failure);
-    mishap_answer_member(call, "name", name);
-    return mishap_answer_member(call, "blocked", (bool)false);
+    return answer(call, name, false);
 }
 
 /* -- the operations ---------------------------------------------------------------------------- */
@@ -124,6 +139,9 @@ static const mishap_param params[] = {
       .help = "Name of the caller: of an API key, or ALIAS:SUBJECT of a token" },
     { "data", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "Data folder of the server" },
+    { "cluster", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
+      .help = "The cluster whose servers all do so: postgresql://USER@HOST/DATABASE, or @FILE with "
+              "that in it" },
     { 0 },
 };
 static const mishap_param answers[] = {
@@ -152,8 +170,8 @@ const mishap_operation mishap_keys_block = {
     .params = params,
     .run = run_block,
     .local = true,
-    .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE,
-                            OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, UNAVAILABLE, TIMEOUT, NOT_CONFIGURED,
+                            INPUT_UNREADABLE, OUTPUT_FAILED),
     .danger = MISHAP_MUTATING,
     .examples = block_examples,
     .group = "Server",
@@ -168,7 +186,8 @@ const mishap_operation mishap_keys_unblock = {
     .params = params,
     .run = run_unblock,
     .local = true,
-    .raises = MISHAP_RAISES(NOT_FOUND, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .raises = MISHAP_RAISES(NOT_FOUND, LOCKED, UNAVAILABLE, TIMEOUT, NOT_CONFIGURED,
+                            INPUT_UNREADABLE, OUTPUT_FAILED),
     .danger = MISHAP_MUTATING,
     .examples = unblock_examples,
     .group = "Server",

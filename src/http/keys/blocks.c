@@ -80,6 +80,18 @@ static bool read_line(mishap_text line, struct mishap_blocked *found)
            (!found->since.length || mishap_blocked_is_name(found->since));
 }
 
+bool mishap_block_put_line(mishap_buffer *text, mishap_text name, mishap_text since)
+{
+    if (!mishap_blocked_is_name(name) || since.length > MISHAP_KEY_CREATED ||
+        (since.length && !mishap_blocked_is_name(since)))
+        return false;
+    mishap_buffer_put_text(text, name);
+    MISHAP_PUT(text, " ");
+    mishap_buffer_put_text(text, since);
+    MISHAP_PUT(text, "\n");
+    return true;
+}
+
 static int compare(const void *a, const void *b)
 {
     return mishap_key_order(((const struct mishap_blocked *)a)->name,

@@ -6,6 +6,7 @@
  *
  * One line a caller: its name, as mishap_caller() and the log have it, and when it was blocked. A
  * name is that of an API key, or that of a token. A loop reads the file again when it has changed.
+ * With a cluster there is a second file, of what all servers block (http/cluster).
  *
  *     blocks.c    the file, and who is in it
  *     blocking.c  the commands keys block and keys unblock
@@ -38,6 +39,9 @@ const struct mishap_blocked *mishap_block_file_find(const mishap_block_file *fil
 
 /* True if a text can be the name of a caller. */
 bool mishap_blocked_is_name(mishap_text name);
+
+/* Add a line. False, with nothing added: it is no name and time. */
+bool mishap_block_put_line(mishap_buffer *text, mishap_text name, mishap_text since);
 
 /* -- in a loop --------------------------------------------------------------------------------- */
 

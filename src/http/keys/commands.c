@@ -243,7 +243,8 @@ static mishap *run_list(mishap_call *call)
     if (has_own)
         put_listed(&json, call->app->scopes, &own);
     MISHAP_PUT(&json, "]");
-    failure = in_cluster ? NULL : put_blocked(call, &place, &json);
+    failure = in_cluster ? mishap_keys_cluster_put_blocked(call, &json)
+                         : put_blocked(call, &place, &json);
     if (failure)
         goto done;
     MISHAP_PUT(&json, "}");

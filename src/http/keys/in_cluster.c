@@ -2,6 +2,7 @@
 #include "http/keys/in_cluster.h"
 
 #include "base/hex.h"
+#include "http/keys/blocks.h"
 #include "operation/call.h"
 
 enum { LONGEST_SCOPES = 2000 };
@@ -133,6 +134,54 @@ mishap *mishap_keys_cluster_disable(mishap_call *call)
     return mishap_suggest(mishap_raise(CONFLICT, "There are API keys."),
                           "Remove them first, with `keys remove`.");
 }
+
+/* -- blocked callers --------------------------------------------------------------------------- */
+
+mishap *mishap_keys_cluster_block(mishap_call *call, bool blocked, bool *done)
+{
+    mishap_cluster *cluster;
+    mishap *failure = open_cluster(call, &cluster);
+    if (failure)
+        return failure;
+    const mishap_cluster_engine *engine = call->app->cluster;
+    failure = (blocked ? engine->block : engine->unblock)(
+        cluster, mishap_text_of(mishap_string(call, "name")), done);
+    engine->close(cluster);
+    return failure;
+}
+
+static void put_block(void *context, mishap_text name, mishap_text since)
+{
+    mishap_buffer *json = context;
+    if (!mishap_blocked_is_name(name))
+        return;
+    mishap_json_open(json, '{');
+    MISHAP_JSON_TEXT_MEMBER(json, "name", name);
+    MISHAP_JSON_TEXT_MEMBER(json, "since", since);
+    mishap_json_close(json, '}');
+}
+
+mishap *mishap_keys_cluster_put_blocked(mishap_call *call, mishap_buffer *json)
+{
+    mishap_cluster *cluster;
+    mishap_buffer items = { 0 };
+    mishap *failure = open_cluster(call, &cluster);
+    if (failure)
+        return failure;
+    failure = call->app->cluster->blocks(cluster, put_block, &items);
+    call->app->cluster->close(cluster);
+    if (!failure && items.length) {
+        MISHAP_JSON_KEY(json, "blocked");
+        mishap_json_open(json, '[');
+        mishap_buffer_put_text(json, mishap_buffer_text(&items));
+        mishap_json_close(json, ']');
+    }
+    json->failed = json->failed || items.failed;
+    mishap_buffer_release(&items);
+    return failure;
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
 
 struct gathered {
     mishap_buffer text;

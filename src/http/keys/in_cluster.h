@@ -39,6 +39,11 @@ mishap *mishap_keys_cluster_add(mishap_call *call, const char *name, const char 
 mishap *mishap_keys_cluster_remove(mishap_call *call);
 mishap *mishap_keys_cluster_disable(mishap_call *call);
 
+/* The change of `keys block` and `keys unblock`. *done false: it was so already. The second writes
+ * the member `blocked`, if there are blocked callers. */
+mishap *mishap_keys_cluster_block(mishap_call *call, bool blocked, bool *done);
+mishap *mishap_keys_cluster_put_blocked(mishap_call *call, mishap_buffer *json);
+
 /* The sound ones, as a file is read. Release it in any case. The caller of the command is warned if
  * there are others. */
 mishap *mishap_keys_cluster_read(mishap_call *call, mishap_key_file *file);

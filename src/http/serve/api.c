@@ -133,11 +133,16 @@ static mishap *check_blocked(const mishap_api *api, mishap_http_request *request
                                              : request->fields[api->caller_field];
     if (!request->caller && text.length && text.length < sizeof named)
         memcpy(named, text.data, text.length);
-    mishap *refused = mishap_http_blocks_check(api->blocks, request->caller);
-    if (!refused)
-        refused = mishap_http_blocks_check(api->blocks, request->subject);
+    mishap *refused = NULL;
+    for (size_t i = 0; i < 2 && api->blocks[i] && !refused; i++) {
+        refused = mishap_http_blocks_check(api->blocks[i], request->caller);
+        if (!refused)
+            refused = mishap_http_blocks_check(api->blocks[i], request->subject);
+        if (!refused)
+            refused = mishap_http_blocks_check(api->blocks[i], *named ? named : NULL);
+    }
     request->subject = NULL; /* it lives no longer */
-    return refused ? refused : mishap_http_blocks_check(api->blocks, *named ? named : NULL);
+    return refused;
 }
 
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
@@ -194,7 +199,8 @@ static void on_blocked(void *context, const char *name)
 static void refresh_keys(mishap_api *api)
 {
     tell_operator(api, mishap_http_keys_refresh(api->keys));
-    tell_operator(api, mishap_http_blocks_refresh(api->blocks, on_blocked, api));
+    for (size_t i = 0; i < 2 && api->blocks[i]; i++)
+        tell_operator(api, mishap_http_blocks_refresh(api->blocks[i], on_blocked, api));
     if (!api->tokens)
         return;
     bool lost = false;
@@ -231,7 +237,9 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
         mishap_http_keys_expire(api->keys, mishap_http_cluster_confirmed(),
                                 mishap_http_cluster_stale_ns());
     if (!failure)
-        failure = mishap_http_blocks_make(data, &api->blocks);
+        failure = mishap_http_blocks_make(data, &api->blocks[0]);
+    if (!failure && settings->cluster)
+        failure = mishap_http_blocks_make(settings->cluster, &api->blocks[1]);
     if (!failure && settings->issuers)
         failure = mishap_http_tokens_make(settings->issuers, &api->tokens);
     if (failure)
@@ -248,11 +256,13 @@ void mishap_api_release(mishap_api *api)
 {
     mishap_http_keys_close(api->keys);
     mishap_http_tokens_free(api->tokens);
-    mishap_http_blocks_free(api->blocks);
+    for (size_t i = 0; i < 2; i++) {
+        mishap_http_blocks_free(api->blocks[i]);
+        api->blocks[i] = NULL;
+    }
     mishap_buffer_release(&api->openapi);
     api->keys = NULL;
     api->tokens = NULL;
-    api->blocks = NULL;
 }
 
 /* -- the runner of calls ----------------------------------------------------------------------- */
