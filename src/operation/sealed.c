@@ -12,7 +12,7 @@
 #include "mishap/typed.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     DIGEST = 16,   /* bytes of the digest of the arguments */
     USED = 65536,  /* states of destructive operations that are remembered: 512 KB */
     WINDOW = 1024, /* … of one caller: more would leave others no place */
@@ -28,8 +28,9 @@ enum {
  * sequentially consistent: at least one of the two sees the number of the other, and gives way.
  */
 struct mishap_seal {
-    unsigned char key[MISHAP_MAC_KEY];
-    unsigned char start[16]; /* of this run of the server */
+    mishap_shared_secret secret;
+    uint64_t run;       /* which run of which server this is; a state names it */
+    uint64_t places[2]; /* for the places of callers; no caller knows it */
     _Atomic(uint64_t) used[USED];
 };
 
@@ -39,8 +40,10 @@ mishap *mishap_seal_make(mishap_seal **out)
     *out = seal;
     if (!seal)
         return mishap_out_of_memory();
-    if (mishap_system_random(seal->key, sizeof seal->key) &&
-        mishap_system_random(seal->start, sizeof seal->start))
+    seal->secret.count = 1;
+    if (mishap_system_random(seal->secret.keys[0], sizeof seal->secret.keys[0]) &&
+        mishap_system_random(&seal->run, sizeof seal->run) &&
+        mishap_system_random(seal->places, sizeof seal->places))
         return NULL;
     mishap_seal_free(seal);
     *out = NULL;
@@ -53,18 +56,21 @@ void mishap_seal_free(mishap_seal *seal)
         mishap_shared_unmap(seal, sizeof *seal);
 }
 
-/* A key of its own, so that no text under the secret means two things. */
-void mishap_seal_use(mishap_seal *seal, const unsigned char secret[MISHAP_MAC_KEY])
+/* Keys of its own, so that no text under a secret means two things. */
+void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret)
 {
     static const mishap_text purpose = MISHAP_TEXT("mishap states of calls");
-    if (seal)
-        mishap_mac(secret, purpose, seal->key);
+    if (!seal)
+        return;
+    seal->secret.count = secret->count;
+    for (size_t i = 0; i < secret->count; i++)
+        mishap_mac(secret->keys[i], purpose, seal->secret.keys[i]);
 }
 
 /* -- what a state is for ----------------------------------------------------------------------- */
 
 /* All arguments in the order of their declaration, with defaults, and the body. */
-static bool digest(const mishap_seal *seal, const mishap_call *call, unsigned char out[DIGEST])
+static bool digest(const unsigned char *key, const mishap_call *call, unsigned char out[DIGEST])
 {
     char room[2048];
     mishap_buffer bytes;
@@ -83,7 +89,7 @@ static bool digest(const mishap_seal *seal, const mishap_call *call, unsigned ch
     }
     bool made = !bytes.failed;
     if (made)
-        mishap_mac(seal->key, mishap_buffer_text(&bytes), mac);
+        mishap_mac(key, mishap_buffer_text(&bytes), mac);
     memcpy(out, mac, made ? DIGEST : 0);
     mishap_buffer_release(&bytes);
     return made;
@@ -95,7 +101,7 @@ static bool is_once(const mishap_call *call)
 }
 
 /* The code of the bytes of a state, together with what it is for and not in it. */
-static bool prove(const mishap_seal *seal, const mishap_call *call, mishap_text body,
+static bool prove(const unsigned char *key, const mishap_call *call, mishap_text body,
                   unsigned char mac[MISHAP_MAC])
 {
     char room[2048];
@@ -104,13 +110,11 @@ static bool prove(const mishap_seal *seal, const mishap_call *call, mishap_text 
     mishap_pack_text(&bytes, mishap_text_of(call->operation->name));
     mishap_pack_u8(&bytes, call->caller != NULL);
     mishap_pack_text(&bytes, mishap_text_of(call->caller ? call->caller : ""));
-    mishap_pack_text(&bytes, is_once(call)
-                                 ? (mishap_text){ (const char *)seal->start, sizeof seal->start }
-                                 : (mishap_text)MISHAP_TEXT(""));
+    mishap_pack_u64(&bytes, call->owner);
     mishap_buffer_put_text(&bytes, body);
     bool made = !bytes.failed;
     if (made)
-        mishap_mac(seal->key, mishap_buffer_text(&bytes), mac);
+        mishap_mac(key, mishap_buffer_text(&bytes), mac);
     mishap_buffer_release(&bytes);
     return made;
 }
@@ -153,17 +157,20 @@ void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap
 {
     char room[2048];
     unsigned char arguments[DIGEST], mac[MISHAP_MAC];
+    const unsigned char *key = seal->secret.keys[0];
     uint64_t number = 0;
     mishap_buffer body;
     mishap_buffer_init(&body, room, sizeof room);
-    bool made = mishap_system_random(&number, sizeof number) && digest(seal, call, arguments);
+    bool made = mishap_system_random(&number, sizeof number) && digest(key, call, arguments);
     mishap_pack_u8(&body, VERSION);
     mishap_pack_u8(&body, (uint8_t)(call->rounds + 1));
     mishap_pack_u64(&body, (uint64_t)(mishap_clock_now_ms() + MISHAP_STATE_MS));
     mishap_pack_u64(&body, number);
+    if (is_once(call))
+        mishap_pack_u64(&body, seal->run);
     mishap_buffer_put(&body, (const char *)arguments, made ? DIGEST : 0);
     put_replies(&body, call);
-    made = made && !body.failed && prove(seal, call, mishap_buffer_text(&body), mac);
+    made = made && !body.failed && prove(key, call, mishap_buffer_text(&body), mac);
     mishap_buffer_put(&body, (const char *)mac, made ? sizeof mac : 0);
     if (made && !body.failed)
         mishap_base64_put(text, mishap_buffer_text(&body));
@@ -193,9 +200,7 @@ static bool stands_near(mishap_seal *seal, uint64_t mark, size_t from, size_t bu
  * window. */
 static size_t place_of(const mishap_seal *seal, const mishap_call *call, uint64_t number)
 {
-    uint64_t secret[2];
-    memcpy(secret, seal->start, sizeof secret);
-    uint64_t hash = mishap_hash(secret, mishap_text_of(call->caller ? call->caller : ""));
+    uint64_t hash = mishap_hash(seal->places, mishap_text_of(call->caller ? call->caller : ""));
     return (size_t)(hash % (USED / WINDOW)) * WINDOW + (size_t)(number % (WINDOW - NEAR));
 }
 
@@ -229,20 +234,32 @@ static bool same_bytes(const unsigned char *a, const unsigned char *b, size_t co
     return !differs;
 }
 
-static mishap_state_flaw read_body(mishap_seal *seal, mishap_call *call, mishap_text body)
+/* A state that may be used once is known only to the server that has made it. */
+static bool is_elsewhere(const mishap_seal *seal, const mishap_call *call, mishap_unpack *in)
+{
+    return is_once(call) && mishap_unpack_u64(in) != seal->run;
+}
+
+static mishap_state_flaw read_body(mishap_seal *seal, const unsigned char *key, mishap_call *call,
+                                   mishap_text body)
 {
     unsigned char arguments[DIGEST];
     mishap_unpack in = mishap_unpack_of(body);
     uint8_t version = mishap_unpack_u8(&in), rounds = mishap_unpack_u8(&in);
     uint64_t expires = mishap_unpack_u64(&in), number = mishap_unpack_u64(&in);
-    if (in.failed || in.left < DIGEST || version != VERSION)
+    if (in.failed || version != VERSION)
         return MISHAP_STATE_FORGED;
-    if (!digest(seal, call, arguments))
+    bool elsewhere = is_elsewhere(seal, call, &in);
+    if (in.failed || in.left < DIGEST)
+        return MISHAP_STATE_FORGED;
+    if (!digest(key, call, arguments))
         return MISHAP_STATE_NO_MEMORY;
     if (!same_bytes((const unsigned char *)in.data, arguments, DIGEST))
         return MISHAP_STATE_FORGED;
     if ((int64_t)expires < mishap_clock_now_ms())
         return MISHAP_STATE_EXPIRED;
+    if (elsewhere)
+        return MISHAP_STATE_ELSEWHERE;
     mishap_state_flaw flaw = is_once(call) ? use_once(seal, call, number, (int64_t)expires)
                                            : MISHAP_STATE_SOUND;
     if (flaw != MISHAP_STATE_SOUND)
@@ -268,10 +285,13 @@ mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap
         flaw = bytes.failed ? MISHAP_STATE_NO_MEMORY : MISHAP_STATE_FORGED;
     } else if (bytes.length >= HEAD + MISHAP_MAC) {
         mishap_text body = { bytes.data, bytes.length - MISHAP_MAC };
-        if (!prove(seal, call, body, mac))
-            flaw = MISHAP_STATE_NO_MEMORY;
-        else if (same_bytes(mac, (const unsigned char *)bytes.data + body.length, MISHAP_MAC))
-            flaw = read_body(seal, call, body);
+        for (size_t i = 0; i < seal->secret.count && flaw == MISHAP_STATE_FORGED; i++) {
+            const unsigned char *key = seal->secret.keys[i];
+            if (!prove(key, call, body, mac))
+                flaw = MISHAP_STATE_NO_MEMORY;
+            else if (same_bytes(mac, (const unsigned char *)bytes.data + body.length, MISHAP_MAC))
+                flaw = read_body(seal, key, call, body);
+        }
     }
     mishap_buffer_release(&bytes);
     return flaw;
@@ -289,7 +309,9 @@ static mishap *refuse(mishap_state_flaw flaw)
             MISHAP_STATE_MS);
     const char *why = flaw == MISHAP_STATE_EXPIRED ? "has expired"
                       : flaw == MISHAP_STATE_USED  ? "was used already"
-                                                   : "does not belong to this call";
+                      : flaw == MISHAP_STATE_ELSEWHERE
+                          ? "was made by another server, or before a restart"
+                          : "does not belong to this call";
     return mishap_suggest(mishap_raise(BAD_REQUEST, "The state of the question %s.", why),
                           "Send the call without a state and answers; it is then asked again.");
 }

@@ -5,14 +5,15 @@
  *
  *     the round, the time at which it expires, a number of its own, the answers so far,
  *
- * and is valid only for the operation, the arguments and the caller that it was made for. One of a
- * destructive operation is valid once, and only for the server that has made it.
+ * and is valid only for the operation, the arguments and the caller that it was made for: a later
+ * key of the same name is another caller. One of a destructive operation is valid once, and only
+ * for the server that has made it, and that is named in it.
  */
 #ifndef MISHAP_OPERATION_SEALED_H
 #define MISHAP_OPERATION_SEALED_H
 
-#include "base/mac.h"
 #include "operation/asking.h"
+#include "operation/shared_secret.h"
 
 enum {
     MISHAP_STATE_MS = 10 * 60 * 1000, /* how long a caller has for an answer */
@@ -24,8 +25,9 @@ typedef struct mishap_seal mishap_seal;
 mishap *mishap_seal_make(mishap_seal **out);
 void mishap_seal_free(mishap_seal *seal);
 
-/* Use a secret that outlives the server, before any process is forked. NULL is fine for `seal`. */
-void mishap_seal_use(mishap_seal *seal, const unsigned char secret[MISHAP_MAC_KEY]);
+/* Use secrets that outlive the server, or that other servers have, too, before any process is
+ * forked. NULL is fine for `seal`. */
+void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret);
 
 /* Write the state of a call that has asked, as base64. */
 void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap_call *call);
@@ -35,7 +37,8 @@ typedef enum mishap_state_flaw {
     MISHAP_STATE_FORGED,  /* not made by this server, or for something else */
     MISHAP_STATE_EXPIRED, /* … and too long ago */
     MISHAP_STATE_USED,
-    MISHAP_STATE_CROWDED, /* its caller has answered too many in ten minutes */
+    MISHAP_STATE_ELSEWHERE, /* it can be used once, at the server that has made it */
+    MISHAP_STATE_CROWDED,   /* its caller has answered too many in ten minutes */
     MISHAP_STATE_NO_MEMORY,
 } mishap_state_flaw;
 

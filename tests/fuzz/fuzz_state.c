@@ -73,11 +73,11 @@ static void seal_answers(mishap_seal *seal, mishap_text bytes, mishap_answers_fo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned char secret[MISHAP_MAC_KEY] = { 1 };
+    static const mishap_shared_secret secret = { .keys = { { 1 } }, .count = 1 };
     static mishap_seal *seal;
     if (!seal)
         EXPECT(!mishap_seal_make(&seal), "no seal");
-    mishap_seal_use(seal, secret);
+    mishap_seal_use(seal, &secret);
     if (!size)
         return 0;
     mishap_text bytes = input_text(data + 1, size - 1);

@@ -429,7 +429,8 @@ static void what_a_client_must_say_is_not_taken_from_others(void **unused)
     mishap_arena arena;
     (void)unused;
     mishap_arena_init(&arena, NULL, 0);
-    yyjson_val *answers = mishap_json_read_into(&arena, (mishap_text)MISHAP_TEXT("{\"roots\":{\"a\":1}}"));
+    yyjson_val *answers = mishap_json_read_into(&arena,
+                                                (mishap_text)MISHAP_TEXT("{\"roots\":{\"a\":1}}"));
     yyjson_val *number = mishap_json_read_into(&arena, (mishap_text)MISHAP_TEXT("{\"roots\":7}"));
     mishap_call *call = begin("roots", "{}", NULL);
     assert_null(mishap_asking_answer(call, answers, MISHAP_ANSWERS_OF_SCRIPT));
@@ -445,24 +446,86 @@ static void what_a_client_must_say_is_not_taken_from_others(void **unused)
 static void a_server_with_the_same_secret_takes_only_what_may_come_twice(void **unused)
 {
     static const char bob[] = "{\"name\":\"Bob\"}";
-    static const unsigned char secret[MISHAP_MAC_KEY] = { 7 };
+    static const mishap_shared_secret secret = { .keys = { { 7 } }, .count = 1 };
     mishap_seal *ours = seal, *before, *after;
     (void)unused;
     assert_null(mishap_seal_make(&before));
     assert_null(mishap_seal_make(&after));
-    mishap_seal_use(before, secret);
-    mishap_seal_use(after, secret);
+    mishap_seal_use(before, &secret);
+    mishap_seal_use(after, &secret);
     seal = before;
     mishap_call *one = begin("purge", bob, "ada"), *two = begin("drop", bob, "ada");
     mishap_text first = ask_state(one), second = ask_state(two);
     seal = after;
     assert_int_equal(take("purge", bob, "ada", first), MISHAP_STATE_SOUND);
-    assert_int_equal(take("drop", bob, "ada", second), MISHAP_STATE_FORGED);
+    assert_int_equal(take("drop", bob, "ada", second), MISHAP_STATE_ELSEWHERE);
+    assert_int_equal(take("drop", bob, "eve", second), MISHAP_STATE_FORGED);
     seal = ours;
     mishap_call_end(one);
     mishap_call_end(two);
     mishap_seal_free(before);
     mishap_seal_free(after);
+}
+
+/* The name may be that of a later key, which belongs to somebody else. */
+static void a_state_is_for_one_key_and_not_for_its_name(void **unused)
+{
+    static const char bob[] = "{\"name\":\"Bob\"}";
+    static const uint64_t owners[] = { 0, 8, UINT64_MAX, 7 };
+    (void)unused;
+    mishap_call *call = begin("purge", bob, "ada");
+    call->owner = 7;
+    mishap_text state = ask_state(call);
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
+        mishap_call *next = begin("purge", bob, "ada");
+        next->owner = owners[i];
+        assert_int_equal(mishap_state_take(seal, next, state),
+                         owners[i] == 7 ? MISHAP_STATE_SOUND : MISHAP_STATE_FORGED);
+        mishap_call_end(next);
+    }
+    mishap_call_end(call);
+}
+
+/* One server after the other gets a new secret, in three steps; at no time is a state refused that
+ * any of them has made. */
+static void a_secret_is_replaced_while_servers_run(void **unused)
+{
+    static const char bob[] = "{\"name\":\"Bob\"}";
+    static const mishap_shared_secret steps[] = {
+        { .keys = { { 1 } }, .count = 1 },
+        { .keys = { { 1 }, { 2 } }, .count = 2 },
+        { .keys = { { 2 }, { 1 } }, .count = 2 },
+        { .keys = { { 2 } }, .count = 1 },
+    };
+    enum { STEPS = sizeof steps / sizeof *steps };
+    mishap_seal *ours = seal, *seals[STEPS];
+    mishap_call *askers[STEPS];
+    mishap_text states[STEPS];
+    (void)unused;
+    for (size_t i = 0; i < STEPS; i++) {
+        assert_null(mishap_seal_make(&seals[i]));
+        mishap_seal_use(seals[i], &steps[i]);
+        seal = seals[i];
+        askers[i] = begin("purge", bob, "ada");
+        states[i] = ask_state(askers[i]);
+    }
+    for (size_t i = 0; i < STEPS; i++)
+        for (size_t j = 0; j < STEPS; j++) {
+            bool near = i == j || i + 1 == j || j + 1 == i;
+            seal = seals[i];
+            mishap_state_flaw flaw = take("purge", bob, "ada", states[j]);
+            if (near)
+                assert_int_equal(flaw, MISHAP_STATE_SOUND);
+        }
+    seal = seals[0];
+    assert_int_equal(take("purge", bob, "ada", states[STEPS - 1]), MISHAP_STATE_FORGED);
+    seal = seals[STEPS - 1];
+    assert_int_equal(take("purge", bob, "ada", states[0]), MISHAP_STATE_FORGED);
+    seal = ours;
+    for (size_t i = 0; i < STEPS; i++) {
+        mishap_call_end(askers[i]);
+        mishap_seal_free(seals[i]);
+    }
 }
 
 static void earlier_answers_are_in_the_state_and_rounds_are_counted(void **unused)
@@ -603,6 +666,8 @@ int main(void)
         TEST(a_question_with_bytes_that_are_no_text_crosses_to_the_loop),
         TEST(what_a_client_must_say_is_not_taken_from_others),
         TEST(a_server_with_the_same_secret_takes_only_what_may_come_twice),
+        TEST(a_state_is_for_one_key_and_not_for_its_name),
+        TEST(a_secret_is_replaced_while_servers_run),
         TEST(earlier_answers_are_in_the_state_and_rounds_are_counted),
         TEST(a_lack_of_memory_harms_nothing),
         TEST(questions_cross_to_the_loop_and_forged_ones_do_not),

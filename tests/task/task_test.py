@@ -555,6 +555,19 @@ def a_second_server_of_the_folder_waits_for_calls_as_before():
 
 
 @test
+def a_task_can_be_asked_for_at_another_server_of_its_store():
+    path = "sqlite:" + os.path.join(server.FOLDER, "shared.sqlite")
+    with Tasks("--task-store", path) as first, Tasks("--task-store", path) as second:
+        gate = first.gate()
+        _, task = first.begin("POST", "/change", {"number": 3, "gate": gate})
+        equal(second.ask("GET", task).json["state"], "running", "its state at the other server")
+        os.unlink(gate)
+        equal(second.ended(task).json["state"], "succeeded", "its end")
+        answer = second.ask("GET", task + "/answer")
+        equal((answer.status, answer.json), (201, {"number": 3}), "the answer")
+
+
+@test
 def every_server_ended_in_order():
     server.all_ended_in_order()
 

@@ -20,6 +20,7 @@
 #include "operation/chosen.h"
 #include "operation/declare.h"
 #include "operation/settings.h"
+#include "operation/shared_secret.h"
 #include "server/origin.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
@@ -70,6 +71,10 @@ static const mishap_param params[] = {
     { "cluster", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
       .help = "Share API keys, MCP sessions and notices of changes with other servers, in this "
               "PostgreSQL database: postgresql://USER@HOST/DATABASE, or @FILE with that in it" },
+    { "secret", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "FILE",
+      .help = "Secret that all servers behind a load balancer share, so that MCP sessions and "
+              "questions work at any of them: a file with one or two lines of 64 hexadecimal "
+              "digits" },
     { "keys_stale_ms", MISHAP_INTEGER, .range = { 1000, LONGEST_MS }, .initial = "60000",
       .placeholder = "N",
       .help = "With --cluster: how long keys are accepted while the database cannot be read" },
@@ -208,11 +213,23 @@ static mishap *check_blocks(mishap_call *call, const char *data)
     return failure;
 }
 
+static mishap *read_secret(mishap_call *call, mishap_served *served)
+{
+    static mishap_shared_secret secret; /* it lives as long as the server */
+    const char *path = mishap_string(call, "secret");
+    if (!path)
+        return NULL;
+    served->secret = &secret;
+    return mishap_shared_secret_read(path, &secret);
+}
+
 static mishap *check_keys(mishap_call *call, mishap_http_settings *settings)
 {
     const mishap_served *served = settings->served;
     mishap_http_keys *keys = NULL;
     mishap *failure = mishap_serve_read_cluster(call, settings);
+    if (!failure)
+        failure = read_secret(call, settings->served);
     if (failure)
         return failure;
     const char *data = served->setup.data, *folder = settings->cluster ? settings->cluster : data;

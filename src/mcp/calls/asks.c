@@ -85,6 +85,7 @@ mishap *mishap_mcp_take_answers(mishap_mcp_request *request, const mishap_mcp_as
                             : NULL;
     mishap *failure;
     mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free, peer->scopes);
+    call->owner = peer->owner;
     if (state) {
         failure = mishap_sealed_begin(peer->server->seal, call, state,
                                       yyjson_obj_get(params, "inputResponses"),

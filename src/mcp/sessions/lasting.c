@@ -61,7 +61,8 @@ static ssize_t read_all(int file, char *to, size_t size)
 
 static void take_over(mishap_mcp_sessions *s, const struct contents *found)
 {
-    memcpy(s->secret, found->secret, sizeof s->secret);
+    s->secret.count = 1;
+    memcpy(s->secret.keys[0], found->secret, sizeof found->secret);
     for (s->ended_count = 0; s->ended_count < ENDED && found->ended[s->ended_count];
          s->ended_count++)
         s->ended[s->ended_count] = found->ended[s->ended_count];
@@ -138,9 +139,14 @@ mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *s, const char *folder)
     return failure;
 }
 
+void mishap_mcp_sessions_use(mishap_mcp_sessions *s, const mishap_shared_secret *secret)
+{
+    s->secret = *secret;
+}
+
 void mishap_mcp_sessions_share(const mishap_mcp_sessions *s, mishap_seal *seal)
 {
-    mishap_seal_use(seal, s->secret);
+    mishap_seal_use(seal, &s->secret);
 }
 
 /* -- sessions that have ended ------------------------------------------------------------------ */

@@ -86,7 +86,8 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     mishap_mcp_sessions *s = *out = mishap_shared_map(size);
     if (!s)
         return mishap_out_of_memory();
-    while (!mishap_system_random(s->secret, sizeof s->secret))
+    s->secret.count = 1;
+    while (!mishap_system_random(s->secret.keys[0], sizeof s->secret.keys[0]))
         continue; /* an id that can be guessed is worse than none */
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);

@@ -32,6 +32,11 @@ mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *fold
 void mishap_mcp_sessions_name_server(mishap_mcp_sessions *sessions, unsigned server);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
+/* … and use a secret that other servers have, too, instead of that in the file. */
+struct mishap_shared_secret;
+void mishap_mcp_sessions_use(mishap_mcp_sessions *sessions,
+                             const struct mishap_shared_secret *secret);
+
 /* Seal the state of calls that ask with a key that is made of the secret of the sessions: so it
  * survives a restart as well. */
 struct mishap_seal;

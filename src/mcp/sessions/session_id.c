@@ -3,10 +3,10 @@
  * and the owner. The server can therefore verify an id, its revision and its owner even after it
  * has dropped the session: mishap_mcp_session_revive().
  *
- * The revision is not in the id; the few that have sessions are tried. It goes in by its name,
- * because its number may change from one version of this program to the next. What the client can
- * be asked for is in the last random character; the code then has another purpose, since ids of
- * clients that cannot be asked, and of earlier versions, say nothing there.
+ * The revision is not in the id; the few that have sessions are tried, and so are the secrets. It
+ * goes in by its name, because its number may change from one version of this program to the next.
+ * What the client can be asked for is in the last random character; the code then has another
+ * purpose, since ids of clients that cannot be asked, and of earlier versions, say nothing there.
  *
  * The character before it may be the number of the server, for a load balancer that sends a session
  * where it began. It is authenticated like the others, and any server restores the session.
@@ -40,18 +40,18 @@ static unsigned number_of(char letter)
 }
 
 /* All parts but the last have the same length for every session. */
-static void prove(const mishap_mcp_sessions *s, const char *random, mishap_mcp_owner owner,
+static void prove(const unsigned char *key, const char *random, mishap_mcp_owner owner,
                   mishap_mcp_revision revision, bool capable, char proof[PROOF])
 {
     static const char plain[] = "mishap mcp session", able[] = "mishap mcp capable";
     _Static_assert(sizeof plain == sizeof able, "so that no text means two things");
     char room[sizeof plain + RANDOM + 16 + sizeof owner.key + MISHAP_MCP_CALLER];
     unsigned char mac[MISHAP_MAC];
-    uint64_t key = htobe64(owner.key);
+    uint64_t number = htobe64(owner.key);
     mishap_text parts[] = { { capable ? able : plain, sizeof plain },
                             { random, RANDOM },
                             mishap_text_of(mishap_mcp_revision_name(revision)),
-                            { (const char *)&key, sizeof key },
+                            { (const char *)&number, sizeof number },
                             mishap_text_of(owner.name ? owner.name : "") };
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -60,7 +60,7 @@ static void prove(const mishap_mcp_sessions *s, const char *random, mishap_mcp_o
         memcpy(room + used, parts[i].data, length);
         used += length;
     }
-    mishap_mac(s->secret, (mishap_text){ room, used }, mac);
+    mishap_mac(key, (mishap_text){ room, used }, mac);
     spell(proof, mac, PROOF);
 }
 
@@ -82,7 +82,23 @@ void mishap_mcp_id_prove(const mishap_mcp_sessions *s, mishap_mcp_owner owner,
     if (session->capabilities)
         *last = letters[(number_of(*last) & ~(unsigned)CAPABILITIES) |
                         (session->capabilities & CAPABILITIES)];
-    prove(s, id, owner, session->revision, session->capabilities, id + RANDOM);
+    prove(s->secret.keys[0], id, owner, session->revision, session->capabilities, id + RANDOM);
+}
+
+/* Was it made with this secret? */
+static void check(const unsigned char *key, mishap_text id, mishap_mcp_owner owner,
+                  mishap_mcp_revision *found, unsigned *capabilities)
+{
+    char proof[PROOF];
+    for (mishap_mcp_revision r = MISHAP_MCP_NONE + 1; !mishap_mcp_is_modern(r); r++)
+        for (int capable = 0; capable < 2; capable++) {
+            prove(key, id.data, owner, r, capable, proof);
+            if (!mishap_mcp_same_bytes(proof, id.data + RANDOM, PROOF))
+                continue;
+            *found = r;
+            if (capabilities)
+                *capabilities = capable ? number_of(id.data[RANDOM - 1]) & CAPABILITIES : 0;
+        }
 }
 
 /* Takes the same time for every id. */
@@ -90,17 +106,8 @@ mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *s, mishap_tex
                                         mishap_mcp_owner owner, unsigned *capabilities)
 {
     mishap_mcp_revision found = MISHAP_MCP_NONE;
-    char proof[PROOF];
-    if (id.length != MISHAP_MCP_SESSION_ID)
-        return MISHAP_MCP_NONE;
-    for (mishap_mcp_revision r = MISHAP_MCP_NONE + 1; !mishap_mcp_is_modern(r); r++)
-        for (int capable = 0; capable < 2; capable++) {
-            prove(s, id.data, owner, r, capable, proof);
-            if (!mishap_mcp_same_bytes(proof, id.data + RANDOM, PROOF))
-                continue;
-            found = r;
-            if (capabilities)
-                *capabilities = capable ? number_of(id.data[RANDOM - 1]) & CAPABILITIES : 0;
-        }
+    if (id.length == MISHAP_MCP_SESSION_ID)
+        for (size_t i = 0; i < s->secret.count; i++)
+            check(s->secret.keys[i], id, owner, &found, capabilities);
     return found;
 }

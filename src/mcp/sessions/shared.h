@@ -18,6 +18,7 @@
 #include "mcp/sessions/session.h"
 #include "mcp/sessions/watch.h"
 #include "operation/changes.h"
+#include "operation/shared_secret.h"
 
 /*
  * Everything before this line is written before everything after it. A compiler barrier is enough,
@@ -96,7 +97,7 @@ struct mishap_mcp_sessions {
     unsigned server;           /* its number, for ids; 0: it has none */
     uint64_t numbers, streams; /* given out so far */
     uint64_t changes[MISHAP_MCP_LISTS];
-    unsigned char secret[MISHAP_MAC_KEY];          /* for the codes in ids; it does not change */
+    mishap_shared_secret secret;                   /* for the codes in ids; it does not change */
     char file[MISHAP_MCP_PATH];                    /* where the secret is stored; empty: nowhere */
     uint64_t ended[MISHAP_MCP_ENDED], ended_count; /* a ring: see lasting.c */
     size_t count;

@@ -95,6 +95,8 @@ mishap *mishap_served_begin(mishap_served *served)
         failure = mishap_permits_make(&served->permits);
     if (!failure)
         failure = mishap_seal_make(&served->seal);
+    if (!failure && served->secret)
+        mishap_seal_use(served->seal, served->secret);
     if (!failure)
         failure = prepare_services(served);
     if (!failure) /* prepare() decides how calls are settled */

@@ -65,7 +65,9 @@ static mishap *prepare_front(const mishap_http_settings *settings, void **shared
     if (!failure)
         let_sessions_last(settings->program,
                           settings->cluster ? settings->cluster : settings->served->setup.data);
-    if (!failure)
+    if (!failure && settings->served->secret)
+        mishap_mcp_sessions_use(sessions, settings->served->secret);
+    else if (!failure)
         mishap_mcp_sessions_share(sessions, settings->served->seal);
     if (!failure)
         failure = mishap_mcp_watches_make(mishap_http_share_of(settings, MISHAP_MCP_WATCHES),
