@@ -19,6 +19,12 @@ static mishap *show(mishap_call *call)
     return mishap_answer_member(call, "id", id);
 }
 
+static mishap *change(mishap_call *call)
+{
+    mishap_changed(call, "scoped://shelf/%s", mishap_string(call, "id"));
+    return show(call);
+}
+
 static mishap *who(mishap_call *call)
 {
     const char *caller = mishap_caller(call);
@@ -57,7 +63,7 @@ static const mishap_operation operations[] = {
       .route = "GET /vault/:id", .operator_only = true, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "vault.change", "Change what only the operator may see", id_params, show,
       .route = "POST /vault/:id", .operator_only = true, .raises = MISHAP_RAISES(NOT_FOUND) },
-    { "things.change", "Change a thing", id_params, show, .route = "PATCH /things/:id",
+    { "things.change", "Change a thing", id_params, change, .route = "PATCH /things/:id",
       .scope = "things:write", .raises = MISHAP_RAISES(NOT_FOUND) },
     { "things.remove", "Remove a thing", id_params, show, .route = "DELETE /things/:id",
       .scope = "things:write things:remove", .raises = MISHAP_RAISES(NOT_FOUND) },

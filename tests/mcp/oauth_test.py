@@ -138,4 +138,37 @@ def a_stream_is_resumed_only_with_the_scopes_of_its_call():
         equal([resumed(last), resumed(less)], [200, 200], "with all scopes again")
 
 
+@test
+def a_token_with_fewer_scopes_is_not_told_of_what_it_may_not_read():
+    folder, uri = os.path.join(server.FOLDER, "narrowed"), "scoped://shelf/known"
+    os.mkdir(folder)
+    issuer = issuers.Issuer(folder, "https://login.example.com", "https://api.example.com")
+
+    def fields_of(scope):
+        return {"Authorization": "Bearer " + issuer.token(scope=scope)}
+
+    def change(found):
+        equal(found.ask("PATCH", "/things/known", {}, fields_of("call things:write")).status, 200, "the change")
+
+    with server.Server("--workers", "1", "--oauth-issuer", issuer.url, "--oauth-jwks", issuer.file, "--public-url", "https://api.example.com",
+                       program=SCOPED) as found:
+        wide, narrow = fields_of("call things:read"), fields_of("call")
+        session = exchange.Session(found, fields=wide)
+        equal(session.post(exchange.message("resources/subscribe", {"uri": uri})).status, 200, "subscribing")
+        with session.exchange("GET", Accept="text/event-stream") as stream:
+            change(found)
+            equal(stream.event().json["params"], {"uri": uri}, "the event")
+        with session.exchange("GET", **narrow, Accept="text/event-stream") as stream:
+            equal(stream.status, 200, "the session with another token")
+            change(found)
+            expect(stream.is_silent(1), "it is told:", stream.text)
+        with session.exchange("GET", Accept="text/event-stream") as stream:
+            change(found)
+            equal(stream.event().json["params"], {"uri": uri}, "the event of the first token")
+        for fields, told in ((wide, {"resourceSubscriptions": [uri]}), (narrow, {})):
+            said = exchange.stateless("subscriptions/listen", {"notifications": {"resourceSubscriptions": [uri]}})
+            with exchange.Exchange(found, "POST", said, {**exchange.repeated(said), **fields}) as stream:
+                equal(stream.event().json["params"]["notifications"], told, "what will be told")
+
+
 main()

@@ -152,6 +152,12 @@ static mishap *keep_subscription(mishap_mcp_request *request, mishap_text uri)
     return NULL;
 }
 
+bool mishap_mcp_may_watch(const mishap_mcp_server *server, unsigned scopes, mishap_text uri)
+{
+    const mishap_mcp_offer *resource = mishap_mcp_resource_find(server, uri);
+    return !resource || !(resource->needs & ~scopes);
+}
+
 mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffer *result)
 {
     mishap_mcp_peer *peer = request->peer;
@@ -294,6 +300,7 @@ mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
     MISHAP_JSON_ITEMS (yyjson_obj_get(filter, "resourceSubscriptions"), index, count, uri) {
         uris[known] = mishap_json_text(uri);
         known += can_be_watched(uris[known]) &&
+                 mishap_mcp_may_watch(request->peer->server, request->peer->scopes, uris[known]) &&
                  mishap_mcp_resource_exists(request->peer, uris[known]);
     }
     struct mishap_mcp_subscription *made = make_subscription(request->message->id, uris, known);
@@ -356,7 +363,7 @@ void mishap_mcp_listen_end(mishap_mcp_peer *peer)
         MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
         mishap_buffer_put_text(b, found->id);
         MISHAP_JSON_KEY(b, "io.modelcontextprotocol/serverInfo");
-        mishap_mcp_put_implementation(b, peer->server->app, MISHAP_MCP_2026_07_28);
+        mishap_mcp_put_implementation(b, peer->server->app, MISHAP_MCP_2026_07_28, false);
         MISHAP_PUT(b, "},\"resultType\":\"complete\"}}");
         mishap_mcp_end_message(channel, b, MISHAP_MCP_RESPONSE);
         channel->finish(channel);

@@ -16,6 +16,9 @@ typedef enum mishap_mcp_change {
  * may have changed. */
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri);
 
+/* True if a caller with these scopes may be notified of a resource: if it may read it. */
+bool mishap_mcp_may_watch(const mishap_mcp_server *server, unsigned scopes, mishap_text uri);
+
 /* Serialize the complete notification of a change for a session. */
 void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mishap_text uri);
 

@@ -17,7 +17,8 @@ struct mishap_mcp_stream {
     uint64_t standing;              /* if it resumes no stream: its own number */
     uint64_t updates;               /* the number of changes of resources that it has checked */
     int64_t quiet_since_ns;
-    uint32_t held; /* the count of this stream for its caller */
+    uint32_t held;   /* the count of this stream for its caller */
+    unsigned scopes; /* of its caller, which may be fewer than when the session subscribed */
 };
 
 void mishap_mcp_put_event(mishap_buffer *buffer, uint64_t stream, uint64_t place, mishap_text data)
@@ -175,6 +176,7 @@ mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_reques
                               .place = place,
                               .sender = sender,
                               .held = held,
+                              .scopes = request->scopes,
                               .standing = stream
                                               ? 0
                                               : mishap_mcp_session_stand(front->sessions, number),
@@ -213,7 +215,8 @@ static void tell_changes(mishap_mcp_stream *stream)
             if (lists[list])
                 tell_change(stream, list, (mishap_text){ NULL, 0 });
     while (mishap_mcp_watch_next(watches, stream->session, &stream->updates, room, &uri))
-        tell_change(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
+        if (mishap_mcp_may_watch(&stream->front->server, stream->scopes, uri))
+            tell_change(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
 /* Its session is alive, and no other stream has taken its place. */
