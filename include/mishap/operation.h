@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "mishap/call.h"
+#include "mishap/icon.h"
 #include "mishap/relation.h"
 #include "mishap/sandbox.h"
 #include "mishap/scope.h"
@@ -46,6 +47,7 @@
 #define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
 #define MISHAP_SERVICES(...)   MISHAP_LIST_OF(const mishap_service *const, __VA_ARGS__, NULL)
 #define MISHAP_SCOPES(...)     MISHAP_LIST_OF(const mishap_scope, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_ICONS(...)      MISHAP_LIST_OF(const mishap_icon, __VA_ARGS__, MISHAP_LIST_END)
 /* clang-format off */
 #if defined __cplusplus && __cplusplus < 202002L /* no names of members before C++20, … */
 #define MISHAP_ITEM(...) MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
@@ -142,6 +144,12 @@ typedef struct mishap_param {
     bool streamed; /* of a file: the handler starts when the head of the file is known, and reads
                       its bytes with mishap_file_read() while they arrive. The file may be larger
                       than memory: `length.max` is needed. It is the last part of a form */
+    const char *schema; /* further words of JSON Schema for readers of its schema, as a JSON object:
+                           "{\"examples\":[\"Berlin\"]}". They describe the value; only the members
+                           above are checked, and no word may repeat one of those */
+    const char *header; /* "Region": agents repeat the value in the header Mcp-Param-Region, which
+                           proxies can read; the server checks that both are the same. Of a string,
+                           an enum, an integer or a boolean */
 } mishap_param;
 
 /* -- services ---------------------------------------------------------------------------------- */
@@ -484,9 +492,19 @@ typedef struct mishap_operation {
     /* Arguments that a model is shown as an example: "{\"name\":\"Ada\"}"; NULL: none. */
     const char *tool_example;
 
+    /* Further words of JSON Schema for the schema of all arguments, as a JSON object:
+     * "{\"$comment\":\"…\"}". They describe the arguments; only the parameters and `.rules` are
+     * checked, and no word may repeat one that the library writes. NULL: none. */
+    const char *schema;
+
     /* The URI of the MCP resource: "todo://todos/{id}", where {id} is a parameter; NULL: no
-     * resource. */
+     * resource. One that begins with ui:// is a page of HTML, for `.view`. */
     const char *resource;
+
+    /* "ui://todos": the `.resource` of the operation whose page shows the answers of this tool
+     * (MCP Apps); NULL: none. */
+    const char *view;
+    const mishap_icon *icons; /* MISHAP_ICONS(…): what agents show beside its name; NULL: none */
 
     /* The name of the MCP prompt, whose arguments are the parameters; NULL: no prompt. */
     const char *prompt;
@@ -561,55 +579,13 @@ typedef struct mishap_app {
                                               server is alone */
     const struct mishap_task_engine *task_store; /* &mishap_tasks_in_store (mishap/store.h), for
                                               operations that are `.task` */
+    const mishap_icon *icons; /* MISHAP_ICONS(…): what agents show beside its name; NULL: none */
 } mishap_app;
-
-/* -- checking by itself ------------------------------------------------------------------------ */
-
-/*
- * Check a JSON object with a sequence of calls, which collects all findings:
- *
- *     mishap_requirements *v = mishap_require_begin(json, length);
- *     mishap_require_fields(v, "name", "email", NULL);
- *     mishap_require_type(v, "age", MISHAP_INTEGER);
- *     mishap_require_range(v, "age", 0, 150);
- *     mishap_require_pattern(v, "email", ".*@.*\\..*");
- *     return mishap_require_end(v);
- *
- * Any thread may call these functions, but only one thread at a time may use the same `v`.
- * mishap_require_begin() reads the JSON, which is not needed afterwards. It returns NULL if there
- * is no memory; all functions accept NULL, and mishap_require_end() then reports the lack of
- * memory. A field or a pattern that is NULL is ignored.
- */
-typedef struct mishap_requirements mishap_requirements;
-mishap_requirements *mishap_require_begin(const char *json, size_t length);
-void mishap_require_fields(mishap_requirements *v, const char *field, ...)
-    __attribute__((sentinel));
-void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_of_param type);
-void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max);
-void mishap_require_range(mishap_requirements *v, const char *field, double min, double max);
-void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern);
-
-/* Returns NULL if all checks hold; otherwise one VALIDATION_ERROR with all findings, or
- * BAD_REQUEST if the text is not a JSON object. The caller owns the mishap. The function frees
- * `v`. */
-__attribute__((warn_unused_result)) mishap *mishap_require_end(mishap_requirements *v);
-
-/* Their old names, which the release after 0.1 will not have any more. */
-typedef mishap_requirements mishap_validation_of
-    __attribute__((deprecated("use mishap_requirements")));
-__attribute__((deprecated("use mishap_require_begin()"))) static inline mishap_requirements *
-mishap_validate(const char *json, size_t length)
-{
-    return mishap_require_begin(json, length);
-}
-__attribute__((deprecated("use mishap_require_end()"), warn_unused_result)) static inline mishap *
-mishap_validated(mishap_requirements *v)
-{
-    return mishap_require_end(v);
-}
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "mishap/require.h"
 
 #endif

@@ -464,6 +464,7 @@ static mishap *check_operation(const mishap_declared *what)
         (m = mishap_scopes_needed(what)) || (m = mishap_asks_declared(what)))
         return m;
     MISHAP_TRY(check_tool_example(what));
+    MISHAP_TRY(mishap_schema_declared(what, NULL, operation->schema));
     return check_examples(what);
 }
 
@@ -507,8 +508,9 @@ static mishap *check_program(const mishap_declared *what)
     if (!app->operations ||
         !(app->operations->name || app->operations->summary || app->operations->run))
         return mishap_declared_wrongly(what, "has no operations");
-    mishap *m = mishap_scopes_declared(app);
-    return m ? m : check_raises(what, app->raises);
+    MISHAP_TRY(mishap_scopes_declared(app));
+    MISHAP_TRY(mishap_icons_declared(what, app->icons));
+    return check_raises(what, app->raises);
 }
 
 mishap *mishap_declaration_check_program(const mishap_app *app)

@@ -40,6 +40,17 @@ mishap *mishap_agents_declared(const mishap_declared *what);
 mishap *mishap_agents_declared_against(const mishap_declared *what,
                                        const mishap_operation *earlier);
 
+/* Further words for the schema of a parameter, or of an operation: `param` is NULL
+ * (schema_words.c). */
+mishap *mishap_schema_declared(const mishap_declared *what, const mishap_param *param,
+                               const char *schema);
+
+/* Headers that repeat parameters; icons; a page that shows the answers of a tool
+ * (declare_agents.c). */
+mishap *mishap_param_header_declared(const mishap_declared *what, const mishap_param *param,
+                                     bool inner);
+mishap *mishap_icons_declared(const mishap_declared *what, const mishap_icon *icons);
+
 /* What an operation asks (declare_asks.c). */
 mishap *mishap_asks_declared(const mishap_declared *what);
 

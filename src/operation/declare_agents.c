@@ -1,6 +1,9 @@
 /*
- * Check what an operation is for agents: a tool, a resource, a prompt.
+ * Check what an operation is for agents: a tool, a resource, a prompt; and what they are shown
+ * with them.
  */
+#include <strings.h>
+
 #include "operation/declare.h"
 
 enum { LONGEST_PROMPT = 64 }; /* that common clients accept */
@@ -176,6 +179,129 @@ static bool same_tool(const mishap_operation *a, const mishap_operation *b)
     return tool_letter(a, at) == tool_letter(b, at);
 }
 
+/* -- headers that repeat a parameter ----------------------------------------------------------- */
+
+/* A client may repeat only what is a string, an integer or a boolean in its schema. */
+static bool may_repeat(const mishap_param *param)
+{
+    switch (param->type) {
+    case MISHAP_NUMBER:
+    case MISHAP_DECIMAL_NUMBER:
+    case MISHAP_FILE:
+    case MISHAP_BYTES:
+        return false;
+    default:
+        return param->type < MISHAP_ARRAY;
+    }
+}
+
+mishap *mishap_param_header_declared(const mishap_declared *what, const mishap_param *param,
+                                     bool inner)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    const char *header = param->header;
+    size_t length = header ? strlen(header) : 0;
+    if (!header)
+        return NULL;
+    if (!length || length > MISHAP_PARAM_HEADER_LONGEST || strspn(header, letters) != length)
+        return mishap_declared_wrongly(what,
+                                       "has a `.header` that is not up to %d letters, digits and -",
+                                       MISHAP_PARAM_HEADER_LONGEST);
+    if (inner || !what->operation)
+        return mishap_declared_wrongly(what, "has a `.header`, which only a parameter of an "
+                                             "operation has");
+    if (!may_repeat(param) || param->nullable)
+        return mishap_declared_wrongly(what, "has a `.header`, so it must be a string, an enum, an "
+                                             "integer or a boolean, and not nullable");
+    if (param->secret)
+        return mishap_declared_wrongly(what, "is secret and has a `.header`, which proxies read");
+    const mishap_param *earlier = what->operation->params;
+    for (; earlier && earlier->name && earlier != param; earlier++)
+        if (earlier->header && strcasecmp(earlier->header, header) == 0)
+            return mishap_declared_wrongly(what, "has the same `.header` as `%s`", earlier->name);
+    return NULL;
+}
+
+/* -- icons ------------------------------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* "48x48 96x96", or "any" */
+static bool are_sizes(const char *sizes)
+{
+    static const char digits[] = "0123456789";
+    if (strcmp(sizes, "any") == 0)
+        return true;
+    for (const char *at = sizes;; at++) {
+        size_t width = strspn(at, digits), height;
+        if (!width || at[width] != 'x' || !(height = strspn(at + width + 1, digits)))
+            return false;
+        at += width + 1 + height;
+        if (*at != ' ')
+            return !*at;
+    }
+}
+
+mishap *mishap_icons_declared(const mishap_declared *what, const mishap_icon *icons)
+{
+    for (; icons && icons->source; icons++) {
+        if (!begins_with(icons->source, "https://") && !begins_with(icons->source, "http://") &&
+            !begins_with(icons->source, "data:image/"))
+            return mishap_declared_wrongly(
+                what, "has an icon whose address does not begin with https://, http:// or "
+                      "data:image/");
+        if (!mishap_url_valid(mishap_text_of(icons->source)))
+            return mishap_declared_wrongly(what, "has an icon whose address is not a URI");
+        if (icons->type && !begins_with(icons->type, "image/"))
+            return mishap_declared_wrongly(what, "has an icon whose type is not image/…");
+        if (icons->sizes && !are_sizes(icons->sizes))
+            return mishap_declared_wrongly(what, "has an icon whose sizes are neither such as "
+                                                 "`48x48 96x96` nor `any`");
+        if (icons->theme && strcmp(icons->theme, "light") != 0 && strcmp(icons->theme, "dark") != 0)
+            return mishap_declared_wrongly(what,
+                                           "has an icon whose theme is neither light nor dark");
+    }
+    return NULL;
+}
+
+/* -- pages that show answers ------------------------------------------------------------------- */
+
+/* The operation whose page a tool names. */
+static const mishap_operation *find_page(const mishap_app *app, const char *address)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (o->resource && strcmp(o->resource, address) == 0)
+            return o;
+    return NULL;
+}
+
+static mishap *check_view(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    const char *resource = operation->resource, *view = operation->view;
+    if (resource && begins_with(resource, "ui://")) {
+        if (strchr(resource, '{'))
+            return mishap_declared_wrongly(what,
+                                           "is a page (ui://) with a variable in its address");
+        if (operation->answers_type || operation->answers)
+            return mishap_declared_wrongly(what, "is a page (ui://), so its answer is a document, "
+                                                 "without `.answers` and `.answers_type`");
+    }
+    if (!view)
+        return NULL;
+    if (!begins_with(view, "ui://"))
+        return mishap_declared_wrongly(what, "has a `.view` that does not begin with ui://");
+    if (!is_tool(operation))
+        return mishap_declared_wrongly(what, "has a `.view`, but is no tool");
+    return find_page(what->app, view)
+               ? NULL
+               : mishap_declared_wrongly(
+                     what, "has the `.view` %s, which is the `.resource` of no operation", view);
+}
+
 /* -- all of them ------------------------------------------------------------------------------- */
 
 mishap *mishap_agents_declared(const mishap_declared *what)
@@ -184,8 +310,10 @@ mishap *mishap_agents_declared(const mishap_declared *what)
     if (operation->operator_only && (operation->resource || operation->prompt))
         return mishap_declared_wrongly(what, "is for the operator only, so it can be neither a "
                                              "resource nor a prompt");
-    mishap *m = check_resource(what);
-    return m ? m : check_prompt(what);
+    MISHAP_TRY(check_resource(what));
+    MISHAP_TRY(check_prompt(what));
+    MISHAP_TRY(check_view(what));
+    return mishap_icons_declared(what, operation->icons);
 }
 
 mishap *mishap_agents_declared_against(const mishap_declared *what, const mishap_operation *earlier)

@@ -277,7 +277,8 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         (m = check_format(what, param)) || (m = check_choices(what, param)) ||
         (m = check_inside(what, param, depth)) ||
         (m = check_command_line(what, param, depth > 0)) ||
-        (m = check_streamed(what, param, depth)))
+        (m = check_streamed(what, param, depth)) ||
+        (m = mishap_param_header_declared(what, param, depth > 0)))
         return m;
     if (param->members && ((m = check_list(what, param->members, what->param, depth + 1)) ||
                            (m = mishap_rules_declared(what, param->members, param->rules, true))))
@@ -289,7 +290,9 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         one.param = path;
         m = check_param(&one, param->items, depth + 1);
     }
-    return m ? m : check_initial(what, param); /* last, when the rules are known to be valid */
+    if (!m)
+        m = check_initial(what, param); /* last, when the rules are known to be valid */
+    return m ? m : mishap_schema_declared(what, param, param->schema);
 }
 
 /* lower_snake or camelCase, and not both in one name. */

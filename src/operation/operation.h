@@ -187,7 +187,10 @@ mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object);
 /* A JSON Schema (2020-12) of the parameters, as an object. In the closed one nothing stands that is
  * not declared, at any depth. */
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params);
-void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params);
+
+/* Before `.header` of a parameter: the name of the header that repeats it, for clients of MCP. */
+#define MISHAP_PARAM_HEADER "Mcp-Param-"
+enum { MISHAP_PARAM_HEADER_LONGEST = 40 }; /* characters of `.header` */
 
 /* The name of a type as findings and schemas spell it: string, integer, number, boolean, string
  * (enum), array, object. */

@@ -20,6 +20,11 @@
  * Of an answer a required text may be empty, and what is not required may be null. */
 enum purpose { GIVEN, GIVEN_CLOSED, GIVEN_BRIEF, GIVEN_IN_FORM, ANSWERED };
 
+static bool is_of_tool(enum purpose purpose)
+{
+    return purpose == GIVEN_CLOSED || purpose == GIVEN_BRIEF;
+}
+
 static void put_bound(mishap_buffer *b, const char *key, double bound)
 {
     mishap_value value = mishap_bound(bound);
@@ -242,6 +247,11 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
         MISHAP_JSON_KEY(b, "writeOnly");
         mishap_json_bool(b, true);
     }
+    if (param->header && is_of_tool(purpose)) {
+        MISHAP_JSON_KEY(b, "x-mcp-header");
+        mishap_json_string(b, mishap_text_of(param->header));
+    }
+    mishap_schema_put_words(b, param->schema, is_of_tool(purpose));
     mishap_json_close(b, '}');
 }
 
@@ -290,14 +300,14 @@ void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
     put_object(buffer, params, GIVEN);
 }
 
-void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params)
+void mishap_params_put_tool_schema(mishap_buffer *buffer, const mishap_param *params,
+                                   const char *words, bool brief)
 {
-    put_object(buffer, params, GIVEN_CLOSED);
-}
-
-void mishap_params_put_brief_schema(mishap_buffer *buffer, const mishap_param *params)
-{
-    put_object(buffer, params, GIVEN_BRIEF);
+    mishap_json_open(buffer, '{');
+    put_type(buffer, MISHAP_OBJECT, false);
+    put_members(buffer, params, brief ? GIVEN_BRIEF : GIVEN_CLOSED);
+    mishap_schema_put_words(buffer, words, true);
+    mishap_json_close(buffer, '}');
 }
 
 /* All parameters of the rule are in the schema. */
@@ -312,11 +322,20 @@ static bool is_stated(const mishap_param *params, const mishap_relation *rule,
     return true;
 }
 
-void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,
-                                  const mishap_relation *rules, mishap_param_test *left_out,
-                                  const void *state)
+/* False if a parameter is not in the schema. */
+static bool has_all(const mishap_param *params, mishap_param_test *left_out, const void *state)
 {
-    const mishap_relation *first = rules;
+    for (; params && params->name; params++)
+        if (left_out(params, state))
+            return false;
+    return true;
+}
+
+void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_operation *operation,
+                                  mishap_param_test *left_out, const void *state)
+{
+    const mishap_param *params = operation->params;
+    const mishap_relation *rules = operation->rules, *first = rules;
     mishap_json_open(buffer, '{');
     put_type(buffer, MISHAP_OBJECT, false);
     put_members_but(buffer, params, GIVEN, left_out, state);
@@ -324,6 +343,8 @@ void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *par
         first++;
     if (first && !first->kind) /* half of the rules would look like all of them */
         mishap_rules_put_schema(buffer, params, rules);
+    if (has_all(params, left_out, state))
+        mishap_schema_put_words(buffer, operation->schema, false);
     mishap_json_close(buffer, '}');
 }
 

@@ -8,19 +8,26 @@
  * are none. `alone`: there is no schema beside them, so formats and choices are told, too. */
 void mishap_param_put_words(mishap_buffer *buffer, const mishap_param *param, bool alone);
 
+/* Write the further words of a declaration (`.schema`), if it has any, into an open object. Not
+ * `alone`: the schema is a part of another document, so words that refer to places are left out
+ * (schema_words.c). */
+void mishap_schema_put_words(mishap_buffer *buffer, const char *schema, bool alone);
+
 /* One parameter by itself. */
 void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param);
 
-/* An object of the parameters and nothing else, in few words: where a parameter says what its
- * values look like (`.looks`), its lengths and its pattern are left out. */
-void mishap_params_put_brief_schema(mishap_buffer *buffer, const mishap_param *params);
+/* The arguments of a tool: an object of the parameters and nothing else, with further words of the
+ * operation. `brief`: where a parameter says what its values look like (`.looks`), its lengths and
+ * its pattern are left out. */
+void mishap_params_put_tool_schema(mishap_buffer *buffer, const mishap_param *params,
+                                   const char *words, bool brief);
 
-/* An object of the parameters but those for which the test holds, with the rules that are about the
- * others and that a schema can state. */
+/* An object of the parameters of an operation but those for which the test holds, with the rules
+ * that are about the others and that a schema can state, and with its further words if no parameter
+ * is left out. */
 typedef bool mishap_param_test(const mishap_param *param, const void *state);
-void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,
-                                  const mishap_relation *rules, mishap_param_test *left_out,
-                                  const void *state);
+void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_operation *operation,
+                                  mishap_param_test *left_out, const void *state);
 
 /* The same as a form: a file is bytes, and no base64 text. */
 void mishap_params_put_form_schema(mishap_buffer *buffer, const mishap_param *params,

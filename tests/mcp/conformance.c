@@ -512,6 +512,33 @@ static mishap *ask_for_prompt(mishap_call *call)
         "user_name", .params = name_params                                                         \
     }
 
+/* -- tools: words of JSON Schema, and a header ------------------------------------------------- */
+
+static const char *const contact_methods[] = { "phone", "email", NULL };
+static const mishap_param contact_params[] = {
+    { "name", .type = MISHAP_STRING },
+    { "address", MISHAP_OBJECT, .schema = "{\"$ref\":\"#/$defs/address\"}" },
+    { "contactMethod", MISHAP_ENUM, .choices = contact_methods },
+    { "phone", .type = MISHAP_STRING },
+    { "email", .type = MISHAP_STRING },
+    { 0 },
+};
+static const char contact_schema[] =
+    "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+    "\"$defs\":{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\","
+    "\"properties\":{\"street\":{\"type\":\"string\"},\"city\":{\"type\":\"string\"}}}},"
+    "\"allOf\":[{\"anyOf\":[{\"required\":[\"phone\"]},{\"required\":[\"email\"]}]}],"
+    "\"if\":{\"properties\":{\"contactMethod\":{\"const\":\"phone\"}},"
+    "\"required\":[\"contactMethod\"]},"
+    "\"then\":{\"required\":[\"phone\"]},\"else\":{\"required\":[\"email\"]}}";
+
+static const mishap_param repeated_params[] = {
+    { "greeting", MISHAP_STRING, .required = true, .header = "Greeting" },
+    { "times", MISHAP_INTEGER, .header = "Times" },
+    { "loud", MISHAP_BOOLEAN, .header = "Loud" },
+    { 0 },
+};
+
 /* -- the program ------------------------------------------------------------------------------- */
 
 static const mishap_param step_answers[] = { { "steps", MISHAP_INTEGER, .required = true }, { 0 } };
@@ -522,6 +549,21 @@ static const mishap_operation operations[] = {
       .summary = "Answer a text",
       .quick = true,
       .route = "GET /simple-text",
+      .run = simple_text },
+    { .name = "schema",
+      .tool = "json_schema_2020_12_tool",
+      .summary = "Tool with JSON Schema 2020-12 features",
+      .params = contact_params,
+      .schema = contact_schema,
+      .quick = true,
+      .route = "POST /schema",
+      .danger = MISHAP_SAFE,
+      .run = simple_text },
+    { .name = "repeat",
+      .tool = "test_header_params",
+      .summary = "Take arguments that are repeated in headers",
+      .params = repeated_params,
+      .quick = true,
       .run = simple_text },
     { .name = "content.image",
       .tool = "test_image_content",

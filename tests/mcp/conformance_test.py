@@ -30,16 +30,12 @@ PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
 
 # ---- What is not offered -------------------------------------------------------------------------
 
-ONE_LANGUAGE = "the schema of a tool is made from its declaration, which has no such words of JSON Schema"
-NO_HEADERS = "no tool has parameters that are repeated in header fields (x-mcp-header)"
 ASKS_BEFORE = "an operation that asks questions cannot become a task"
 NEVER_REQUIRED = "no tool refuses clients that do not declare the extension of tasks: they wait"
 NO_PROTOCOL_ERROR = "a tool that fails has a result, and never an error of the protocol"
 
 # Of a scenario: why it fails, or why some checks of it do. The others of a family pass, or only warn.
 NOT_OFFERED = {
-    "json-schema-2020-12": ONE_LANGUAGE,
-    "http-custom-header-server-validation": NO_HEADERS,
     "tasks-lifecycle": {"sep-2663-tasks-get-status-failed": NO_PROTOCOL_ERROR},
     "tasks-mrtr-composition": ASKS_BEFORE,
     "tasks-mrtr-input": ASKS_BEFORE,

@@ -306,6 +306,71 @@ static void no_route_is_one_of_the_server(void **state)
     }
 }
 
+static void a_view_names_a_page(void **state)
+{
+    (void)state;
+    static const mishap_operation page = {
+        .name = "page", .summary = "A page", .run = run, .resource = "ui://page"
+    };
+    const mishap_operation sound[] = {
+        { .name = "users.list", .summary = "List", .run = run, .view = "ui://page" }, page, { 0 }
+    };
+    assert_operations(sound, NULL);
+    ASSERT_OPERATION("it has the `.view` ui://none, which is the `.resource` of no operation",
+                     .view = "ui://none");
+    ASSERT_OPERATION("it has a `.view` that does not begin with ui://", .view = "todo://todos");
+    ASSERT_OPERATION("it has a `.view`, but is no tool", .view = "ui://page", .local = true);
+    ASSERT_OPERATION("it is a page (ui://) with a variable in its address",
+                     .resource = "ui://page/{id}", PARAMS({ "id", .type = MISHAP_STRING }));
+    ASSERT_OPERATION("it is a page (ui://), so its answer is a document, without `.answers` and "
+                     "`.answers_type`",
+                     .resource = "ui://page", .answers_type = "text/html");
+}
+
+static void icons_have_an_address(void **state)
+{
+    (void)state;
+    static const struct {
+        mishap_icon icon;
+        const char *flaw;
+    } cases[] = {
+        { { .source = "https://a.example/b.png" }, NULL },
+        { { "data:image/png;base64,iVBORw0KGgo=", .type = "image/png", .sizes = "16x16" }, NULL },
+        { { "http://a/b", .sizes = "any", .theme = "light" }, NULL },
+        { { "http://a/b", .sizes = "1x1 20x30 9x9" }, NULL },
+        { { .source = "icon.png" },
+          "an icon whose address does not begin with https://, http:// or data:image/" },
+        { { .source = "javascript:alert(1)" },
+          "an icon whose address does not begin with https://, http:// or data:image/" },
+        { { .source = "data:text/html,x" },
+          "an icon whose address does not begin with https://, http:// or data:image/" },
+        { { .source = "https://a/b c" }, "an icon whose address is not a URI" },
+        { { "https://a/b", .type = "text/html" }, "an icon whose type is not image/…" },
+        { { "https://a/b", .sizes = "16" },
+          "an icon whose sizes are neither such as `48x48 96x96` nor `any`" },
+        { { "https://a/b", .sizes = "" },
+          "an icon whose sizes are neither such as `48x48 96x96` nor `any`" },
+        { { "https://a/b", .sizes = "16x16 " },
+          "an icon whose sizes are neither such as `48x48 96x96` nor `any`" },
+        { { "https://a/b", .theme = "blue" }, "an icon whose theme is neither light nor dark" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const mishap_icon icons[] = { cases[i].icon, { 0 } };
+        char of_operation[300], of_program[300];
+        snprintf(of_operation, sizeof of_operation,
+                 "The declaration of the operation `users.create` is not valid: it has %s.",
+                 cases[i].flaw ? cases[i].flaw : "");
+        snprintf(of_program, sizeof of_program,
+                 "The declaration of the program `directory` is not valid: it has %s.",
+                 cases[i].flaw ? cases[i].flaw : "");
+        assert_operations(OPERATION(.icons = icons), cases[i].flaw ? of_operation : NULL);
+        assert_app(&(mishap_app){ .name = "directory",
+                                  .operations = OPERATION(.tool = "x"),
+                                  .icons = icons },
+                   cases[i].flaw ? of_program : NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +382,8 @@ int main(void)
         TEST(tools_can_be_told_apart),
         TEST(a_status_is_one_of_success),
         TEST(no_route_is_one_of_the_server),
+        TEST(a_view_names_a_page),
+        TEST(icons_have_an_address),
     };
     return RUN(tests);
 }

@@ -326,6 +326,72 @@ static void the_command_line_is_not_ambiguous(void **state)
                   { "y", MISHAP_STRING, .positional = true });
 }
 
+static void words_of_a_schema_say_what_nothing_else_says(void **state)
+{
+    (void)state;
+    static const char *const sound[] = { "{}", "{\"title\":\"X\"}", "{\"examples\":[\"a\"]}",
+                                         "{\"$comment\":\"why\",\"deprecated\":true}",
+                                         "{\"anyOf\":[{\"pattern\":\"a\"}]}" };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        ASSERT_PARAM_SOUND(MISHAP_STRING, .schema = sound[i]);
+    ASSERT_PARAM("has a `.schema` that is not a JSON object", MISHAP_STRING, .schema = "[]");
+    ASSERT_PARAM("has a `.schema` that is not JSON: unexpected end of data", MISHAP_STRING,
+                 .schema = "{");
+    ASSERT_PARAM("has a `.schema` with `type`; declare `.type` instead, which is checked, too",
+                 MISHAP_STRING, .schema = "{\"type\":\"string\"}");
+    ASSERT_PARAM("has a `.schema` with `maxLength`; declare `.length` instead, which is checked, "
+                 "too",
+                 MISHAP_STRING, .schema = "{\"maxLength\":5}");
+    ASSERT_PARAM("has a `.schema` with `enum`; declare `.choices` instead, which is checked, too",
+                 MISHAP_STRING, .schema = "{\"enum\":[\"a\"]}");
+    ASSERT_PARAM("has a `.schema` whose `examples` are no array", MISHAP_STRING,
+                 .schema = "{\"examples\":\"a\"}");
+    ASSERT_PARAM("has an example that breaks its own rules: invalid_type", MISHAP_INTEGER,
+                 .schema = "{\"examples\":[1,\"a\"]}");
+    ASSERT_PARAM("has an example that breaks its own rules: invalid_length", MISHAP_STRING,
+                 .length = { 0, 2 }, .schema = "{\"examples\":[\"ab\",\"abc\"]}");
+    ASSERT_PARAM("has a `.schema` whose `$schema` is not that of 2020-12, which all schemas are",
+                 MISHAP_STRING, .schema = "{\"$schema\":\"http://json-schema.org/draft-07\"}");
+    ASSERT_SOUND(PARAMS({ "x", .type = MISHAP_STRING }),
+                 .schema = "{\"allOf\":[{\"title\":\"X\"}]}");
+    ASSERT_OPERATION("it has a `.schema` with `required`; declare `.params` instead, which is "
+                     "checked, too",
+                     PARAMS({ "x", .type = MISHAP_STRING }), .schema = "{\"required\":[\"x\"]}");
+    ASSERT_OPERATION("it has `.rules`, and a `.schema` with `allOf`, which those are written as",
+                     PARAMS({ "x", .type = MISHAP_STRING }, { "y", .type = MISHAP_STRING }),
+                     .rules = MISHAP_RULES(MISHAP_EXACTLY_ONE("x", "y")),
+                     .schema = "{\"allOf\":[]}");
+}
+
+static void a_header_repeats_what_proxies_may_read(void **state)
+{
+    (void)state;
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .header = "Region");
+    ASSERT_PARAM_SOUND(MISHAP_INTEGER, .header = "X-1");
+    ASSERT_PARAM_SOUND(MISHAP_BOOLEAN, .header = "a");
+    ASSERT_PARAM_SOUND(MISHAP_DATE, .header = "Day");
+    static const char *const broken[] = { "",         "a b",
+                                          "a:b",      "a\r\nb",
+                                          "\xc3\xa9", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        ASSERT_PARAM("has a `.header` that is not up to 40 letters, digits and -", MISHAP_STRING,
+                     .header = broken[i]);
+    static const mishap_type_of_param types[] = { MISHAP_NUMBER, MISHAP_DECIMAL_NUMBER,
+                                                  MISHAP_BYTES,  MISHAP_FILE,
+                                                  MISHAP_ARRAY,  MISHAP_OBJECT };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        ASSERT_PARAM("has a `.header`, so it must be a string, an enum, an integer or a boolean, "
+                     "and not nullable",
+                     types[i], .header = "X");
+    ASSERT_PARAM("is secret and has a `.header`, which proxies read", MISHAP_STRING, .secret = true,
+                 .header = "X");
+    ASSERT_PARAMS("`y` has the same `.header` as `x`", { "x", MISHAP_STRING, .header = "Region" },
+                  { "y", MISHAP_STRING, .header = "REGION" });
+    static const mishap_param members[] = { { "m", MISHAP_STRING, .header = "X" }, { 0 } };
+    ASSERT_PARAMS("`x.m` has a `.header`, which only a parameter of an operation has",
+                  { "x", MISHAP_OBJECT, .members = members });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +406,8 @@ int main(void)
         TEST(headers_have_names_and_are_no_keys),
         TEST(header_fields_are_not_more_than_a_server_keeps),
         TEST(the_command_line_is_not_ambiguous),
+        TEST(words_of_a_schema_say_what_nothing_else_says),
+        TEST(a_header_repeats_what_proxies_may_read),
     };
     return RUN(tests);
 }

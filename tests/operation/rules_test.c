@@ -198,7 +198,8 @@ static void one_is_enough_and_one_needs_another(void **state)
                                 "required if fax is given; wing is required if floor is given");
     mishap_buffer_release(&b);
     b = (mishap_buffer){ 0 };
-    mishap_params_put_schema_but(&b, reach_params, reach_rules, none_left_out, NULL);
+    const mishap_operation of_reach = { .params = reach_params, .rules = reach_rules };
+    mishap_params_put_schema_but(&b, &of_reach, none_left_out, NULL);
     mishap_buffer_add(&b, "", 1);
     assert_non_null(strstr(
         b.data, "\"allOf\":[{\"anyOf\":[{\"required\":[\"email\"]},{\"required\":[\"phone\"]},{"
@@ -341,7 +342,8 @@ static void schema_and_words_state_the_rules(void **state)
                         "company; a booking is for at most 30 nights");
     mishap_buffer_release(&b);
     b = (mishap_buffer){ 0 };
-    mishap_params_put_schema_but(&b, booking_params, booking_rules, none_left_out, NULL);
+    const mishap_operation of_booking = { .params = booking_params, .rules = booking_rules };
+    mishap_params_put_schema_but(&b, &of_booking, none_left_out, NULL);
     mishap_buffer_add(&b, "", 1);
     assert_non_null(strstr(b.data,
                            "\"allOf\":[{\"oneOf\":[{\"required\":[\"email\"]},{\"required\":["

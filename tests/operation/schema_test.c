@@ -161,7 +161,8 @@ static void parameters_can_be_left_out_or_stand_alone(void **state)
 {
     (void)state;
     mishap_buffer buffer = { 0 };
-    mishap_params_put_schema_but(&buffer, user_params, NULL, is_named, "name");
+    const mishap_operation operation = { .params = user_params, .schema = "{\"title\":\"User\"}" };
+    mishap_params_put_schema_but(&buffer, &operation, is_named, "name");
     assert_string_equal(
         text_of(&buffer),
         "{\"type\":\"object\",\"properties\":{"
@@ -171,6 +172,44 @@ static void parameters_can_be_left_out_or_stand_alone(void **state)
     mishap_buffer_reset(&buffer);
     mishap_param_put_schema(&buffer, &user_params[1]);
     assert_string_equal(text_of(&buffer), "{\"type\":\"integer\",\"minimum\":0,\"maximum\":150}");
+    mishap_buffer_release(&buffer);
+}
+
+/* Words that refer to places mean others in the description of an HTTP API. */
+static void words_of_a_declaration_are_added(void **state)
+{
+    (void)state;
+    static const mishap_param params[] = {
+        { "x", .type = MISHAP_STRING, .schema = " { \"title\" : \"X\" } ", .header = "X" },
+        { "y", .type = MISHAP_OBJECT, .schema = "{\"title\":\"Y\",\"$ref\":\"#/$defs/y\"}" },
+        { 0 }
+    };
+    const mishap_operation told = { .params = params, .schema = "{\"$comment\":\"both\"}" },
+                           referring = { .params = params,
+                                         .schema = "{\"allOf\":[{\"$anchor\":\"a\"}]}" };
+    static const char of_tool[] =
+        "{\"type\":\"object\",\"properties\":{"
+        "\"x\":{\"type\":\"string\",\"x-mcp-header\":\"X\",\"title\":\"X\"},"
+        "\"y\":{\"type\":\"object\",\"title\":\"Y\",\"$ref\":\"#/$defs/y\"}},"
+        "\"additionalProperties\":false,\"$comment\":\"both\"}";
+    static const char of_api[] = "{\"type\":\"object\",\"properties\":{"
+                                 "\"x\":{\"type\":\"string\",\"title\":\"X\"},"
+                                 "\"y\":{\"type\":\"object\"}},\"additionalProperties\":true";
+    mishap_buffer buffer = { 0 };
+    char wanted[400];
+    mishap_params_put_tool_schema(&buffer, params, told.schema, false);
+    assert_string_equal(text_of(&buffer), of_tool);
+    mishap_buffer_reset(&buffer);
+    mishap_params_put_tool_schema(&buffer, params, told.schema, true);
+    assert_string_equal(text_of(&buffer), of_tool);
+    mishap_buffer_reset(&buffer);
+    mishap_params_put_schema_but(&buffer, &told, is_named, "none");
+    snprintf(wanted, sizeof wanted, "%s,\"$comment\":\"both\"}", of_api);
+    assert_string_equal(text_of(&buffer), wanted);
+    mishap_buffer_reset(&buffer);
+    mishap_params_put_schema_but(&buffer, &referring, is_named, "none");
+    snprintf(wanted, sizeof wanted, "%s}", of_api);
+    assert_string_equal(text_of(&buffer), wanted);
     mishap_buffer_release(&buffer);
 }
 
@@ -221,6 +260,7 @@ int main(void)
         TEST(defaults_are_compact_json_and_secrets_write_only),
         TEST(answers_may_be_null_or_empty),
         TEST(parameters_can_be_left_out_or_stand_alone),
+        TEST(words_of_a_declaration_are_added),
         TEST(a_schema_is_json_itself),
         TEST(without_memory_the_buffer_says_so),
     };

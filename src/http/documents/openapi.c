@@ -339,8 +339,10 @@ static void put_body_schema(mishap_buffer *b, const mishap_operation *operation)
                             ? mishap_params_join(operation->params, mishap_asking_params, NULL)
                             : NULL;
     b->failed = b->failed || (operation->asks && !all);
-    mishap_params_put_schema_but(b, all ? all : operation->params, operation->rules,
-                                 is_outside_body, operation);
+    mishap_operation whole = *operation;
+    if (all)
+        whole.params = all;
+    mishap_params_put_schema_but(b, &whole, is_outside_body, operation);
     mishap_release(all);
 }
 
@@ -381,8 +383,7 @@ static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
         MISHAP_PUT(b, "\"multipart/form-data\":{\"schema\":");
         mishap_params_put_form_schema(b, operation->params, is_outside_body, operation);
         MISHAP_PUT(b, "},\"application/x-www-form-urlencoded\":{\"schema\":");
-        mishap_params_put_schema_but(b, operation->params, operation->rules, is_outside_body,
-                                     operation);
+        mishap_params_put_schema_but(b, operation, is_outside_body, operation);
         MISHAP_PUT(b, "}");
     }
     if (mishap_streamed_param(operation))

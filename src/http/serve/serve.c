@@ -320,48 +320,12 @@ static size_t bodies_limit(mishap_call *call)
     return !limit || limit > least ? limit : least;
 }
 
-/* The header fields that handlers read. It contains declared names only, each once or more; the
- * table of fields has each once, and reports if there are too many. */
-static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 3];
-static const mishap_http_extension handlers = { .name = "handlers", .fields = wishes };
-
 /* The API, and further extensions; NULL ends the list. There is room for one more than a server
  * accepts, which the server reports when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
-    &mishap_api_over_http, &mishap_index_over_http, &handlers, &mishap_http_resource,
-    &mishap_cluster_over_http
+    &mishap_api_over_http, &mishap_index_over_http, &mishap_fields_of_handlers,
+    &mishap_http_resource, &mishap_cluster_over_http
 };
-
-static bool has_sessions(const mishap_app *app)
-{
-    for (const mishap_operation *o = app->operations; o->name; o++)
-        if (o->service && o->service->worker && o->service->worker->sessions)
-            return true;
-    return false;
-}
-
-static void wish_headers(const mishap_app *app, bool has_issuer)
-{
-    size_t count = 0;
-    if (has_issuer)
-        wishes[count++] = (mishap_http_wish){ .name = "WWW-Authenticate", .in_replies = true };
-    if (has_sessions(app))
-        wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
-                                              .to_pages = true };
-    /* But no web page: it would act in the name of its visitor. */
-    if (mishap_caller_any_may_name(app))
-        wishes[count++] = (mishap_http_wish){ .name = "X-Caller" };
-    for (const mishap_operation *operation = app->operations; operation->name; operation++) {
-        const char *const *name = operation->headers;
-        for (; name && *name && count <= MISHAP_HTTP_MOST_FIELDS; name++) {
-            size_t i = 0;
-            while (i < count && strcasecmp(wishes[i].name, *name) != 0)
-                i++;
-            if (i == count)
-                wishes[count++] = (mishap_http_wish){ *name, .from_pages = true, .first = true };
-        }
-    }
-}
 
 void mishap_http_extend(const mishap_http_extension *extension)
 {
@@ -382,45 +346,9 @@ static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *end
     return NULL;
 }
 
-/* As documented in docs/program.md: beside the fields of the server and of MCP there is room for no
- * more. */
-enum { MOST_HEADERS = 6 };
-
-/* `fields` has those that the server reads itself. The others are collected. */
-static mishap *check_headers(const mishap_declared *what, const mishap_http_fields *fields,
-                             const char **others, size_t *count)
-{
-    for (const char *const *name = what->operation->headers; name && *name; name++) {
-        size_t i = 0;
-        while (i < *count && strcasecmp(others[i], *name) != 0)
-            i++;
-        if (i < *count || mishap_http_field_find(fields, mishap_text_of(*name)) >= 0)
-            continue;
-        if (*count == MOST_HEADERS)
-            return mishap_declared_wrongly(what,
-                                           "reads the header field %s; all operations together can "
-                                           "read %d beside those of the server",
-                                           *name, MOST_HEADERS);
-        others[(*count)++] = *name;
-    }
-    return NULL;
-}
-
 mishap *mishap_http_headers_declared(const mishap_app *app)
 {
-    const char *others[MOST_HEADERS];
-    size_t count = 0;
-    mishap_http_fields *fields = NULL;
-    mishap *m = NULL;
-    for (const mishap_operation *o = app->operations; o && o->name && !m; o++) {
-        if (o->headers && !fields)
-            m = mishap_http_fields_make(extensions, &fields);
-        if (o->headers && !m)
-            m = check_headers(&(mishap_declared){ .app = app, .operation = o }, fields, others,
-                              &count);
-    }
-    mishap_http_fields_free(fields);
-    return m;
+    return mishap_http_headers_fit(app, extensions);
 }
 
 mishap *mishap_http_routes_declared(const mishap_app *app)
@@ -509,7 +437,7 @@ static mishap *run_serve(mishap_call *call)
     };
     char log[4096];
     mishap_served_read(&served, call);
-    wish_headers(served.app, mishap_count(call, "oauth_issuer") > 0);
+    mishap_http_wish_headers(served.app, mishap_count(call, "oauth_issuer") > 0);
     mishap_http_settings settings = {
         .extensions = extensions,
         .served = &served,

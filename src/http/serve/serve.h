@@ -10,6 +10,7 @@
  * Arrows between them point up in this list, from a folder to those above it (tests/house).
  *
  *     serve.c      `serve`: flags into settings
+ *     fields.c     the header fields that operations read
  *     api.c        the extension: its state in each loop, and the check of keys
  *     endpoints.c  what every server answers beside its operations
  *     incidents.c  the process that puts incidents into their index
@@ -99,5 +100,11 @@ mishap *mishap_http_routes_declared(const mishap_app *app);
 /* NULL if there is room for all header fields that operations read; else NOT_CONFIGURED, which
  * names the first one without room. */
 mishap *mishap_http_headers_declared(const mishap_app *app);
+mishap *mishap_http_headers_fit(const mishap_app *app,
+                                const mishap_http_extension *const *extensions);
+
+/* The extension that asks for these fields, once they are known. */
+extern const mishap_http_extension mishap_fields_of_handlers;
+void mishap_http_wish_headers(const mishap_app *app, bool has_issuer);
 
 #endif

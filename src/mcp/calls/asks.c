@@ -24,9 +24,25 @@ static bool has_form(yyjson_val *elicitation)
     return yyjson_obj_size(elicitation) == 0 || yyjson_is_obj(yyjson_obj_get(elicitation, "form"));
 }
 
+/* The extension for pages, with those of HTML. */
+static bool shows_pages(yyjson_val *declared)
+{
+    yyjson_val *views = yyjson_obj_get(yyjson_obj_get(declared, "extensions"), MISHAP_MCP_VIEWS);
+    yyjson_val *type, *types = yyjson_obj_get(views, "mimeTypes");
+    size_t index, count;
+    if (!yyjson_is_obj(views))
+        return false;
+    if (!types)
+        return true;
+    MISHAP_JSON_ITEMS (types, index, count, type)
+        if (yyjson_equals_str(type, MISHAP_MCP_PAGE_TYPE))
+            return true;
+    return false;
+}
+
 unsigned mishap_mcp_capabilities_read(yyjson_val *declared)
 {
-    unsigned all = 0;
+    unsigned all = shows_pages(declared) ? MISHAP_MCP_CAN_SHOW : 0;
     for (size_t i = 0; i < CAPABILITIES; i++) {
         yyjson_val *one = yyjson_obj_get(declared, capabilities[i].name);
         if (yyjson_is_obj(one) && (capabilities[i].bit != MISHAP_MCP_CAN_FORM || has_form(one)))

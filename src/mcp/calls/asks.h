@@ -17,12 +17,14 @@
 #include "mcp/calls/result.h"
 #include "operation/sealed.h"
 
-/* What a client has declared that it can be asked for. */
+/* What a client has declared that it can be asked for, and that it shows pages. */
 enum {
     MISHAP_MCP_CAN_FORM = 1, /* elicitation, by form */
     MISHAP_MCP_CAN_SAMPLE = 2,
     MISHAP_MCP_CAN_ROOTS = 4,
+    MISHAP_MCP_CAN_SHOW = 8, /* pages of HTML, which show answers of tools (dispatch/views.c) */
 };
+#define MISHAP_MCP_VIEWS "io.modelcontextprotocol/ui" /* the extension for that */
 unsigned mishap_mcp_capabilities_read(yyjson_val *declared);
 unsigned mishap_mcp_capabilities(const mishap_mcp_request *request);
 

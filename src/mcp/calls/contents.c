@@ -18,7 +18,8 @@ static void open_part(mishap_buffer *b, const mishap_mcp_asked *asked, mishap_te
     mishap_json_string(b, media_type);
 }
 
-static const mishap_text plain = MISHAP_TEXT("text/plain"), json = MISHAP_TEXT("application/json");
+static const mishap_text plain = MISHAP_TEXT("text/plain"), json = MISHAP_TEXT("application/json"),
+                         html = MISHAP_TEXT(MISHAP_MCP_PAGE_TYPE);
 
 /* Images and audio are bytes, in base64 already; an embedded resource is copied as it is. */
 static void put_part(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_val *block)
@@ -57,7 +58,11 @@ void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *aske
     if (mishap_mcp_has_bytes(call)) {
         mishap_mcp_put_bytes(result, call, asked->uri);
     } else if (!mishap_mcp_each_block(result, asked, call, put_part)) {
-        open_part(result, asked, call->answer_kind == MISHAP_ANSWER_JSON ? json : plain);
+        bool page = mishap_mcp_is_page(asked->offer->operation);
+        open_part(result, asked,
+                  call->answer_kind == MISHAP_ANSWER_JSON ? json
+                  : page                                  ? html
+                                                          : plain);
         MISHAP_JSON_KEY(result, "text");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
         mishap_json_close(result, '}');

@@ -332,7 +332,7 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     traced.started_ns = mishap_clock_monotonic_ns();
     traced.seal = peer->server->seal;
     if (operation->asks)
-        traced.capabilities = mishap_mcp_capabilities(request);
+        traced.capabilities = mishap_mcp_capabilities(request) & ~(unsigned)MISHAP_MCP_CAN_SHOW;
     /* A call that may have to wait for an answer needs its own copy of everything. */
     bool at_once = operation->quick &&
                    (!traced.capabilities || mishap_mcp_is_modern(traced.revision));

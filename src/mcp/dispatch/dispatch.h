@@ -24,7 +24,7 @@
  *     peer.c       which method is meant       tools.c      tools: list, call
  *     batch.c      several in one array        resources.c  resources: list, read
  *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
- *     lifecycle.c  initialize, discover, ping
+ *     lifecycle.c  initialize, discover    views.c      pages that show answers
  */
 #ifndef MISHAP_MCP_DISPATCH_DISPATCH_H
 #define MISHAP_MCP_DISPATCH_DISPATCH_H
@@ -71,6 +71,16 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
     mishap_mcp_tools_list, mishap_mcp_tools_call,                              /* tools.c */
     mishap_mcp_resources_list, mishap_mcp_templates_list, mishap_mcp_resources_read,
     mishap_mcp_prompts_list, mishap_mcp_prompts_get, mishap_mcp_complete; /* prompts.c */
+
+/* -- pages that show the answers of tools (views.c) ----------------------------------------------
+ */
+
+/* True if the client of this request shows pages; true if the program has some. */
+bool mishap_mcp_shows_views(const mishap_mcp_request *request);
+bool mishap_mcp_has_views(const mishap_mcp_server *server);
+
+/* Write the member of `_meta` that names the page of a tool. */
+void mishap_mcp_put_view(mishap_buffer *buffer, const char *address);
 
 /* -- refusals (refuse.c) ------------------------------------------------------------------------
  */

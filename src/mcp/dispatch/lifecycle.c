@@ -9,6 +9,20 @@
 
 /* -- what the server is ------------------------------------------------------------------------ */
 
+static void put_extensions(mishap_buffer *buffer, bool tasks, bool views)
+{
+    if (!tasks && !views)
+        return;
+    MISHAP_PUT(buffer, "\"extensions\":{");
+    if (tasks)
+        MISHAP_PUT(buffer, "\"io.modelcontextprotocol/tasks\":{}");
+    if (tasks && views)
+        MISHAP_PUT(buffer, ",");
+    if (views)
+        MISHAP_PUT(buffer, "\"" MISHAP_MCP_VIEWS "\":{}");
+    MISHAP_PUT(buffer, "},");
+}
+
 /* The names have not changed, but `subscribe` means another method in the last revision
  * (subscriptions/listen instead of resources/subscribe). The first revision has completion, but no
  * capability of that name. */
@@ -21,8 +35,8 @@ static void put_capabilities(mishap_buffer *buffer, const mishap_mcp_server *ser
                        "\"prompts\":{\"listChanged\":true},");
     if (revision >= MISHAP_MCP_2025_03_26)
         MISHAP_PUT(buffer, "\"completions\":{},");
-    if (mishap_mcp_is_modern(revision) && mishap_mcp_has_tasks(server))
-        MISHAP_PUT(buffer, "\"extensions\":{\"io.modelcontextprotocol/tasks\":{}},");
+    if (mishap_mcp_is_modern(revision))
+        put_extensions(buffer, mishap_mcp_has_tasks(server), mishap_mcp_has_views(server));
     MISHAP_PUT(buffer, "\"logging\":{}}");
 }
 
@@ -123,7 +137,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "capabilities");
     put_capabilities(result, peer->server, revision);
     MISHAP_JSON_KEY(result, "serverInfo");
-    mishap_mcp_put_implementation(result, peer->server->app, revision);
+    mishap_mcp_put_implementation(result, peer->server->app, revision, true);
     put_instructions(result, peer->server, peer->scopes);
     /* Without memory for the rest, the client gets an error and may try again. */
     if (mishap_buffer_reserve(result, 16))
@@ -152,6 +166,7 @@ mishap *mishap_mcp_discover(mishap_mcp_request *request, mishap_buffer *result)
     MISHAP_JSON_KEY(result, "capabilities");
     put_capabilities(result, server, request->message->revision);
     put_instructions(result, server, request->peer->scopes);
+    request->outcome = MISHAP_MCP_INTRODUCTION;
     mishap_mcp_put_cache(result, request->message->revision);
     return NULL;
 }

@@ -26,13 +26,23 @@ static void put_resource(mishap_buffer *b, const mishap_app *app, const mishap_m
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, resource->name);
     mishap_mcp_put_words(b, app, operation, revision, false);
-    if (operation->answers_type) {
+    if (mishap_mcp_is_page(operation)) {
+        MISHAP_JSON_KEY(b, "mimeType");
+        mishap_json_string(b, mishap_text_of(MISHAP_MCP_PAGE_TYPE));
+    } else if (operation->answers_type) {
         MISHAP_JSON_KEY(b, "mimeType");
         mishap_json_string(b, mishap_text_of(operation->answers_type));
     } else if (operation->answers) {
         MISHAP_PUT(b, ",\"mimeType\":\"application/json\"");
     }
     mishap_json_close(b, '}');
+}
+
+/* Pages are for clients that show them. */
+static bool is_listed(const mishap_mcp_offer *resource, bool templates, bool views)
+{
+    return mishap_mcp_is_template(resource) == templates &&
+           (views || !mishap_mcp_is_page(resource->operation));
 }
 
 /* Write one page of the templates, or of the other resources. The key is that of the list, with its
@@ -42,13 +52,14 @@ static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, cons
 {
     const mishap_mcp_server *server = request->peer->server;
     size_t first, count = 0, at = 0, size = server->page_size ? server->page_size : PAGE;
+    bool views = mishap_mcp_shows_views(request);
     for (size_t i = 0; i < server->resource_count; i++)
-        count += mishap_mcp_is_template(&server->resources[i]) == templates;
+        count += is_listed(&server->resources[i], templates, views);
     if (!mishap_mcp_cursor_read(request->message, count, &first))
         return mishap_mcp_no_cursor();
     mishap_buffer_put_text(result, mishap_text_of(key));
     for (size_t i = 0; i < server->resource_count; i++) {
-        if (mishap_mcp_is_template(&server->resources[i]) != templates)
+        if (!is_listed(&server->resources[i], templates, views))
             continue;
         if (at >= first && at - first < size)
             put_resource(result, server->app, &server->resources[i], request->message->revision);

@@ -71,18 +71,24 @@ static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
     mishap_json_close(b, '}');
 }
 
-/* Which tools belong together. */
-static void put_service(mishap_buffer *b, const mishap_service *service)
+/* Which tools belong together, and the page that shows the answers. */
+static void put_meta(mishap_buffer *b, const mishap_service *service, const char *view)
 {
+    if (!service && !view)
+        return;
     MISHAP_JSON_KEY(b, "_meta");
     mishap_json_open(b, '{');
-    MISHAP_JSON_KEY(b, "dev.mishap/service");
-    mishap_json_string(b, mishap_text_of(service->name));
+    if (service) {
+        MISHAP_JSON_KEY(b, "dev.mishap/service");
+        mishap_json_string(b, mishap_text_of(service->name));
+    }
+    if (view)
+        mishap_mcp_put_view(b, view);
     mishap_json_close(b, '}');
 }
 
 static void put_tool(mishap_buffer *b, const mishap_mcp_server *server,
-                     const mishap_mcp_offer *tool, mishap_mcp_revision revision)
+                     const mishap_mcp_offer *tool, mishap_mcp_revision revision, bool views)
 {
     const mishap_operation *operation = tool->operation;
     bool full = server->full_schemas;
@@ -103,8 +109,8 @@ static void put_tool(mishap_buffer *b, const mishap_mcp_server *server,
     }
     if (revision >= MISHAP_MCP_2025_03_26)
         put_annotations(b, operation, revision, full);
-    if (revision >= MISHAP_MCP_2025_06_18 && operation->service)
-        put_service(b, operation->service);
+    if (revision >= MISHAP_MCP_2025_06_18)
+        put_meta(b, operation->service, views ? operation->view : NULL);
     mishap_json_close(b, '}');
 }
 
@@ -124,11 +130,12 @@ mishap *mishap_mcp_tools_list(mishap_mcp_request *request, mishap_buffer *result
     if (!mishap_mcp_cursor_read(request->message, count, &at))
         return mishap_mcp_no_cursor();
     size_t page = server->page_size ? server->page_size : PAGE;
+    bool views = mishap_mcp_shows_views(request);
     MISHAP_JSON_KEY(result, "tools");
     mishap_json_open(result, '[');
     at = next_tool(server, scopes, at);
     for (size_t put = 0; at < count && put < page; put++) {
-        put_tool(result, server, &server->tools[at], request->message->revision);
+        put_tool(result, server, &server->tools[at], request->message->revision, views);
         at = next_tool(server, scopes, at + 1);
     }
     mishap_json_close(result, ']');

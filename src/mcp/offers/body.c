@@ -32,17 +32,14 @@ bool mishap_mcp_is_beside(const void *state, mishap_text name)
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation,
                                   bool full)
 {
-    void (*put_schema)(mishap_buffer *,
-                       const mishap_param *) = full ? mishap_params_put_closed_schema
-                                                    : mishap_params_put_brief_schema;
     if (!operation->takes && !operation->asks) {
-        put_schema(schema, operation->params);
+        mishap_params_put_tool_schema(schema, operation->params, operation->schema, !full);
         return;
     }
     mishap_param *all = mishap_params_join(operation->params, operation->takes ? body_params : NULL,
                                            operation->asks ? mishap_asking_params : NULL);
     if (all)
-        put_schema(schema, all);
+        mishap_params_put_tool_schema(schema, all, operation->schema, !full);
     else
         /* Makes the buffer fail: half a schema is worse than none. */
         mishap_buffer_reserve(schema, SIZE_MAX);

@@ -1,6 +1,7 @@
 /* What the lists of tools, resources and prompts share: title and description of an item, and the
  * cursors of pages. */
 #include "mcp/offers/offers.h"
+#include "mcp/wire/write.h"
 #include "operation/rules.h"
 
 /* -- items of lists ---------------------------------------------------------------------------- */
@@ -97,6 +98,7 @@ void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
     MISHAP_JSON_KEY(buffer, "description");
     mishap_json_string(buffer, mishap_buffer_text(&words));
     mishap_buffer_release(&words);
+    mishap_mcp_put_icons(buffer, operation->icons, revision);
 }
 
 /* -- pages ------------------------------------------------------------------------------------- */

@@ -58,8 +58,8 @@ typedef struct mishap_mcp_server {
     size_t flight_limit;  /* calls of one peer that run at once */
     int call_ms;          /* time limit of every handler; 0: as its operation declares */
     bool verbose;         /* the private side of failures on stderr too */
-    struct mishap_runner *runner; /* for calls that are not quick */
-    struct mishap_seal *seal;     /* of the state of calls that ask */
+    struct mishap_runner *runner;            /* for calls that are not quick */
+    struct mishap_seal *seal;                /* of the state of calls that ask */
     struct mishap_task_client *const *tasks; /* for calls that may become tasks; NULL, or NULL in
                                                 it: there are none */
     /* Count a call that has ended, or was refused; `code`: of its failure, or NULL. NULL: calls are
@@ -85,6 +85,13 @@ static inline bool mishap_mcp_is_shown(const mishap_mcp_offer *tool, unsigned sc
 {
     return !(tool->needs & ~scopes & MISHAP_SCOPE_OPERATOR);
 }
+
+/* An operation that answers with a page of HTML, which shows the answers of tools (MCP Apps). */
+#define MISHAP_MCP_PAGE_TYPE "text/html;profile=mcp-app"
+static inline bool mishap_mcp_is_page(const mishap_operation *operation)
+{
+    return operation->resource && strncmp(operation->resource, "ui://", 5) == 0;
+}
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name);
 
 /* NOT_FOUND: there is no tool, or prompt, of this name. The failure suggests a similar name. */
@@ -94,9 +101,9 @@ mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name);
 /* -- lists (lists.c) ----------------------------------------------------------------------------
  */
 
-/* Write the title of a list item, in revisions that have one, and its description with the codes
- * that it may fail with; `brief`: without those of its service and the program, which
- * mishap_mcp_put_shared_codes() tells once for all. */
+/* Write the title and the icons of a list item, in revisions that have them, and its description
+ * with the codes that it may fail with; `brief`: without those of its service and the program,
+ * which mishap_mcp_put_shared_codes() tells once for all. */
 void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
                           const mishap_operation *operation, mishap_mcp_revision revision,
                           bool brief);

@@ -16,10 +16,10 @@
 #include "mcp/sessions/shared.h"
 
 enum {
-    RANDOM = 22,                            /* characters: 132 bits, or 129 … */
+    RANDOM = 22,                            /* characters: 132 bits, or 122 … */
     SERVER = 20,                            /* the character that names the server */
     PROOF = MISHAP_MCP_SESSION_ID - RANDOM, /* … 126 bits */
-    CAPABILITIES = 7                        /* the bits of the last random character for them */
+    CAPABILITIES = 15                       /* the bits of the last random character for them */
 };
 _Static_assert((int)PROOF <= (int)MISHAP_MAC, "a character for each byte");
 

@@ -78,8 +78,42 @@ static void put_title(mishap_buffer *buffer, mishap_text name)
     mishap_json_string(buffer, (mishap_text){ title, length });
 }
 
+/* "48x48 96x96" is an array of two. */
+static void put_sizes(mishap_buffer *b, const char *sizes)
+{
+    MISHAP_JSON_KEY(b, "sizes");
+    mishap_json_open(b, '[');
+    for (const char *at = sizes; *at;) {
+        size_t length = strcspn(at, " ");
+        mishap_json_string(b, (mishap_text){ at, length });
+        at += length + (at[length] == ' ');
+    }
+    mishap_json_close(b, ']');
+}
+
+void mishap_mcp_put_icons(mishap_buffer *b, const mishap_icon *icons, mishap_mcp_revision revision)
+{
+    if (!icons || !icons->source || revision < MISHAP_MCP_2025_11_25)
+        return;
+    MISHAP_JSON_KEY(b, "icons");
+    mishap_json_open(b, '[');
+    for (; icons->source; icons++) {
+        mishap_json_open(b, '{');
+        MISHAP_JSON_KEY(b, "src");
+        mishap_json_string(b, mishap_text_of(icons->source));
+        if (icons->type)
+            MISHAP_JSON_TEXT_MEMBER(b, "mimeType", mishap_text_of(icons->type));
+        if (icons->sizes)
+            put_sizes(b, icons->sizes);
+        if (icons->theme)
+            MISHAP_JSON_TEXT_MEMBER(b, "theme", mishap_text_of(icons->theme));
+        mishap_json_close(b, '}');
+    }
+    mishap_json_close(b, ']');
+}
+
 void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_app *app,
-                                   mishap_mcp_revision revision)
+                                   mishap_mcp_revision revision, bool icons)
 {
     mishap_json_open(buffer, '{');
     MISHAP_JSON_KEY(buffer, "name");
@@ -88,6 +122,7 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_app *app,
         put_title(buffer, mishap_text_of(app->name));
     MISHAP_JSON_KEY(buffer, "version");
     mishap_json_string(buffer, mishap_text_of(app->version ? app->version : "0"));
+    mishap_mcp_put_icons(buffer, icons ? app->icons : NULL, revision);
     mishap_json_close(buffer, '}');
 }
 
@@ -111,7 +146,7 @@ void mishap_mcp_finish_result(const mishap_app *app, mishap_mcp_channel *channel
             mishap_json_open(buffer, '{');
         }
         MISHAP_JSON_KEY(buffer, "io.modelcontextprotocol/serverInfo");
-        mishap_mcp_put_implementation(buffer, app, revision);
+        mishap_mcp_put_implementation(buffer, app, revision, outcome == MISHAP_MCP_INTRODUCTION);
         MISHAP_PUT(buffer, "},\"resultType\":");
         mishap_json_string(
             buffer, outcome == MISHAP_MCP_QUESTIONS ? (mishap_text)MISHAP_TEXT("input_required")

@@ -51,6 +51,7 @@ struct mishap_mcp_channel {
 typedef enum mishap_mcp_outcome {
     MISHAP_MCP_MEMBERS,          /* the members of a result */
     MISHAP_MCP_MEMBERS_AND_META, /* … of which the last is `_meta` */
+    MISHAP_MCP_INTRODUCTION,     /* … of the result that describes the server, with its icons */
     MISHAP_MCP_QUESTIONS,        /* the members of a result that asks the client (asks.c) */
     MISHAP_MCP_TASK,             /* the members of a result that is a task */
     MISHAP_MCP_ERROR,            /* the complete object of an error, which was recorded already */
@@ -82,9 +83,14 @@ void mishap_mcp_finish_notification(mishap_mcp_channel *channel, mishap_buffer *
 void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision);
 void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision);
 
-/* The name and version of the program, in the form of the revision. */
+/* The name and version of the program, in the form of the revision. Icons may be long, and are told
+ * once. */
 void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_app *app,
-                                   mishap_mcp_revision revision);
+                                   mishap_mcp_revision revision, bool icons);
+
+/* The member `icons`, if there are some and the revision has it. */
+void mishap_mcp_put_icons(mishap_buffer *buffer, const mishap_icon *icons,
+                          mishap_mcp_revision revision);
 
 /* -- protocol errors (error.c) ------------------------------------------------------------------
  */

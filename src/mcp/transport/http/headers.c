@@ -2,6 +2,9 @@
  * The headers of the protocol that repeat parts of a message. The stateless revision requires them,
  * because a proxy may read only the headers. This file checks that they match the body.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/base64.h"
 #include "mcp/transport/http/over_http.h"
 
@@ -67,6 +70,99 @@ static mishap_text name_in(const mishap_mcp_message *message)
     return (mishap_text){ NULL, 0 };
 }
 
+/* -- parameters that are repeated -------------------------------------------------------------- */
+
+/* A client must write other characters in base64. */
+static bool is_plain(mishap_text field)
+{
+    for (size_t i = 0; i < field.length; i++)
+        if ((unsigned char)field.data[i] >= 0x7f ||
+            ((unsigned char)field.data[i] < ' ' && field.data[i] != '\t'))
+            return false;
+    return true;
+}
+
+/* True if a field is a decimal number with the value of an integer, such as 42 or 42.0. */
+static bool is_number(mishap_text field, yyjson_val *value)
+{
+    char text[64];
+    double wanted = yyjson_get_num(value), found;
+    char *end;
+    if (!field.length || field.length >= sizeof text ||
+        strspn(field.data, "-0123456789.") < field.length)
+        return false;
+    memcpy(text, field.data, field.length);
+    text[field.length] = '\0';
+    found = strtod(text, &end);
+    return !*end && found <= wanted && found >= wanted;
+}
+
+/* A field and the argument that it repeats. What is no scalar is refused later, with the reason. */
+static bool repeats(mishap_text field, yyjson_val *value)
+{
+    char room[64];
+    mishap_buffer spelled;
+    if (!value || yyjson_is_null(value))
+        return !field.data;
+    if (yyjson_is_ctn(value))
+        return true;
+    if (!field.data || !is_plain(field))
+        return false;
+    if (yyjson_is_str(value))
+        return header_equals(field, mishap_json_text(value));
+    mishap_buffer_init(&spelled, room, sizeof room);
+    mishap_buffer_put_char(&spelled, '\n'); /* no comma is due after it */
+    mishap_json_copy(&spelled, value);
+    bool equal = !spelled.failed &&
+                 header_equals(field, (mishap_text){ spelled.data + 1, spelled.length - 1 });
+    mishap_buffer_release(&spelled);
+    /* Beyond 2^53 a double cannot tell neighbours apart: those are compared as text. */
+    return equal || (yyjson_is_num(value) && yyjson_get_num(value) <= 9007199254740991.0 &&
+                     yyjson_get_num(value) >= -9007199254740991.0 && is_number(field, value));
+}
+
+/* The first parameter of a call whose header does not repeat it; NULL: all do. */
+static const mishap_param *find_mismatch(const mishap_mcp_post *post,
+                                         const mishap_http_request *request,
+                                         const mishap_mcp_message *message)
+{
+    char name[sizeof MISHAP_PARAM_HEADER + MISHAP_PARAM_HEADER_LONGEST];
+    const mishap_http_fields *fields = mishap_http_settings_of(post->front->http)->fields;
+    yyjson_val *arguments = yyjson_obj_get(message->params, "arguments");
+    const mishap_mcp_offer *tool = mishap_mcp_tool_find(&post->front->server, request->scopes,
+                                                        name_in(message));
+    const mishap_param *param = tool ? tool->operation->params : NULL;
+    for (; param && param->name; param++) {
+        if (!param->header)
+            continue;
+        int length = snprintf(name, sizeof name, MISHAP_PARAM_HEADER "%s", param->header);
+        int place = mishap_http_field_find(fields, (mishap_text){ name, (size_t)length });
+        if (place >= 0 && !repeats(request->fields[place], yyjson_obj_get(arguments, param->name)))
+            return param;
+    }
+    return NULL;
+}
+
+static bool refuse_mismatch(mishap_mcp_post *post, const mishap_http_request *request,
+                            const mishap_mcp_message *message)
+{
+    const mishap_param *param = mishap_text_equal(message->method,
+                                                  (mishap_text)MISHAP_TEXT("tools/call"))
+                                    ? find_mismatch(post, request, message)
+                                    : NULL;
+    if (!param)
+        return false;
+    mishap *failure = mishap_raise(
+        BAD_REQUEST, "The header " MISHAP_PARAM_HEADER "%s does not match the argument `%s`.",
+        param->header, param->name);
+    failure = mishap_suggest(failure,
+                             "Send the value of the argument in this header, as "
+                             "=?base64?…?= if it is not plain ASCII; without the argument, "
+                             "send no header.");
+    mishap_mcp_post_refuse(post, message->id, HEADER_MISMATCH, 400, failure);
+    return true;
+}
+
 bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request *request,
                                const mishap_mcp_message *message)
 {
@@ -88,7 +184,7 @@ bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request 
                "for tasks/get.";
     }
     if (!which)
-        return false;
+        return refuse_mismatch(post, request, message);
     mishap *failure = mishap_raise(BAD_REQUEST, "The header %s does not match the message.", which);
     mishap_mcp_post_refuse(post, message->id, HEADER_MISMATCH, 400, mishap_suggest(failure, mend));
     return true;
