@@ -169,6 +169,16 @@ void mishap_task_client_leave(mishap_task_client *c, mishap_task_wait *wait)
     flush(c);
 }
 
+void mishap_task_client_block(mishap_task_client *c, const char *caller)
+{
+    if (!connect_now(c))
+        return;
+    size_t begun = mishap_task_message_begin(&c->out, MISHAP_TASK_BLOCK, 0);
+    mishap_pack_text(&c->out, mishap_text_of(caller));
+    mishap_task_message_end(&c->out, begun);
+    flush(c);
+}
+
 /* -- replies ----------------------------------------------------------------------------------- */
 
 bool mishap_task_reply_is_last(const mishap_task_wait *wait, const mishap_task_reply *reply)

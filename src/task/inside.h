@@ -171,6 +171,9 @@ void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wi
                       mishap_text owner, mishap_text id);
 void mishap_tasks_tell(tasks *t, const task *x, mishap_task_told *told);
 
+/* Cancel all tasks of a caller that was blocked. */
+void mishap_tasks_block(tasks *t, mishap_text name);
+
 /* How a row is told, without its call and outcome. */
 mishap_task_told mishap_tasks_row_told(const tasks *t, const mishap_task_row *row, mishap_text id);
 

@@ -124,6 +124,26 @@ static void mark_cancelled(tasks *t, const task *x)
         mishap_tasks_store_failed(t, failure);
 }
 
+/* The owner is a number of 16 digits, a colon and this name (id.c). */
+static bool has_name(const task_owner *owner, mishap_text name)
+{
+    enum { DIGITS = 16 };
+    return strlen(owner->name) > DIGITS && owner->name[DIGITS] == ':' && owner->name[0] != '-' &&
+           mishap_text_equal(mishap_text_of(owner->name + DIGITS + 1), name);
+}
+
+void mishap_tasks_block(tasks *t, mishap_text name)
+{
+    for (task *x = t->first, *next; x; x = next) {
+        next = x->next;
+        if (x->cancel || x->phase == TASK_ENDED || !has_name(x->owner, name))
+            continue;
+        if (x->stored)
+            mark_cancelled(t, x);
+        mishap_tasks_cancel(t, x);
+    }
+}
+
 static void ask_live(tasks *t, task *x, task_conn *from, uint32_t number, mishap_task_wish wish)
 {
     mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD };

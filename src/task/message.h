@@ -17,6 +17,8 @@ typedef enum mishap_task_message_kind {
     MISHAP_TASK_LEAVE,
     /* to the loop */
     MISHAP_TASK_REPLY,
+    /* to the process again */
+    MISHAP_TASK_BLOCK, /* the name of a caller whose tasks are cancelled */
     MISHAP_TASK_MESSAGES,
 } mishap_task_message_kind;
 

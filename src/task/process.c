@@ -116,6 +116,16 @@ void mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_t
         shutdown(to->socket, SHUT_RDWR); /* its loop takes all questions for lost */
 }
 
+static bool take_block(tasks *t, mishap_text body)
+{
+    mishap_unpack in = mishap_unpack_of(body);
+    mishap_text name = mishap_unpack_text(&in);
+    if (!mishap_unpack_ended(&in))
+        return false;
+    mishap_tasks_block(t, name);
+    return true;
+}
+
 /* False: it is not sound. */
 static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
 {
@@ -142,6 +152,8 @@ static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
     case MISHAP_TASK_LEAVE:
         mishap_tasks_left(t, c, m->number);
         return true;
+    case MISHAP_TASK_BLOCK:
+        return take_block(t, m->body);
     default:
         return false;
     }

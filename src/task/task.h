@@ -291,6 +291,9 @@ bool mishap_task_client_ask(mishap_task_client *client, mishap_task_wait *wait,
 /* The caller has gone. A call that is no task yet is cancelled. */
 void mishap_task_client_leave(mishap_task_client *client, mishap_task_wait *wait);
 
+/* A caller was blocked: its tasks are cancelled. */
+void mishap_task_client_block(mishap_task_client *client, const char *caller);
+
 /* True if nothing follows this reply. */
 bool mishap_task_reply_is_last(const mishap_task_wait *wait, const mishap_task_reply *reply);
 

@@ -331,6 +331,35 @@ def a_caller_with_fewer_scopes_than_before_gets_no_answer():
 
 
 @test
+def the_tasks_of_a_blocked_caller_are_cancelled():
+    data = os.path.join(server.FOLDER, "blocked")
+    os.mkdir(data)
+    keys = []
+    for name in ["ada", "bob"]:
+        answer = run_program(PROGRAM, "keys", "add", "--name", name, "--data", data, "--output", "json")
+        keys.append({"Authorization": "Bearer " + parsed(answer.out)["data"]["key"]})
+        server.secrets.add(keys[-1]["Authorization"].split()[1])
+    ada, bob = keys
+    with Tasks("--require-key", "--tasks", "2", data=data) as found:
+        gate, notes = found.gate(), os.path.join(found.folder, "notes")
+        body = {"gate": gate, "file": notes}
+        _, running = found.begin("POST", "/change", {**body, "number": 1}, ada)
+        _, other = found.begin("POST", "/change", {**body, "number": 2}, bob)
+        expect(wait_for(lambda: len(lines(notes)) == 2), "they do not begin")
+        _, waiting = found.begin("POST", "/change", {**body, "number": 3}, ada)
+        equal(run_program(PROGRAM, "keys", "block", "ada", "--data", data).status, 0, "she is blocked")
+        wait_until(lambda: [line.split()[:2] for line in lines(notes) if line.startswith("cancelled")] == [["cancelled", "1"]], "the handler is not told")
+        wait_until(lambda: found.ask("GET", running, fields=ada).status == 403, "her request is answered")
+        equal(run_program(PROGRAM, "keys", "unblock", "ada", "--data", data).status, 0, "she is not blocked any more")
+        for path in (running, waiting):
+            wait_until(lambda path=path: found.ask("GET", path, fields=ada).json.get("state") == "cancelled", "its end")  # each loop unblocks her
+        equal(found.ask("GET", other, fields=bob).json["state"], "running", "another caller's")
+        os.unlink(gate)
+        equal(found.ended(other, bob).json["state"], "succeeded", "its end")
+        equal(sorted(line.split()[:2] for line in lines(notes) if line.startswith("begin")), [["begin", "1"], ["begin", "2"]], "what ran")
+
+
+@test
 def a_revived_task_has_no_scope_of_another_list():
     data = os.path.join(server.FOLDER, "lists")
     os.mkdir(data)

@@ -115,6 +115,16 @@ static void drain(void *state)
     mishap_api_task_streams_drain(state);
 }
 
+/* A removed key leaves its tasks as it leaves its calls: they end, and no caller reads their
+ * answers. */
+static void cancel_blocked(void *state, uint64_t key, const char *caller)
+{
+    const mishap_api *api = state;
+    (void)key;
+    if (api->tasks && caller)
+        mishap_task_client_block(api->tasks, caller);
+}
+
 static size_t files(void *shared)
 {
     return shared ? 2 : 0;
@@ -148,4 +158,5 @@ const mishap_http_extension mishap_tasks_over_http = {
     .close = close_tasks,
     .tick = tick,
     .drain = drain,
+    .revoke = cancel_blocked,
 };
