@@ -97,7 +97,7 @@ const steps = {
     expect((await entry.innerText()).includes('What it means: VALIDATION_ERROR'), 'no link to the code');
     await sound(page);
     page.refusals--;
-    await page.locator('#filter').fill('delete todo');
+    await page.locator('#filter').fill('delete user');
     await page.waitForFunction(() => document.querySelectorAll('details.op').length === 1);
     await sound(page);
     await done(page);
