@@ -256,7 +256,7 @@ static const mishap_operation operations[] = {
 };
 static const mishap_app app = { "sample", .operations = operations };
 
-static void failures_below_the_routes_of_a_service_are_in_its_dialect(void **state)
+static void check_dialects_below(const mishap_app *asked)
 {
     static const struct field paths[] = {
         { "/books", "artifact" },
@@ -276,14 +276,34 @@ static void failures_below_the_routes_of_a_service_are_in_its_dialect(void **sta
         { "*", "http-api" },
         { 0 },
     };
-    (void)state;
     for (const struct field *f = paths; f->accept; f++) {
-        const mishap_dialect *found = mishap_http_dialect_of(&app, mishap_text_of(f->accept));
+        const mishap_dialect *found = mishap_http_dialect_of(asked, mishap_text_of(f->accept));
         if (strcmp(mishap_dialect_name(found), f->dialect) != 0)
             fail_msg("%s: %s", f->accept, mishap_dialect_name(found));
     }
+}
+
+static void failures_below_the_routes_of_a_service_are_in_its_dialect(void **state)
+{
+    (void)state;
+    check_dialects_below(&app);
     assert_ptr_equal(mishap_http_dialect_by(NULL), &mishap_http_api);
     assert_ptr_equal(mishap_http_dialect_by(&silent), &mishap_http_api);
+}
+
+static void a_program_may_have_routes_with_hundreds_of_beginnings(void **state)
+{
+    enum { OTHERS = 300, OWN = sizeof operations / sizeof *operations };
+    static char routes[OTHERS][16];
+    static mishap_operation many[OTHERS + OWN];
+    mishap_app large = { "large", .operations = many };
+    (void)state;
+    for (size_t i = 0; i < OTHERS; i++) {
+        snprintf(routes[i], sizeof routes[i], "GET /n%zu", i);
+        many[i] = (mishap_operation){ .name = "n", .route = routes[i], .service = &silent };
+    }
+    memcpy(many + OTHERS, operations, sizeof operations);
+    check_dialects_below(&large);
 }
 
 int main(void)
@@ -301,6 +321,7 @@ int main(void)
         TEST(long_fields_are_read_in_one_go),
         TEST(the_dialect_of_a_service_stands_for_its_media_type),
         TEST(failures_below_the_routes_of_a_service_are_in_its_dialect),
+        TEST(a_program_may_have_routes_with_hundreds_of_beginnings),
     };
     return RUN(tests);
 }

@@ -8,54 +8,85 @@ const mishap_dialect *mishap_http_dialect_by(const mishap_service *service)
     return named ? named : &mishap_http_api;
 }
 
-static bool any_declares(const mishap_app *app)
-{
-    for (const mishap_operation *o = app->operations; o && o->name; o++)
-        if (o->service && o->service->http_dialect)
-            return true;
-    return false;
-}
+/* The fixed segments at the beginning of a route, "/users" of "GET /users/{id}", and the first
+ * service with a dialect of its own that has a route with this beginning; NULL: none has. */
+struct beginning {
+    mishap_text text;
+    const mishap_service *declares;
+};
 
-/* How many fixed segments of a route, from its beginning, the path has; 0: the path is not below
- * it. */
-static int segments_below(const char *route, mishap_text path)
+/* The beginnings of the routes of a program: this is asked for each failure. A loop has one thread,
+ * and serves one program. The routes of a program with more beginnings are read each time. */
+enum { MOST_BEGINNINGS = 128 };
+static struct {
+    const mishap_app *app;
+    struct beginning list[MOST_BEGINNINGS];
+    size_t count;
+    bool any;  /* some service has a dialect: most programs have none */
+    bool more; /* there was no room for all */
+} known;
+
+static struct beginning beginning_of(const mishap_operation *o)
 {
-    const char *at = strchr(route, '/');
+    const char *at = o->route ? strchr(o->route, '/') : NULL;
+    struct beginning made = { { at, 0 }, NULL };
     mishap_route_part part;
-    int count = 0;
-    while (at && mishap_route_next(&at, &part) && !part.param && part.text.length) {
-        if (path.length < part.text.length + 1 || path.data[0] != '/' ||
-            memcmp(path.data + 1, part.text.data, part.text.length) != 0)
-            return 0;
-        path.data += part.text.length + 1;
-        path.length -= part.text.length + 1;
-        if (path.length && path.data[0] != '/')
-            return 0;
-        count++;
-    }
-    return count;
+    while (at && mishap_route_next(&at, &part) && !part.param && part.text.length)
+        made.text.length = (size_t)(part.text.data + part.text.length - made.text.data);
+    if (o->service && o->service->http_dialect)
+        made.declares = o->service;
+    return made;
 }
 
-/* Most programs have no such service. This is called for each failure, so that result is cached. */
+static void learn_beginning(struct beginning learned)
+{
+    known.any = known.any || learned.declares;
+    for (struct beginning *b = known.list; b < known.list + known.count; b++) {
+        if (!mishap_text_equal(b->text, learned.text))
+            continue;
+        b->declares = b->declares ? b->declares : learned.declares;
+        return;
+    }
+    known.more = known.more || known.count == MOST_BEGINNINGS;
+    if (!known.more)
+        known.list[known.count++] = learned;
+}
+
+static void learn_program(const mishap_app *app)
+{
+    known.app = app;
+    known.count = 0;
+    known.any = known.more = false;
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        learn_beginning(beginning_of(o));
+}
+
+static bool is_below(mishap_text path, mishap_text beginning)
+{
+    return beginning.length && path.length >= beginning.length &&
+           memcmp(path.data, beginning.data, beginning.length) == 0 &&
+           (path.length == beginning.length || path.data[beginning.length] == '/');
+}
+
+/* The longest beginning decides, and of equal ones the first that declares a dialect. */
+static void take_longer(struct beginning *found, struct beginning other, mishap_text path)
+{
+    bool longer = other.text.length > found->text.length;
+    bool declares = other.text.length == found->text.length && !found->declares;
+    if ((longer || declares) && is_below(path, other.text))
+        *found = other;
+}
+
 const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path)
 {
-    static const mishap_app *known; /* a loop has one thread */
-    static bool any;
-    const mishap_service *found = NULL;
-    int most = 0;
-    if (known != app) {
-        any = any_declares(app);
-        known = app;
-    }
-    if (!any || !path.length)
+    struct beginning found = { { NULL, 0 }, NULL };
+    if (known.app != app)
+        learn_program(app);
+    if (!known.any)
         return &mishap_http_api;
-    for (const mishap_operation *o = app->operations; o->name; o++) {
-        int count = o->route ? segments_below(o->route, path) : 0;
-        bool declares = o->service && o->service->http_dialect;
-        if (count > most || (count && count == most && declares && !found)) {
-            most = count;
-            found = declares ? o->service : NULL;
-        }
-    }
-    return mishap_http_dialect_by(found);
+    for (size_t i = 0; i < known.count && !known.more; i++)
+        take_longer(&found, known.list[i], path);
+    for (const mishap_operation *o = app->operations; known.more && o->name; o++)
+        take_longer(&found, beginning_of(o), path);
+    return mishap_http_dialect_by(found.declares);
 }
