@@ -48,6 +48,22 @@ static void random_bytes(unsigned char *bytes)
     memcpy(bytes, pool + left, RANDOM_PER_ID);
 }
 
+/* The twelve bits below the time: a counter of the ids that a thread makes in one millisecond,
+ * which begins at a random number (RFC 9562, section 6.2, method 1). So the ids of a thread are in
+ * order, and what sorts or stores them finds them sorted. After 2,000 ids in a millisecond it
+ * overflows, and the next ones are in order among themselves only. */
+static unsigned next_in_millisecond(uint64_t now, const unsigned char seed[2])
+{
+    static _Thread_local uint64_t latest;
+    static _Thread_local unsigned count;
+    if (now != latest)
+        count = (seed[0] & 0x07u) << 8 | seed[1];
+    else
+        count = (count + 1) & 0xFFFu;
+    latest = now;
+    return count;
+}
+
 void mishap_id_make(char id[MISHAP_ID_LENGTH + 1])
 {
     mishap_id_make_at(id, mishap_clock_now_ms());
@@ -66,7 +82,9 @@ void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms)
     for (int i = 0; i < 6; i++)
         bytes[i] = (unsigned char)(now >> (40 - 8 * i));
     random_bytes(bytes + 6);
-    bytes[6] = (unsigned char)(0x70 | (bytes[6] & 0x0F)); /* version 7 */
+    unsigned count = next_in_millisecond(now, bytes + 6);
+    bytes[6] = (unsigned char)(0x70 | count >> 8); /* version 7 */
+    bytes[7] = (unsigned char)count;
     bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3F)); /* variant of the RFC */
     char *to = id;
     for (int i = 0; i < 16; i++) {

@@ -6,7 +6,8 @@
 
 enum { MISHAP_ID_LENGTH = 36 };
 
-/* A new id as text, with a NUL after it. */
+/* A new id as text, with a NUL after it. It is above all that this thread has made before, unless the
+ * clock goes back, or the thread makes more than 2,000 in a millisecond. */
 void mishap_id_make(char id[MISHAP_ID_LENGTH + 1]);
 
 /* The same if the time is known already, in milliseconds since 1970. */

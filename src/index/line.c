@@ -165,14 +165,38 @@ static int by_id(const void *a, const void *b)
     return memcmp(((const index_item *)a)->id, ((const index_item *)b)->id, INDEX_ID);
 }
 
-/* Writers collect from several processes, so ids are almost in order. */
+/* The first item from `at` on that is below the one before it. */
+static size_t end_of_run(const index_record *record, size_t at)
+{
+    while (at < record->count && by_id(&record->items[at - 1], &record->items[at]) <= 0)
+        at++;
+    return at;
+}
+
+static void turn_round(index_item *items, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        index_item item = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = item;
+    }
+}
+
+/* A process makes its ids in order, and its records are read from a ring: so a line has one run, or
+ * two of which the second comes before the first. Lines of several processes are sorted. */
 static void order_items(index_record *record)
 {
-    for (size_t i = 1; i < record->count; i++)
-        if (by_id(&record->items[i - 1], &record->items[i]) > 0) {
-            mishap_sort(record->items, record->count, sizeof *record->items, by_id);
-            return;
-        }
+    size_t first = end_of_run(record, 1);
+    if (first >= record->count)
+        return;
+    if (end_of_run(record, first + 1) == record->count &&
+        by_id(&record->items[record->count - 1], &record->items[0]) <= 0) {
+        turn_round(record->items, first);
+        turn_round(record->items + first, record->count - first);
+        turn_round(record->items, record->count);
+        return;
+    }
+    mishap_sort(record->items, record->count, sizeof *record->items, by_id);
 }
 
 static index_line read_compact(index_reader *reader, yyjson_val *root, index_record *record)

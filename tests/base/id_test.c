@@ -61,6 +61,18 @@ static void ids_sort_by_time(void **state)
     }
 }
 
+static void ids_of_a_thread_are_in_order_within_a_millisecond_too(void **state)
+{
+    enum { IN_ONE = 2000 };
+    static char ids[IN_ONE][MISHAP_ID_LENGTH + 1];
+    int64_t now = mishap_clock_now_ms();
+    (void)state;
+    for (size_t i = 0; i < IN_ONE; i++)
+        mishap_id_make_at(ids[i], now);
+    for (size_t i = 1; i < IN_ONE; i++)
+        assert_true(strcmp(ids[i - 1], ids[i]) < 0);
+}
+
 static void ids_are_all_different(void **state)
 {
     (void)state;
@@ -140,6 +152,7 @@ int main(void)
         TEST(id_is_a_uuid_of_version_7),
         TEST(id_begins_with_the_time),
         TEST(ids_sort_by_time),
+        TEST(ids_of_a_thread_are_in_order_within_a_millisecond_too),
         TEST(ids_are_all_different),
         TEST(ids_of_different_threads_are_different),
         TEST(ids_are_different_in_parent_and_child),
