@@ -1,12 +1,12 @@
 /* The group of a failure: see group.h. */
 #include "incident/group.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
 
 #include "base/base.h"
 #include "mishap/inside.h"
+#include "mishap/symbols.h"
 
 enum {
     TOP = 3,      /* functions of the stack */
@@ -104,33 +104,65 @@ static int search_file(struct dl_phdr_info *info, size_t size, void *state)
 
 /* The name of a function, or where it is in its file: addresses differ from run to run. A return
  * address may stand behind the last instruction of its function. */
-static uint64_t find_function(const void *address)
+static uint64_t name_function(const mishap_symbol *symbol)
 {
-    Dl_info info;
-    const char *before = (const char *)address - 1;
-    if (dladdr(before, &info) && info.dli_sname)
-        return fold_words(1, info.dli_sname);
-    struct search search = { .address = (uintptr_t)before };
+    if (symbol->name)
+        return fold_words(1, symbol->name);
+    struct search search = { .address = (uintptr_t)symbol->address - 1 };
     dl_iterate_phdr(search_file, &search);
     return fold(2, search.function);
 }
 
-/* Looking it up takes microseconds, so what was found is remembered. `check` is the address and the
- * function in one word: a pair that two threads wrote at once does not fit together. */
-static uint64_t function_at(const void *address)
+/* Looking them up takes microseconds, so what was found is remembered. `check` is the address and
+ * the function in one word: a pair that two threads wrote at once does not fit together. */
+static struct {
+    _Atomic uint64_t check, function;
+} known[KNOWN];
+
+static uint64_t key_of(const void *address)
 {
-    static struct {
-        _Atomic uint64_t check, function;
-    } known[KNOWN];
-    uint64_t key = (uint64_t)(uintptr_t)address, at = fold(key, 3) % KNOWN;
-    uint64_t function = atomic_load_explicit(&known[at].function, memory_order_relaxed);
+    return (uint64_t)(uintptr_t)address;
+}
+
+static bool know_function(const void *address, uint64_t *function)
+{
+    uint64_t key = key_of(address), at = fold(key, 3) % KNOWN;
+    *function = atomic_load_explicit(&known[at].function, memory_order_relaxed);
     uint64_t check = atomic_load_explicit(&known[at].check, memory_order_relaxed);
-    if ((check ^ function) == key)
-        return function;
-    function = find_function(address);
+    return (check ^ *function) == key;
+}
+
+static void learn_function(const mishap_symbol *symbol)
+{
+    uint64_t key = key_of(symbol->address), at = fold(key, 3) % KNOWN;
+    uint64_t function = name_function(symbol);
     atomic_store_explicit(&known[at].function, function, memory_order_relaxed);
     atomic_store_explicit(&known[at].check, function ^ key, memory_order_relaxed);
-    return function;
+}
+
+/* The functions at the top of a stack. Two of them may share a place in the table: then the first
+ * is known no more when the second is, so each is found again by itself. */
+static uint64_t fold_functions(uint64_t hash, const mishap_trace *trace)
+{
+    mishap_symbol unknown[TOP];
+    size_t count = 0, top = trace->count < TOP ? trace->count : TOP;
+    uint64_t function;
+    for (size_t i = 0; i < top; i++)
+        if (!know_function(trace->addresses[i], &function))
+            unknown[count++].address = trace->addresses[i];
+    if (count)
+        mishap_symbols_find(unknown, count);
+    for (size_t i = 0; i < count; i++)
+        learn_function(&unknown[i]);
+    for (size_t i = 0; i < top; i++) {
+        if (!know_function(trace->addresses[i], &function)) {
+            mishap_symbol symbol = { .address = trace->addresses[i] };
+            mishap_symbols_find(&symbol, 1);
+            function = name_function(&symbol);
+        }
+        hash = fold(hash, function);
+    }
+    return hash;
 }
 
 const char *mishap_incident_source(const char *file)
@@ -144,9 +176,7 @@ static uint64_t fold_place(uint64_t hash, const mishap *failure)
 {
     hash = fold_words(hash, mishap_incident_source(failure->place.file));
     hash = fold(hash, (uint64_t)failure->place.line);
-    for (size_t i = 0; i < TOP && i < failure->trace.count; i++)
-        hash = fold(hash, function_at(failure->trace.addresses[i]));
-    return hash;
+    return fold_functions(hash, &failure->trace);
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */

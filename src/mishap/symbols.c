@@ -8,20 +8,6 @@
 #include "base/buffer.h"
 #include "found.h"
 
-/* One byte before a return address is the call; behind it may be another function. */
-static uintptr_t place_of(const void *address)
-{
-    return (uintptr_t)address - 1;
-}
-
-/* The file that has this address, as the loader knows it. */
-static const struct link_map *object_of(uintptr_t place, Dl_info *found)
-{
-    void *map = NULL;
-    *found = (Dl_info){ 0 };
-    return dladdr1((void *)place, found, &map, RTLD_DL_LINKMAP) ? map : NULL;
-}
-
 static void put_offset(mishap_buffer *buffer, size_t offset)
 {
     char text[40];
@@ -29,21 +15,18 @@ static void put_offset(mishap_buffer *buffer, size_t offset)
     mishap_buffer_put(buffer, text, (size_t)length);
 }
 
-static void put_object(mishap_buffer *buffer, const Dl_info *found)
+static void put_object(mishap_buffer *buffer, const char *file)
 {
     MISHAP_PUT(buffer, " (");
-    mishap_buffer_put_text(buffer, mishap_text_of(found->dli_fname ? found->dli_fname : "?"));
+    mishap_buffer_put_text(buffer, mishap_text_of(file ? file : "?"));
     MISHAP_PUT(buffer, ")");
 }
 
-void mishap_symbols_put_exported(mishap_buffer *buffer, const void *address)
+void mishap_symbols_put_found(mishap_buffer *buffer, const mishap_symbol *symbol)
 {
-    Dl_info found;
-    const struct link_map *object = object_of(place_of(address), &found);
-    uintptr_t from = found.dli_sname ? (uintptr_t)found.dli_saddr : object ? object->l_addr : 0;
-    mishap_buffer_put_text(buffer, mishap_text_of(found.dli_sname ? found.dli_sname : ""));
-    put_offset(buffer, (uintptr_t)address - from);
-    put_object(buffer, &found);
+    mishap_buffer_put_text(buffer, mishap_text_of(symbol->name ? symbol->name : ""));
+    put_offset(buffer, (uintptr_t)symbol->address - symbol->start);
+    put_object(buffer, symbol->file);
     MISHAP_PUT(buffer, "\n");
 }
 
@@ -121,6 +104,20 @@ static void load_libdw(void)
     FUNCTIONS(LOOK_UP)
     static const Dwfl_Callbacks callbacks = { .find_debuginfo = find_debuginfo };
     dw.dwfl = dw.dwfl_begin(&callbacks);
+}
+
+/* One byte before a return address is the call; behind it may be another function. */
+static uintptr_t place_of(const void *address)
+{
+    return (uintptr_t)address - 1;
+}
+
+/* The file that has this address, as the loader knows it. */
+static const struct link_map *object_of(uintptr_t place, Dl_info *found)
+{
+    void *map = NULL;
+    *found = (Dl_info){ 0 };
+    return dladdr1((void *)place, found, &map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
 /* Only files that a stack leads to are read. */
@@ -269,7 +266,7 @@ bool mishap_symbols_put(mishap_buffer *buffer, const void *address)
     }
     put_name(buffer, name);
     put_offset(buffer, (size_t)offset + 1);
-    put_object(buffer, &found);
+    put_object(buffer, found.dli_fname);
     put_source(buffer, &source);
     MISHAP_PUT(buffer, "\n");
     return true;

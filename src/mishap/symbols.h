@@ -8,6 +8,8 @@
 #ifndef MISHAP_MISHAP_SYMBOLS_H
 #define MISHAP_MISHAP_SYMBOLS_H
 
+#include <stdint.h>
+
 #include "mishap/text.h"
 
 /*
@@ -20,8 +22,19 @@
  */
 bool mishap_symbols_put(mishap_buffer *buffer, const void *address);
 
-/* The same with what the loader knows, which needs neither file nor memory: functions that the
- * program exports, or the place in the file. Any process may ask. */
-void mishap_symbols_put_exported(mishap_buffer *buffer, const void *address);
+/* The function that the program exports at an address, as the loader knows it. */
+typedef struct mishap_symbol {
+    const void *address; /* where a call returns to: set by the caller */
+    const char *name;    /* NULL: no exported function is there */
+    const char *file;    /* NULL: the address is in no file of this program */
+    uintptr_t start;     /* of the function; without a name, of the file in memory */
+} mishap_symbol;
+
+/* Find the functions of some addresses. All symbols of a file are read, once for all addresses, so
+ * many of them take hardly longer than one. Needs neither files nor memory: any process may ask. */
+void mishap_symbols_find(mishap_symbol *symbols, size_t count);
+
+/* Write a line for a function that was found. */
+void mishap_symbols_put_found(mishap_buffer *buffer, const mishap_symbol *symbol);
 
 #endif

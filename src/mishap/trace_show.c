@@ -217,11 +217,20 @@ static void put_lines(mishap_buffer *buffer, const char *indent, size_t *number,
     }
 }
 
+static void find_exported(mishap_symbol symbols[MISHAP_TRACE_MAX], const mishap_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++)
+        symbols[i].address = trace->addresses[i];
+    mishap_symbols_find(symbols, trace->count);
+}
+
 static void put_trace(mishap_buffer *buffer, const char *indent, const mishap_trace *trace,
                       bool in_detail)
 {
     char storage[LONGEST];
     mishap_buffer exported;
+    mishap_symbol symbols[MISHAP_TRACE_MAX];
+    bool found = false;
     size_t number = 0;
     mishap_buffer_init(&exported, storage, sizeof storage);
     if (in_detail) {
@@ -232,8 +241,12 @@ static void put_trace(mishap_buffer *buffer, const char *indent, const mishap_tr
         const struct known *known = in_detail ? find_known(trace->addresses[i]) : NULL;
         const char *lines = known && known->lines[0] ? known->lines : NULL;
         mishap_buffer_reset(&exported);
+        if (!lines && !found) {
+            find_exported(symbols, trace);
+            found = true;
+        }
         if (!lines)
-            mishap_symbols_put_exported(&exported, trace->addresses[i]);
+            mishap_symbols_put_found(&exported, &symbols[i]);
         put_lines(buffer, indent, &number,
                   lines ? mishap_text_of(lines) : mishap_buffer_text(&exported));
     }

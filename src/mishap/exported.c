@@ -1,0 +1,171 @@
+/*
+ * Which exported functions stand at some addresses. The loader has the symbols of each file in
+ * memory, in no order of addresses, so dladdr() reads all of them for each address: 30 microseconds
+ * in a program with 5,000 symbols. A stack has a dozen addresses, and here all of them are looked
+ * for in one pass.
+ */
+#include <errno.h>
+#include <link.h>
+
+#include "base/base.h"
+#include "mishap/symbols.h"
+
+enum { AT_ONCE = 32 };
+
+/* What is looked for, in the order of addresses. */
+struct search {
+    mishap_symbol *symbols[AT_ONCE];
+    size_t count;
+};
+
+/* What the dynamic section of a file points to. */
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *names;
+    const uint32_t *gnu_hash, *hash;
+};
+
+/* One byte before a return address is the call; behind it may be another function. */
+static uintptr_t call_before(const mishap_symbol *symbol)
+{
+    return (uintptr_t)symbol->address - 1;
+}
+
+static bool has_address(const struct dl_phdr_info *file, uintptr_t address)
+{
+    for (size_t i = 0; i < file->dlpi_phnum; i++) {
+        uintptr_t start = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
+        if (file->dlpi_phdr[i].p_type == PT_LOAD && address >= start &&
+            address - start < file->dlpi_phdr[i].p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static const ElfW(Dyn) * dynamic_section(const struct dl_phdr_info *file)
+{
+    for (size_t i = 0; i < file->dlpi_phnum; i++)
+        if (file->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            return (const void *)(file->dlpi_addr + file->dlpi_phdr[i].p_vaddr);
+    return NULL;
+}
+
+/* The loader has made addresses of the offsets in this section, but for the file of the kernel
+ * (vdso), which it may not write. */
+static const void *table_at(const struct dl_phdr_info *file, const ElfW(Dyn) * entry)
+{
+    uintptr_t at = entry->d_un.d_ptr;
+    return (const void *)(at < file->dlpi_addr ? at + file->dlpi_addr : at);
+}
+
+static struct tables tables_of(const struct dl_phdr_info *file)
+{
+    struct tables found = { 0 };
+    const ElfW(Dyn) *entry = dynamic_section(file);
+    for (; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_SYMTAB)
+            found.symbols = table_at(file, entry);
+        else if (entry->d_tag == DT_STRTAB)
+            found.names = table_at(file, entry);
+        else if (entry->d_tag == DT_GNU_HASH)
+            found.gnu_hash = table_at(file, entry);
+        else if (entry->d_tag == DT_HASH)
+            found.hash = table_at(file, entry);
+    }
+    return found;
+}
+
+/* How many symbols there are: one more than the last one of the last chain. The table has four
+ * numbers, a filter, the first symbol of each chain, and a word for each symbol from `first` on,
+ * whose lowest bit is set at the end of a chain. */
+static size_t count_by_gnu_hash(const uint32_t *table)
+{
+    uint32_t chains = table[0], first = table[1], filter_words = table[2], last = 0;
+    const uint32_t *heads = (const uint32_t *)((const ElfW(Addr) *)(table + 4) + filter_words);
+    const uint32_t *words = heads + chains;
+    for (uint32_t i = 0; i < chains; i++)
+        last = heads[i] > last ? heads[i] : last;
+    if (last < first)
+        return first;
+    while (!(words[last - first] & 1))
+        last++;
+    return (size_t)last + 1;
+}
+
+static bool is_function(const ElfW(Sym) * symbol)
+{
+    return symbol->st_value && symbol->st_shndx != SHN_UNDEF &&
+           ELF64_ST_TYPE(symbol->st_info) != STT_TLS;
+}
+
+/* The first of those that are looked for at this address or above. */
+static size_t first_from(const struct search *search, uintptr_t address)
+{
+    size_t low = 0, high = search->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (call_before(search->symbols[middle]) < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of two functions at one address the one that begins later is meant, as with dladdr(). */
+static void hold_against(const struct tables *tables, const ElfW(Sym) * symbol, uintptr_t base,
+                         const struct search *search)
+{
+    uintptr_t start = base + symbol->st_value;
+    for (size_t i = first_from(search, start); i < search->count; i++) {
+        mishap_symbol *wanted = search->symbols[i];
+        if (call_before(wanted) - start >= symbol->st_size)
+            return;
+        if (wanted->name && wanted->start >= start)
+            continue;
+        wanted->name = tables->names + symbol->st_name;
+        wanted->start = start;
+    }
+}
+
+static int search_file(struct dl_phdr_info *file, size_t size, void *state)
+{
+    const struct search *search = state;
+    bool any = false;
+    (void)size;
+    for (size_t i = 0; i < search->count; i++) {
+        mishap_symbol *wanted = search->symbols[i];
+        if (wanted->file || !has_address(file, call_before(wanted)))
+            continue;
+        wanted->file = *file->dlpi_name ? file->dlpi_name : program_invocation_name;
+        wanted->start = file->dlpi_addr;
+        any = true;
+    }
+    struct tables tables = any ? tables_of(file) : (struct tables){ 0 };
+    if (!tables.symbols || !tables.names || !(tables.gnu_hash || tables.hash))
+        return 0;
+    size_t count = tables.gnu_hash ? count_by_gnu_hash(tables.gnu_hash) : tables.hash[1];
+    for (size_t i = 0; i < count; i++)
+        if (is_function(&tables.symbols[i]))
+            hold_against(&tables, &tables.symbols[i], file->dlpi_addr, search);
+    return 0;
+}
+
+static void find_some(mishap_symbol *symbols, size_t count)
+{
+    struct search search = { .count = count };
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        symbols[i] = (mishap_symbol){ .address = symbols[i].address };
+        for (; at && call_before(search.symbols[at - 1]) > call_before(&symbols[i]); at--)
+            search.symbols[at] = search.symbols[at - 1];
+        search.symbols[at] = &symbols[i];
+    }
+    dl_iterate_phdr(search_file, &search);
+}
+
+void mishap_symbols_find(mishap_symbol *symbols, size_t count)
+{
+    for (size_t at = 0; at < count; at += AT_ONCE)
+        find_some(symbols + at, count - at < AT_ONCE ? count - at : AT_ONCE);
+}
