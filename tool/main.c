@@ -92,7 +92,8 @@ int main(int argc, char **argv)
                                                    &symbolic_service),
                        .incident_store = &mishap_incidents_in_postgresql,
                        .scopes = todo_scopes,
-                       .cluster = &mishap_cluster_in_postgresql });
+                       .cluster = &mishap_cluster_in_postgresql,
+                       .checked = true }); /* the manual page is built (tool/meson.build) */
     mishap_release(operations);
     return status;
 }

@@ -494,8 +494,8 @@ int mishap_cli_refuse_program(mishap *broken)
 }
 
 /* Commands that keep running or describe the program check all declarations. For a command that
- * runs and ends, the shape of all has to be correct, and all of its own operation. The version of
- * the program depends on no operation. */
+ * runs and ends, the shape of all has to be correct, unless the build has checked it, and all of its
+ * own operation. The version of the program depends on no operation. */
 static mishap *check_rest(const mishap_cli *cli, bool help, bool version)
 {
     const mishap_operation *operation = cli->operation;
@@ -503,7 +503,7 @@ static mishap *check_rest(const mishap_cli *cli, bool help, bool version)
         return NULL;
     if (help || (operation && (!operation->run || operation->resident)))
         return mishap_declaration_check(cli->app);
-    mishap *broken = mishap_declaration_check_shape(cli->app);
+    mishap *broken = cli->app->checked ? NULL : mishap_declaration_check_shape(cli->app);
     return broken || !operation ? broken : mishap_declaration_check_operation(cli->app, operation);
 }
 
