@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -122,6 +122,10 @@ bench-tasks: build ## a call that becomes a task, beside a bare commit; 64 at on
 
 bench-asking: build ## a call beside 1,000 open questions of other clients; OPEN=1000 ROUNDS=5
 	@python3 bench/asking/open.py build/mishap $(if $(OPEN),--open $(OPEN)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+flame: build ## where the time of a request goes, by part, with a flame graph of each kind in docs; KINDS='422 read transfer mcp' OUT=DIR
+	@scripts/setup bench flame || echo 'mishap: going on with what is here' >&2
+	@OUT='$(OUT)' scripts/flame $(KINDS)
 
 bench-oauth: build ## access tokens: the first check of each algorithm, and a cached one beside an API key
 	@scripts/bench-oauth

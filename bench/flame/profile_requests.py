@@ -1,0 +1,197 @@
+"""Where the time of a request goes, by part: a table for each kind of request, and a flame graph as SVG.
+
+    bench/flame/profile_requests.py PROGRAM TREE BUILD DRIVE OUT [KIND…]
+
+KIND: 422, read, transfer, mcp; all of them if none is named. PROGRAM is asked under load, `perf` takes samples of all of its processes, and each sample
+counts for the part in which it was taken. The microseconds are those of the load without perf. OUT is the folder of the pictures.
+"""
+import collections
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "artifacts")]
+import drawing  # noqa: E402
+import figures  # noqa: E402
+import load  # noqa: E402
+import parts  # noqa: E402
+import processes  # noqa: E402
+import transfers  # noqa: E402
+from figures import Void, say  # noqa: E402
+
+SECONDS, SETTLED = 6, 1  # of a load; until all workers have been started
+RATE = 1999  # samples a second: not a divisor of a timer of ours
+SMALLEST = 0.01  # parts below this share are told together
+BAD_USER = '{"name":"","age":200,"email":"invalid"}'
+
+
+# ---- Kinds of requests -----------------------------------------------------------------------------
+
+
+class OverHttp:
+    """A request over HTTP that wrk repeats over 64 connections."""
+
+    def __init__(self, title, request):
+        self.title, self.request = title, request
+
+    def start(self, setting, folder):
+        shutil.copytree(setting.store, folder / "store")
+        self.server = load.Server(setting.program, folder / "server", store=folder / "store")
+        self.root = self.server.process.pid
+
+    def run(self, seconds):
+        return self.server.load(self.request, 64, seconds)["cpu"]
+
+    def stop(self):
+        self.server.stop()
+
+
+class Transfer:
+    """A durable transfer on SQLite, over 64 connections."""
+
+    title = "a durable transfer on SQLite, 64 connections"
+
+    def start(self, setting, folder):
+        self.server = transfers.Server(setting.program, folder / "server")
+        self.root = self.server.process.pid
+
+    def run(self, seconds):
+        return self.server.load(seconds, seed=1)["cpu"]
+
+    def stop(self):
+        self.server.stop()
+
+
+class Tool:
+    """A call of a tool over standard input and output, 64 in flight."""
+
+    title = "tools/call of get_todo over standard input and output, 64 in flight"
+    CALLS = 10_000  # between two looks at the clock
+
+    def start(self, setting, folder):
+        command = [setting.program, "mcp", "--data", str(folder / "peer")]
+        self.peer = load.Peer(str(setting.drive), ["--call", "get_todo", '{"id":"1"}', "Buy milk"], command, folder / "peer", store=setting.store)
+        self.root = processes.children(self.peer.process.pid)[0]
+
+    def run(self, seconds):
+        spent, rounds, end = 0.0, 0, time.monotonic() + seconds
+        while time.monotonic() < end:
+            spent += self.peer.load(64, self.CALLS, "good")["cpu"]
+            rounds += 1
+        return spent / rounds
+
+    def stop(self):
+        self.peer.stop()
+
+
+KINDS = {
+    "422": OverHttp("the 422 of seed 003, 64 connections", load.Request("POST", "/users", 422, "field_required", BAD_USER)),
+    "read": OverHttp("a todo read through a worker, 64 connections", load.Request("GET", "/todos/1", 200, '"id":"1"')),
+    "transfer": Transfer(),
+    "mcp": Tool(),
+}
+
+
+# ---- Samples ---------------------------------------------------------------------------------------
+
+
+def recorded(kind, file):
+    """Samples of all processes below its root while it is asked."""
+    failure = []
+
+    def ask():
+        try:
+            kind.run(SECONDS + 2 * SETTLED)
+        except Void as why:
+            failure.append(why)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(SETTLED)
+    pids = ",".join(map(str, processes.family(kind.root)))
+    done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", str(RATE), "-g", "-o", file, "-p", pids, "--", "sleep", str(SECONDS)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    thread.join()
+    if failure:
+        raise failure[0]
+    if done.returncode:
+        raise Void("perf takes no samples: " + done.stderr.strip()[:300])
+    return subprocess.run(["perf", "script", "-i", file, "-F", "comm,ip,sym,dso"], capture_output=True, text=True, errors="replace", check=True).stdout
+
+
+def judged(text, program):
+    """Samples by part, and by stack."""
+    by_part, stacks = collections.Counter(), collections.Counter()
+    for name, frames in parts.samples(text):
+        by_part[parts.part_of_stack(frames, program)] += 1
+        stack = [(name, "ours")] + [(frame.name, parts.kind_of(frame, program)) for frame in reversed(frames)]
+        stacks[tuple(stack)] += 1
+    if sum(by_part.values()) < 100:
+        raise Void("perf has taken %d samples: too few" % sum(by_part.values()))
+    return by_part, stacks
+
+
+def table(title, cpu, by_part):
+    total = sum(by_part.values())
+    print(f"\n{title}: {cpu:.1f} µs of CPU of all processes, {total:,} samples\n\n| part | share | µs |\n|---|---|---|")
+    rest = 0
+    for part, count in by_part.most_common():
+        if count < SMALLEST * total:
+            rest += count
+        else:
+            print(f"| {part} | {100 * count / total:.0f} % | {cpu * count / total:.2f} |")
+    if rest:
+        print(f"| all others | {100 * rest / total:.0f} % | {cpu * rest / total:.2f} |")
+
+
+def profile(name, setting, program):
+    kind = KINDS[name]
+    with tempfile.TemporaryDirectory(prefix="mishap-flame-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        kind.start(setting, pathlib.Path(folder))
+        try:
+            kind.run(SETTLED)
+            cpu = kind.run(SECONDS)
+            text = recorded(kind, folder + "/samples")
+        finally:
+            kind.stop()
+    by_part, stacks = judged(text, program)
+    table(kind.title, cpu, by_part)
+    (setting.out / f"flame-{name}.svg").write_text(drawing.draw(stacks, kind.title), encoding="utf-8")
+
+
+class Setting:
+    def __init__(self, program, drive, out, store):
+        self.program, self.drive, self.out, self.store = program, drive, out, store
+
+
+def make_store(program, folder):
+    folder.mkdir()
+    for words in (["users", "create", "--name", "Ada", "--email", "ada@example.com"], ["todos", "create", "--title", "Buy milk", "--user-id", "1"]):
+        done = subprocess.run([program, *words], env={**os.environ, "MISHAP_DATA": str(folder)}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Void(f"{program} {' '.join(words)} fails: {done.stdout}{done.stderr}")
+
+
+def main():
+    program, tree, build, drive, out, *names = sys.argv[1:]
+    if not shutil.which("perf"):
+        raise Void("perf is not installed; as root: apt-get install linux-perf")
+    wrong = [name for name in names if name not in KINDS]
+    if wrong:
+        raise Void(f"there is no kind {wrong[0]}: {', '.join(KINDS)}")
+    known = parts.Program(program, tree, build)
+    with tempfile.TemporaryDirectory(prefix="mishap-flame-") as folder:
+        setting = Setting(os.path.abspath(program), os.path.abspath(drive), pathlib.Path(out), pathlib.Path(folder) / "store")
+        make_store(setting.program, setting.store)
+        for name in names or KINDS:
+            say(f"{name}: {KINDS[name].title}")
+            profile(name, setting, known)
+
+
+figures.run(main)
