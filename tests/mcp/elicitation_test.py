@@ -413,6 +413,27 @@ def one_caller_has_its_share_of_the_open_questions():
         equal(heads.count(True), 4096 // 100, "open questions")
 
 
+@test
+def one_caller_has_its_share_of_the_bytes_of_calls_that_wait():
+    """64 MB for all, so 671,088 bytes for one; its first call may be larger."""
+    with server.Server("--workers", "1", "--caller-share", "1", program=ASKING) as found, contextlib.ExitStack() as streams:
+        session = Session(found, capabilities=FORMS)
+
+        def is_asked(size, id):
+            stream = streams.enter_context(session.exchange("POST", call("rename", {"name": "x" * size}, id=id)))
+            if not stream.streams:
+                expect("Too many calls wait" in stream.json["result"]["content"][0]["text"], stream.json)
+            return stream.streams
+
+        equal([is_asked(size, id) for id, size in enumerate([400000, 400000, 3, 400000, 3], 1)], [True, False, True, False, True], "who is asked")
+        for id in 1, 3, 5:
+            session.post(message("notifications/cancelled", {"requestId": id}, None))
+        end = time.monotonic() + 30
+        while not is_asked(2000000, id := id + 1):
+            expect(time.monotonic() < end, "calls that were cancelled still count")
+            time.sleep(0.05)
+
+
 # ---- Clients from npm ----------------------------------------------------------------------------
 
 HERE = os.path.dirname(os.path.abspath(__file__))

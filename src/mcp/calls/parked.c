@@ -189,8 +189,11 @@ void mishap_mcp_parked_answer(mishap_mcp_flight *flight, mishap_text answer)
         mishap_json_key(answers, mishap_text_of(asked->question->name));
         mishap_json_copy(answers, result);
     }
+    bool enough = answers->length > MISHAP_ASKING_REPLIES; /* the rest is asked by the next run */
     mishap_json_reader_release(&reader);
-    if (result)
+    if (result && enough)
+        resume(flight);
+    else if (result)
         ask_or_resume(flight, refusal ? NULL : next_question(flight, asked->next));
     else if (error)
         do_without(flight, asked);

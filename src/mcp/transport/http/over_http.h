@@ -59,6 +59,7 @@ struct mishap_mcp_post {
     mishap_http_later *later; /* if it was deferred; NULL: the peer is gone */
     mishap_mcp_session session;
     uint64_t caller_key; /* the key of its request; peer.caller is its name */
+    size_t bytes;        /* of the body of its request */
     bool in_session;
     bool stored; /* its events are stored, for a connection that resumes the stream */
     /* The id of the session that begins with it, whose place is reserved; "": none. */

@@ -514,6 +514,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
         .request = request,
         .reply = reply,
         .caller_key = request->caller_key,
+        .bytes = request->body.length,
         .may_stream = mishap_mcp_accepts_stream(request)
     };
     mishap_mcp_peer_init(&post->peer, &front->server);

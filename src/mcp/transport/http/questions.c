@@ -7,23 +7,49 @@
 #include "mcp/transport/http/over_http.h"
 
 enum {
-    /* Calls of a loop that wait for an answer. One caller may have its share of them, as of other
-     * things: --caller-share. */
+    /* Calls of a loop that wait for an answer, and bytes of their requests, which stay in memory
+     * also if the client has left. One caller may have its share of them, as of other things:
+     * --caller-share. */
     MOST_PARKED = 4096,
+    MOST_BYTES = 64 << 20,
 };
 
-static bool is_crowded(const mishap_mcp_front *front, const mishap_mcp_flight *flight)
+struct parked {
+    size_t calls, bytes;
+};
+
+/* The calls that wait, and the bytes of their requests and of this one. A request is counted once,
+ * however many of its calls wait. */
+static void count_parked(const mishap_mcp_post *own, uint64_t holder, struct parked *all,
+                         struct parked *of_one)
 {
-    size_t all = 0, of_one = 0;
-    for (const mishap_mcp_post *post = front->posts; post; post = post->next)
-        for (const mishap_mcp_flight *f = post->peer.flights; f; f = f->next) {
-            if (!mishap_mcp_is_parked(f))
-                continue;
-            all++;
-            of_one += f->run.call->holder == flight->run.call->holder;
-        }
-    return all >= MOST_PARKED ||
-           of_one >= mishap_http_share_of(mishap_http_settings_of(front->http), MOST_PARKED);
+    *all = *of_one = (struct parked){ 0, own->bytes };
+    for (const mishap_mcp_post *post = own->front->posts; post; post = post->next) {
+        uint64_t whose = 0;
+        size_t calls = 0;
+        for (const mishap_mcp_flight *f = post->peer.flights; f; f = f->next)
+            if (mishap_mcp_is_parked(f)) {
+                whose = f->run.call->holder; /* all are of one caller */
+                calls++;
+            }
+        size_t bytes = calls && post != own ? post->bytes : 0;
+        all->calls += calls;
+        all->bytes += bytes;
+        of_one->calls += whose == holder ? calls : 0;
+        of_one->bytes += whose == holder ? bytes : 0;
+    }
+}
+
+/* The first call of a caller may be of any size, if there is room for it. */
+static bool is_crowded(const mishap_mcp_post *post, const mishap_mcp_flight *flight)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(post->front->http);
+    struct parked all, of_one;
+    count_parked(post, flight->run.call->holder, &all, &of_one);
+    return all.calls >= MOST_PARKED ||
+           of_one.calls >= mishap_http_share_of(settings, MOST_PARKED) ||
+           (all.calls && all.bytes > MOST_BYTES) ||
+           (of_one.calls && of_one.bytes > mishap_http_share_of(settings, MOST_BYTES));
 }
 
 /* A client that has left, and got no event by which it could resume the stream, never answers. */
@@ -34,7 +60,7 @@ static bool ask_client(mishap_mcp_peer *peer, mishap_mcp_flight *flight, uint64_
     bool reachable = post->streaming || post->reply || post->later;
     if (!post->in_session || !post->may_stream || !reachable || front->ends)
         return false;
-    *number = is_crowded(front, flight)
+    *number = is_crowded(post, flight)
                   ? 0
                   : mishap_mcp_question_begin(front->sessions, post->session.number, post->stream,
                                               flight->id);
