@@ -17,6 +17,7 @@ typedef struct followed {
 
 struct mishap_mcp_follow {
     mishap_mcp_peer *peer;
+    mishap_task_asker asker; /* with its own copies: the request is gone when it asks again */
     mishap_mcp_follower follower;
     size_t pending, count;
     followed tasks[];
@@ -24,21 +25,30 @@ struct mishap_mcp_follow {
 
 static void ask(followed *f, mishap_task_wish wish)
 {
-    mishap_mcp_peer *peer = f->of->peer;
-    mishap_task_asker asker = mishap_mcp_task_asker(peer);
-    f->waits = mishap_task_client_ask(*peer->server->tasks, &f->wait, wish, &asker, f->id);
+    f->waits = mishap_task_client_ask(*f->of->peer->server->tasks, &f->wait, wish, &f->of->asker,
+                                      f->id);
 }
 
 /* A task that cannot be told now is told with its next change. */
+static void tell_task(const struct mishap_mcp_follow *follow, const mishap_task_told *told)
+{
+    mishap_buffer members = { 0 };
+    mishap *failure = mishap_mcp_put_task(&members, follow->peer, MISHAP_MCP_2026_07_28, told);
+    if (!failure && !members.failed)
+        follow->follower.tell(follow->follower.owner, mishap_buffer_text(&members));
+    mishap_free(failure);
+    mishap_buffer_release(&members);
+}
+
+/* If the process of tasks has died, the one that takes its place is asked. */
 static void on_told(mishap_task_wait *wait, const mishap_task_reply *reply)
 {
     followed *f = (followed *)(void *)wait;
-    mishap_buffer members = { 0 };
     f->waits = !mishap_task_reply_is_last(wait, reply);
-    if (reply->kind == MISHAP_TASK_TOLD &&
-        !mishap_mcp_put_task(&members, f->of->peer, MISHAP_MCP_2026_07_28, &reply->told))
-        f->of->follower.tell(f->of->follower.owner, mishap_buffer_text(&members));
-    mishap_buffer_release(&members);
+    if (reply->kind == MISHAP_TASK_TOLD)
+        tell_task(f->of, &reply->told);
+    else if (reply->kind == MISHAP_TASK_LOST)
+        ask(f, MISHAP_TASK_WATCH);
 }
 
 static void begin(struct mishap_mcp_follow *follow)
@@ -62,23 +72,38 @@ static void on_known(mishap_task_wait *wait, const mishap_task_reply *reply)
         begin(f->of);
 }
 
+static char *keep_text(char *to, mishap_text text)
+{
+    if (text.length)
+        memcpy(to, text.data, text.length);
+    return to + text.length;
+}
+
 mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, const mishap_text *ids, size_t count,
                                const mishap_mcp_follower *follower, struct mishap_mcp_follow **out)
 {
-    size_t size = sizeof **out + count * sizeof(followed), texts = 0;
+    mishap_task_asker asker = mishap_mcp_task_asker(peer);
+    mishap_text name = { asker.name, asker.name ? strlen(asker.name) + 1 : 0 };
+    size_t size = sizeof **out + count * sizeof(followed),
+           texts = name.length + asker.remote.length;
     *out = NULL;
     for (size_t i = 0; i < count; i++)
         texts += ids[i].length;
     struct mishap_mcp_follow *made = mishap_allocate(size + texts);
     if (!made)
         return mishap_out_of_memory();
-    *made = (struct mishap_mcp_follow){ .peer = peer, .follower = *follower, .count = count };
     char *to = (char *)made + size;
+    asker.name = asker.name ? to : NULL;
+    to = keep_text(to, name);
+    mishap_text remote = { to, asker.remote.length };
+    to = keep_text(to, asker.remote);
+    asker.remote = remote;
+    *made = (struct mishap_mcp_follow){
+        .peer = peer, .asker = asker, .follower = *follower, .count = count
+    };
     for (size_t i = 0; i < count; i++) {
         made->tasks[i] = (followed){ .of = made, .id = { to, ids[i].length } };
-        if (ids[i].length)
-            memcpy(to, ids[i].data, ids[i].length);
-        to += ids[i].length;
+        to = keep_text(to, ids[i]);
     }
     *out = made;
     return NULL;
