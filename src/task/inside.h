@@ -6,10 +6,11 @@
 #include "task/task.h"
 
 enum {
-    TASK_OWNERS = 4096, /* of the table of owners */
-    TASK_WORDS = 4096,  /* of the table of tasks by id */
-    TASK_BATCH = 256,   /* changes that are committed together */
-    TASK_MOST = 100000, /* calls and tasks that have not ended, at most */
+    TASK_OWNERS = 4096,   /* of the table of owners */
+    TASK_WORDS = 4096,    /* of the table of tasks by id */
+    TASK_BATCH = 256,     /* changes that are committed together */
+    TASK_MOST = 100000,   /* calls and tasks that have not ended, at most */
+    TASK_WATCHES = 16384, /* followers of tasks; of one caller a quarter */
 };
 #define TASK_MS INT64_C(1000000)
 
@@ -103,6 +104,8 @@ typedef struct tasks {
     task_watch *watches;
     bool news;                            /* a task has another version, or has ended */
     int64_t watch_ns;                     /* when a watch is due in any case */
+    int64_t reads_ns;                     /* since when rows of other servers were read … */
+    int reads;                            /* … so many times */
     bool changed;                         /* a change is to be committed */
     int64_t retry_ns;                     /* the store has failed: when to try again */
     bool told;                            /* … and standard error says so */

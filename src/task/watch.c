@@ -11,6 +11,8 @@
 enum {
     PROGRESS_MS = 100, /* a handler may report more often than people can read */
     ROW_MS = 1000,     /* how often a row of another server is read */
+    PACE_MS = 100,     /* in so long, so many of these rows are read, for all callers together */
+    READS = 50,
 };
 
 void mishap_tasks_note(tasks *t, task *x)
@@ -19,9 +21,23 @@ void mishap_tasks_note(tasks *t, task *x)
     t->news = t->news || x->stored;
 }
 
+static bool has_room(const tasks *t, mishap_text owner)
+{
+    size_t all = 0, of_one = 0;
+    for (const task_watch *w = t->watches; w; w = w->next)
+        if (w->from) {
+            all++;
+            of_one += mishap_text_equal(mishap_text_of(w->owner), owner);
+        }
+    return all < TASK_WATCHES && of_one < TASK_WATCHES / 4;
+}
+
 mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_text owner,
                            mishap_text id)
 {
+    if (!has_room(t, owner))
+        return mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many readers follow tasks."),
+                                  MISHAP_TASK_POLL_MS);
     task_watch *w = mishap_allocate(sizeof *w);
     if (!w)
         return mishap_out_of_memory();
@@ -103,11 +119,23 @@ static void tell_row(void *context, const mishap_task_row *row)
     tell(of->t, w, &told, of->now);
 }
 
+static bool may_read(tasks *t, int64_t now)
+{
+    if (now - t->reads_ns >= PACE_MS * TASK_MS) {
+        t->reads_ns = now;
+        t->reads = 0;
+    }
+    return t->reads++ < READS;
+}
+
+/* A row that was read before can wait. */
 static int64_t tell_stored(tasks *t, task_watch *w, int64_t now)
 {
     struct watched of = { t, w, now, false };
     if (now < w->row_ns && !w->live)
         return w->row_ns;
+    if (w->told && !w->live && !may_read(t, now))
+        return t->reads_ns + PACE_MS * TASK_MS;
     w->row_ns = now + ROW_MS * TASK_MS;
     w->live = false;
     if (!mishap_tasks_can_read(t))

@@ -4,8 +4,10 @@
 
 Speaks TAP. tests/task/worker.c is the program.
 """
+import contextlib
 import json
 import os
+import signal
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -81,11 +83,12 @@ def a_call_becomes_a_task_and_its_result_is_that_of_the_tool():
 class Listening:
     """A subscriptions/listen, and the messages that it gets."""
 
-    def __init__(self, found, ids, capabilities=None):
+    def __init__(self, found, ids, capabilities=None, fields=()):
         meta = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": TASKS if capabilities is None else capabilities,
                 META + "clientInfo": {"name": "test", "version": "1"}}
         message = {"jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen", "params": {"notifications": {"taskIds": ids}, "_meta": meta}}
-        head = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"}
+        head = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
+                **dict(fields)}
         self.connection = found.connect().send(server.request("POST", "/mcp", message, head))
         self.status, _ = server.parse_head(self.connection.take_head())
         self.text = b""
@@ -149,6 +152,45 @@ def a_listener_is_told_of_its_tasks():
             equal(refused.status, 400, "a client that has not declared the extension")
 
 
+def kill_process_of_tasks(found):
+    family = {found.process.pid}
+    for pid, parent in server.processes():
+        if parent in family and server.name_of(pid) == "mishap-tasks":
+            os.kill(pid, signal.SIGKILL)
+            return
+    raise RuntimeError("there is no process of tasks")
+
+
+@test
+def a_listener_is_told_by_the_process_that_takes_over():
+    with Tasks() as found:
+        gate = found.gate()
+        task = found.result("tools/call", {"name": "set", "arguments": {"number": 4, "gate": gate}})["taskId"]
+        with Listening(found, [task]) as listening:
+            listening.next()
+            listening.task(lambda one: one.get("statusMessage"))
+            kill_process_of_tasks(found)
+            os.unlink(gate)
+            told = listening.task(lambda one: one["status"] != "working")
+            equal((told["status"], told["result"]["structuredContent"]), ("completed", {"number": 4}), "its end")
+
+
+@test
+def one_caller_follows_so_many_tasks():
+    with Tasks("--caller-share", "100") as found, contextlib.ExitStack() as streams:
+        gate = found.gate()
+        task = found.result("tools/call", {"name": "change", "arguments": {"gate": gate}})["taskId"]
+        for _ in range(64):
+            listening = streams.enter_context(Listening(found, [task] * 64))
+            listening.next()
+            for _ in range(64):
+                listening.task(lambda one: True)
+        refused = found.ask("GET", "/tasks/" + task, fields={"Accept": "text/event-stream"}, checked=False)
+        equal((refused.status, found.ask("GET", "/tasks/" + task).status), (503, 200), "one more follower, and one who asks")
+        os.unlink(gate)
+        equal(listening.task(lambda one: one["status"] != "working")["status"], "completed", "its end")
+
+
 @test
 def a_tool_that_fails_has_completed():
     with Tasks() as found:
@@ -207,7 +249,11 @@ def an_owner_without_the_scope_cancels_and_reads_nothing():
         equal(found.result("tasks/get", {"taskId": runs}, fields=fields)["status"], "working", "its state needs no scope")
         error = wait_until(lambda: found.say("tasks/get", {"taskId": done}, fields=fields)[1].get("error"), "the result needs the scope")
         equal((error["code"], "structuredContent" in json.dumps(error)), (-32600, False), "the result does")
-        equal(found.result("tasks/cancel", {"taskId": runs}, fields=fields)["resultType"], "complete", "it is cancelled")
+        with Listening(found, [done, runs], fields=fields) as listening:
+            equal(listening.next()["params"]["notifications"]["taskIds"], [done, runs], "both are hers")
+            equal(found.result("tasks/cancel", {"taskId": runs}, fields=fields)["resultType"], "complete", "it is cancelled")
+            told = listening.task(lambda one: one["taskId"] == done or one["status"] != "working")
+            equal((told["taskId"], told["status"]), (runs, "cancelled"), "what needs no scope")
         equal(found.ended(runs, fields)["status"], "cancelled", "its end")
 
 
