@@ -57,7 +57,7 @@ static void fail(task_stream *s, mishap *failure)
 static mishap *begin(task_stream *s)
 {
     mishap_http_reply head = { .status = 200, .media_type = "text/event-stream" };
-    if (s->later->streaming)
+    if (s->later->streaming || s->held) /* held, and no stream: the peer has gone */
         return NULL;
     mishap *refused = mishap_http_stream_begins(s->api->server, &s->later->request, &s->held);
     if (refused)
@@ -88,7 +88,7 @@ static void send_event(task_stream *s, const mishap_task_told *told)
 static void on_answered(mishap_task_wait *wait, const mishap_task_reply *reply)
 {
     task_stream *s = (task_stream *)(void *)wait;
-    bool last = mishap_task_reply_is_last(wait, reply);
+    bool last = mishap_task_reply_is_last(wait, reply), ends = last || s->api->draining;
     mishap *failure = reply->kind == MISHAP_TASK_TOLD ? begin(s) : mishap_api_task_refused(reply);
     if (failure) {
         if (!last)
@@ -97,8 +97,11 @@ static void on_answered(mishap_task_wait *wait, const mishap_task_reply *reply)
         return;
     }
     send_event(s, &reply->told);
-    if (last)
-        end(s);
+    if (!ends)
+        return;
+    if (!last)
+        mishap_task_client_leave(s->api->tasks, wait);
+    end(s);
 }
 
 static void on_closed(mishap_http_later *later)
