@@ -120,7 +120,7 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
                         " RETURNING l.place, l.granted", .writes = true },
     [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last, part)"
                        " VALUES (?1::bigint, ?2::text, ?3::bigint, ?4::bigint) ON CONFLICT (id) DO UPDATE"
-                       " SET seen = now(), last = ?3::bigint"
+                       " SET seen = now(), last = ?3::bigint, part = least(servers.part, ?4::bigint)"
                        " RETURNING substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)",
                        .writes = true },
     [CLUSTER_PEERS] = { .text = "SELECT id, last, seen < now() - interval '5 seconds' FROM servers"

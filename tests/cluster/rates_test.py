@@ -195,6 +195,15 @@ def the_part_of_a_server_that_died_is_divided_again():
 
 
 @test
+def a_part_that_became_smaller_and_was_not_stored_is_stored_later():
+    """The others wait for it: what the table says is what they leave to a server."""
+    with servers(2) as found:
+        found.wait_for_parts(WHOLE // 2, WHOLE // 2)
+        CLUSTER.sql(found.name, "UPDATE mishap.servers SET part = %d WHERE id = (SELECT min(id) FROM mishap.servers)" % WHOLE)
+        found.wait_for_parts(WHOLE // 2, WHOLE // 2)
+
+
+@test
 def after_a_crash_of_the_database_no_part_grows_at_once():
     """Its tables are empty then, and a server that has not told its part may be alive."""
     with servers(1, "--keys-stale-ms", "1000") as found:
