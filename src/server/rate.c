@@ -153,7 +153,7 @@ static int64_t take_from_bucket(mishap_http_rates *rates, size_t place, int64_t 
                                 int64_t now_ns, bool *hurries)
 {
     _Atomic uint64_t *word = &rates->words[place];
-    int64_t own = atomic_load_explicit(&rates->own, memory_order_relaxed);
+    int64_t own = atomic_load_explicit(&rates->own, memory_order_acquire);
     int64_t least = rates->leases
                         ? atomic_load_explicit(&rates->least, memory_order_relaxed) - now_ns
                         : 0;
