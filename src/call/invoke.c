@@ -256,7 +256,7 @@ static mishap *run_call(struct invoked *invoked, mishap_answered **out)
         failure = mishap_call_run(call);
     if (mishap_asking_is(call, failure))
         mishap_suggest(failure, "Call it again with the answers as `.answers`: "
-                                "{\"QUESTION\":{…}}; null declines.");
+                                "{\"QUESTION\":{…}}, or {\"QUESTION\":null} to decline.");
     /* The getters also take the answer, which outlives all that is only lent. */
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->caller = call->body_type = NULL;

@@ -171,7 +171,7 @@ static mishap *refuse_unknown(const mishap_call *call, yyjson_val *answers)
         mishap_text name = mishap_json_text(key);
         if (!mishap_question_find(call->operation, name))
             return mishap_field_add(
-                mishap_raise(VALIDATION_ERROR, "%s does not ask all of what is answered.",
+                mishap_raise(VALIDATION_ERROR, "The answers name a question that %s does not ask.",
                              call->operation->name),
                 &(mishap_field){ .field = name, .error = MISHAP_TEXT("unknown_field") });
     }

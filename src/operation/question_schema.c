@@ -127,7 +127,7 @@ void mishap_question_put_schema(mishap_buffer *b, const mishap_question *questio
 
 const mishap_param mishap_asking_params[] = {
     { "_state", MISHAP_STRING, .help = "To answer questions: their `state`" },
-    { "_answers", MISHAP_OBJECT, .help = "{\"QUESTION\":{…}}; null declines" },
+    { "_answers", MISHAP_OBJECT, .help = "{\"QUESTION\":{…}}, or {\"QUESTION\":null} to decline" },
     { 0 },
 };
 

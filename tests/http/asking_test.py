@@ -132,10 +132,12 @@ def command(*words, status=0):
 def a_command_without_a_terminal_says_what_to_answer():
     error = command("purge", "--name", "Bob", status=2)["error"]
     equal(error["code"], "INPUT_REQUIRED")
-    expect("--answers" in error["suggestion"] and "confirm" in error["context"]["questions"], error)
+    expect("--answers '{\"confirm\":{…}}'" in error["suggestion"] and "confirm" in error["context"]["questions"], error)
     equal(command("purge", "--name", "Bob", "--answers", json.dumps(SURE))["data"]["deleted"], 3)
     error = command("purge", "--name", "Bob", "--answers", '{"other":{}}', status=2)["error"]
-    equal(error["code"], "VALIDATION_ERROR")
+    equal((error["code"], error["message"]), ("VALIDATION_ERROR", "The answers name a question that purge does not ask."))
+    error = command("purge", "--name", "Bob", "--answers", "yes", status=2)["error"]
+    equal((error["code"], error["suggestion"]), ("BAD_REQUEST", "Write --answers as '{\"confirm\":{…}}'."))
     error = command("person", "--name", "Bob", "--answers", json.dumps(SURE), status=2)["error"]
     expect("a person has to answer" in error["suggestion"], error)
 

@@ -95,6 +95,8 @@ def the_work_goes_on_and_its_outcome_is_that_of_the_command():
         found.begun()
         equal(found.state(task), "running", "its state")
         equal([row["id"] for row in found.command("tasks", "list")[1]["data"]["tasks"]], [failing, task], "the list")
+        status, answer = found.command("tasks", "wait", task, "--timeout-ms", "20")
+        equal((status, answer["error"]["code"], found.state(task)), (10, "TIMEOUT", "running"), "a wait with a timeout")
         os.unlink(gate)
         for _ in range(2):
             status, answer = found.command("tasks", "wait", task)

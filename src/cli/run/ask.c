@@ -192,23 +192,39 @@ static bool can_ask(const mishap_call *call)
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-static mishap *advise(const mishap_call *call, mishap *failure)
+static mishap *advise(mishap_call *call, mishap *failure)
 {
     bool person = false;
     for (const mishap_asked *asked = call->questions; asked; asked = asked->next)
         person = person || asked->question->person;
-    return mishap_suggest(failure, person
-                                       ? "Run the command in a terminal: a person has to answer."
-                                       : "Run the command in a terminal, or give the answers with "
-                                         "--answers '{\"QUESTION\":{…}}'; null declines.");
+    if (person || !call->questions)
+        return mishap_suggest(failure, "Run the command in a terminal: a person has to answer.");
+    const char *name = call->questions->question->name;
+    return mishap_suggest(failure,
+                          mishap_call_print(call,
+                                            "Run the command in a terminal, or give the answers "
+                                            "with --answers '{\"%s\":{…}}'; {\"%s\":null} "
+                                            "declines.",
+                                            name, name));
+}
+
+/* The reader of JSON gives advice about a request, so this replaces it. NULL stays NULL. */
+static mishap *advise_about_answers(mishap_call *call, mishap *failure)
+{
+    const mishap_question *asks = call->operation->asks;
+    if (!failure || !asks || !asks->name)
+        return failure;
+    return mishap_suggest(
+        failure, mishap_call_print(call, "Write --answers as '{\"%s\":{…}}'.", asks->name));
 }
 
 mishap *mishap_cli_run_call(mishap_cli *cli, mishap_call *call)
 {
     mishap *failure = NULL;
     if (cli->answers)
-        failure = mishap_asking_answer_text(call, mishap_text_of(cli->answers),
-                                            MISHAP_ANSWERS_OF_SCRIPT);
+        failure = advise_about_answers(call,
+                                       mishap_asking_answer_text(call, mishap_text_of(cli->answers),
+                                                                 MISHAP_ANSWERS_OF_SCRIPT));
     while (!failure) {
         failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
         if (!mishap_asking_is(call, failure))

@@ -52,7 +52,9 @@ const mishap_param mishap_cli_bytes_flags[] = {
     { .name = "answers",
       .type = MISHAP_STRING,
       .placeholder = "JSON",
-      .help = "Answers to the questions of the command: {\"QUESTION\":{...}}; null declines" },
+      .help =
+          "Answers to the questions of the command: {\"QUESTION\":{...}}, or {\"QUESTION\":null} "
+          "to decline" },
     { .name = "server",
       .type = MISHAP_STRING,
       .placeholder = "URL",

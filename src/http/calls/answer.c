@@ -198,7 +198,7 @@ static void conclude_failure(const mishap_http_settings *settings,
     if (mishap_asking_is(call, failure))
         mishap_sealed_tell(settings->served->seal, call, failure,
                            "Send the request again with `_state` and the answers in `_answers`: "
-                           "{\"QUESTION\":{…}}; null declines.");
+                           "{\"QUESTION\":{…}}, or {\"QUESTION\":null} to decline.");
     mishap_hide_failure(failure, call->operation->params, secrets);
     mishap *removed = refuse_call(settings, request, call, secrets, &failure, reply);
     tell_report(request, call, secrets, failure, reply);

@@ -134,14 +134,14 @@ static mishap *run_unblock(mishap_call *call)
 
 static const mishap_param params[] = {
     { "name", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 63 },
-      .pattern = "^[!\"$-~][!-~]*$", .looks = "the name of a caller, as the log has it",
+      .pattern = "^[!\"$-~][!-~]*$", .looks = "ci or oauth:mallory, without spaces",
       .placeholder = "NAME",
       .help = "Name of the caller: of an API key, or ALIAS:SUBJECT of a token" },
     { "data", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "Data folder of the server" },
     { "cluster", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
-      .help = "The cluster whose servers all do so: postgresql://USER@HOST/DATABASE, or @FILE with "
-              "that in it" },
+      .help = "Change the list of blocked callers of this cluster, for all its servers: "
+              "postgresql://USER@HOST/DATABASE, or @FILE with that in it" },
     { 0 },
 };
 static const mishap_param answers[] = {

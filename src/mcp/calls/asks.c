@@ -239,8 +239,8 @@ bool mishap_mcp_put_questions(mishap_buffer *result, const mishap_mcp_asked *ask
     if (!needs_client(call)) {
         mishap_sealed_tell(asked->seal, call, failure,
                            "Ask the user. Then call the tool again with the same arguments, with "
-                           "`_state`, and with the answers as `_answers`: {\"QUESTION\":{…}}; null "
-                           "declines.");
+                           "`_state`, and with the answers as `_answers`: {\"QUESTION\":{…}}, or "
+                           "{\"QUESTION\":null} to decline.");
         return false;
     }
     mishap_suggest(failure, "Use a client that shows questions to its user: only a person can "

@@ -160,8 +160,9 @@ static mishap *run_cancel(mishap_call *call)
     MISHAP_TRY(find_row(call, opened, &found));
     mishap_task_change change = { .kind = MISHAP_TASK_CANCEL, .row = { .key = found.row.key } };
     if (mishap_task_has_ended(found.row.state))
-        return mishap_tell(mishap_raise(CONFLICT, "The task has ended."), "state",
-                           mishap_task_state_words[found.row.state]);
+        return mishap_suggest(mishap_tell(mishap_raise(CONFLICT, "The task has ended."), "state",
+                                          mishap_task_state_words[found.row.state]),
+                              "`tasks answer` shows its outcome.");
     MISHAP_TRY(opened->engine->apply(opened->rows, &change, 1));
     return mishap_answer_member(call, "cancelled", (bool)true);
 }
@@ -205,18 +206,24 @@ static mishap *run_answer(mishap_call *call)
     return replay(call, &found.row);
 }
 
+/* A resident command has no watcher, so `wait` compares its own time with --timeout-ms. */
 static mishap *run_wait(mishap_call *call)
 {
     struct opened *opened;
     struct found found;
     MISHAP_TRY(open_rows(call, &opened));
-    for (int pause_ms = FIRST_PAUSE_MS;; pause_ms *= 2) {
+    for (int64_t pause_ms = FIRST_PAUSE_MS;; pause_ms *= 2) {
+        int64_t left_ms = call->timeout_ms ? mishap_call_time_left(call) : LONGEST_PAUSE_MS;
         MISHAP_TRY(find_row(call, opened, &found));
         if (mishap_task_has_ended(found.row.state))
             return replay(call, &found.row);
+        if (left_ms <= 0)
+            return mishap_suggest(
+                mishap_raise(TIMEOUT, "The task did not end within %d ms.", call->timeout_ms),
+                "The task goes on. Run `tasks wait` again.");
         if (pause_ms > LONGEST_PAUSE_MS)
             pause_ms = LONGEST_PAUSE_MS;
-        usleep((useconds_t)pause_ms * 1000);
+        usleep((useconds_t)(pause_ms < left_ms ? pause_ms : left_ms) * 1000);
     }
 }
 
@@ -265,20 +272,21 @@ static const mishap_param cancel_answers[] = {
 
 const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1] = {
     { .name = "tasks.list",
-      .summary = "List the tasks of a server",
+      .summary = "List tasks, the newest first",
       .params = list_params,
       .run = run_list,
       .answers = list_answers,
       WAY },
     { .name = "tasks.show",
-      .summary = "Show how far a task is",
+      .summary = "Show the state of a task",
       .params = id_params,
       .run = run_show,
       .answers = row_members,
       WAY },
     { .name = "tasks.wait",
-      .summary = "Wait for a task, and end as its operation has",
-      .description = "The output and the exit code are those of the operation.",
+      .summary = "Wait for a task to end, and exit as its operation did",
+      .description = "The output and the exit code are those of the operation. Without "
+                     "--timeout-ms the command waits for as long as the task takes.",
       .params = id_params,
       .run = run_wait,
       .resident = true,
