@@ -91,7 +91,7 @@ class Tool:
 
 
 KINDS = {
-    "422": OverHttp("the 422 of seed 003, 64 connections", load.Request("POST", "/users", 422, "field_required", BAD_USER)),
+    "422": OverHttp("POST /users with three wrong fields (422), 64 connections", load.Request("POST", "/users", 422, "field_required", BAD_USER)),
     "read": OverHttp("a todo read through a worker, 64 connections", load.Request("GET", "/todos/1", 200, '"id":"1"')),
     "transfer": Transfer(),
     "mcp": Tool(),

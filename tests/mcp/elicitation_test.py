@@ -506,7 +506,7 @@ def the_documentation_says_what_each_client_declares():
     seen = {name: declared(name.replace("/", "-")) for name in ADAPTERS}
     seen["Inspector, command line"] = declared("inspector")
     with open(os.path.join(server.TREE, "docs/mcp.md"), encoding="utf-8") as file:
-        table = file.read().split("| client, as it comes | declares |\n|---|---|\n")[1].split("\n\n")[0]
+        table = file.read().split("| client, without settings of its own | declares |\n|---|---|\n")[1].split("\n\n")[0]
     rows = dict(re.fullmatch(r"\| (.*?) \| (.*?) \|", line).groups() for line in table.splitlines())
     equal({name.replace("`", ""): what for name, what in rows.items()}, seen, "what clients declare")
 

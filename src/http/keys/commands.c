@@ -457,7 +457,7 @@ const mishap_operation mishap_keys_add = {
                    "identifies the client, for example in the access log. A running server accepts "
                    "the key after one or two seconds.\n\nThe scope call is for operations, metrics "
                    "for /metrics, and operator for the private side of failures (/incidents). "
-                   "Operations may need other scopes of the program as well.",
+                   "An operation may also need scopes of the program, beside call.",
     .params = add_params,
     .run = run_add,
     .local = true,
