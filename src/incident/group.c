@@ -117,7 +117,7 @@ static uint64_t name_function(const mishap_symbol *symbol)
  * the function in one word: a pair that two threads wrote at once does not fit together. */
 static struct {
     _Atomic uint64_t check, function;
-} known[KNOWN];
+} found[KNOWN];
 
 static uint64_t key_of(const void *address)
 {
@@ -127,8 +127,8 @@ static uint64_t key_of(const void *address)
 static bool know_function(const void *address, uint64_t *function)
 {
     uint64_t key = key_of(address), at = fold(key, 3) % KNOWN;
-    *function = atomic_load_explicit(&known[at].function, memory_order_relaxed);
-    uint64_t check = atomic_load_explicit(&known[at].check, memory_order_relaxed);
+    *function = atomic_load_explicit(&found[at].function, memory_order_relaxed);
+    uint64_t check = atomic_load_explicit(&found[at].check, memory_order_relaxed);
     return (check ^ *function) == key;
 }
 
@@ -136,8 +136,8 @@ static void learn_function(const mishap_symbol *symbol)
 {
     uint64_t key = key_of(symbol->address), at = fold(key, 3) % KNOWN;
     uint64_t function = name_function(symbol);
-    atomic_store_explicit(&known[at].function, function, memory_order_relaxed);
-    atomic_store_explicit(&known[at].check, function ^ key, memory_order_relaxed);
+    atomic_store_explicit(&found[at].function, function, memory_order_relaxed);
+    atomic_store_explicit(&found[at].check, function ^ key, memory_order_relaxed);
 }
 
 /* The functions at the top of a stack. Two of them may share a place in the table: then the first
