@@ -15,10 +15,14 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
+#include "base/clock.h"
 #include "base/system.h"
 #include "sandbox/inside.h"
 
-enum { LONGEST_PATH = 200 };
+enum {
+    LONGEST_PATH = 200,
+    YOUNG_S = 60, /* groups of other PID namespaces that are younger are left alone */
+};
 
 /* Where groups are made; found once. */
 static struct {
@@ -169,6 +173,13 @@ bool mishap_sandbox_group_ran_out(const mishap_sandbox_place *place)
     return killed && strtoul(killed + strlen("oom_kill "), NULL, 10) > 0;
 }
 
+/* The PID namespace of this process, as a number; 0: not known. */
+static unsigned long own_namespace(void)
+{
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) == 0 ? (unsigned long)status.st_ino : 0;
+}
+
 bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_sandbox_place *place)
 {
     static unsigned long count;
@@ -179,8 +190,8 @@ bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_san
     /* A process that was killed has left its groups behind, and process ids are reused. */
     int made;
     do {
-        snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu", above.folder,
-                 (long)getpid(), ++count);
+        snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu-%lx", above.folder,
+                 (long)getpid(), ++count, own_namespace());
         made = mkdir(place->group, 0755);
     } while (made != 0 && errno == EEXIST);
     if (made == 0 && set_limits(place->group, profile))
@@ -216,19 +227,46 @@ bool mishap_sandbox_enter_group(const mishap_sandbox_place *place)
            write_text(place->group, "cgroup.procs", "0");
 }
 
-/* The process that has made the group of this name; 0: it is not a group of this program. */
-static pid_t maker_of(const char *name)
+/* Who has made a group, as its name says: mishap-PID-COUNT-NAMESPACE. */
+struct maker {
+    pid_t pid; /* 0: it is not a group of this program */
+    unsigned long in_namespace;
+};
+
+static struct maker maker_of(const char *name)
 {
     static const char prefix[] = "mishap-";
+    struct maker maker = { 0 };
     char *end;
     if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-        return 0;
+        return maker;
     long pid = strtol(name + sizeof prefix - 1, &end, 10);
-    return *end == '-' && pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
+    if (*end != '-' || pid <= 0 || pid >= INT_MAX)
+        return maker;
+    const char *last = strchr(end + 1, '-');
+    maker.pid = (pid_t)pid;
+    maker.in_namespace = last ? strtoul(last + 1, NULL, 16) : 0;
+    return maker;
 }
 
-/* The kernel does not remove a group that contains a process, so groups of another PID namespace
- * that shares the folder are safe, too. */
+static bool is_old(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           status.st_ctime + YOUNG_S < mishap_clock_now_ms() / 1000;
+}
+
+/* True if the process that has made a group is dead. The ids of another PID namespace say nothing
+ * here, and the group may have been made just now, for a process that has not entered it yet. */
+static bool is_left_behind(int folder, const char *name)
+{
+    struct maker maker = maker_of(name);
+    if (!maker.pid || kill(maker.pid, 0) == 0 || errno != ESRCH)
+        return false;
+    return (maker.in_namespace && maker.in_namespace == own_namespace()) || is_old(folder, name);
+}
+
+/* The kernel does not remove a group that contains a process. */
 void mishap_sandbox_sweep_groups(void)
 {
     _Alignas(struct dirent64) char room[4096];
@@ -237,8 +275,7 @@ void mishap_sandbox_sweep_groups(void)
     while (folder >= 0 && (length = getdents64(folder, room, sizeof room)) > 0)
         for (ssize_t at = 0; at < length;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(room + at);
-            pid_t maker = maker_of(entry->d_name);
-            if (maker && kill(maker, 0) != 0 && errno == ESRCH)
+            if (is_left_behind(folder, entry->d_name))
                 unlinkat(folder, entry->d_name, AT_REMOVEDIR);
             at += entry->d_reclen;
         }

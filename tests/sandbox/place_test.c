@@ -276,26 +276,32 @@ static void a_process_moves_into_its_group(void **state)
 /* A group is removed if the process that made it is dead. */
 static void groups_of_processes_that_are_dead_are_removed(void **state)
 {
-    char above[] = "/tmp/mishap-tests-XXXXXX", path[6][100];
+    char above[] = "/tmp/mishap-tests-XXXXXX", path[8][100];
+    struct stat own;
     int status;
     (void)state;
+    assert_int_equal(stat("/proc/self/ns/pid", &own), 0);
+    unsigned long here = (unsigned long)own.st_ino;
     pid_t dead = fork();
     if (dead == 0)
         _exit(0);
     assert_int_equal(waitpid(dead, &status, 0), dead);
     assert_non_null(mkdtemp(above));
-    snprintf(path[0], sizeof *path, "%s/mishap-%d-1", above, (int)dead);
-    snprintf(path[1], sizeof *path, "%s/mishap-%d-12", above, (int)dead);
-    snprintf(path[2], sizeof *path, "%s/mishap-%d-1", above, (int)getpid());
+    snprintf(path[0], sizeof *path, "%s/mishap-%d-1-%lx", above, (int)dead, here);
+    snprintf(path[1], sizeof *path, "%s/mishap-%d-12-%lx", above, (int)dead, here);
+    snprintf(path[2], sizeof *path, "%s/mishap-%d-1-%lx", above, (int)getpid(), here);
     snprintf(path[3], sizeof *path, "%s/mishap-%d", above, (int)dead);
     snprintf(path[4], sizeof *path, "%s/other-%d-1", above, (int)dead);
-    snprintf(path[5], sizeof *path, "%s/mishap-0-1", above);
-    for (size_t i = 0; i < 6; i++)
+    snprintf(path[5], sizeof *path, "%s/mishap-0-1-%lx", above, here);
+    /* Just made in another namespace, or by a version that did not tell its own. */
+    snprintf(path[6], sizeof *path, "%s/mishap-%d-1-%lx", above, (int)dead, here + 1);
+    snprintf(path[7], sizeof *path, "%s/mishap-%d-1", above, (int)dead);
+    for (size_t i = 0; i < 8; i++)
         assert_int_equal(mkdir(path[i], 0755), 0);
     mishap_sandbox_use_groups_of(above, false);
     mishap_sandbox_sweep_groups();
     mishap_sandbox_use_groups_of("", false);
-    for (size_t i = 0; i < 6; i++)
+    for (size_t i = 0; i < 8; i++)
         assert_int_equal(access(path[i], F_OK) == 0, i >= 2);
     mishap_sandbox_remove_folder(above);
 }
