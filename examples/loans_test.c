@@ -116,9 +116,11 @@ static void ask_before_loans_end(mishap_test *t)
     static const char ada[] = "{\"member_id\":1}";
     mishap_test_call(t, "members.add", "{\"name\":\"Eve\",\"email\":\"eve@example.com\"}");
     mishap_expect_ok(t);
-    mishap_test_call(t, "members.remove", "{\"member_id\":2}");
+    int64_t eve = mishap_integer(mishap_test_answered(t)->json, "id");
+    const mishap_pair *her = MISHAP_PAIRS({ "member_id", MISHAP_VALUE(eve) });
+    mishap_test_call_with(t, "members.remove", her);
     mishap_expect_ok(t); /* there is nothing to ask */
-    mishap_test_call(t, "members.remove", "{\"member_id\":2}");
+    mishap_test_call_with(t, "members.remove", her);
     mishap_expect_code(t, UNKNOWN_ID);
     mishap_test_call(t, "members.remove", ada);
     mishap_expect_code(t, INPUT_REQUIRED);

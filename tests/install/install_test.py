@@ -187,7 +187,7 @@ def the_example_of_a_service_is_built_without_warnings_and_its_tests_pass(compil
     shell("cc -Wall -Wextra -Werror -O2 -fsyntax-only loans.c $(pkg-config --cflags mishap-store)", folder, compiler)
     expect("not ok" not in shell("./loans_test", folder), "its own tests")
     with open(os.path.join(folder, "loans.c"), encoding="utf-8") as file:
-        expect(len(file.readlines()) <= 330, "the service has more than 330 lines")
+        expect(len(file.readlines()) <= 365, "the service has more than 365 lines")  # with scopes, a question and a task
 
 
 CRASHING = """
