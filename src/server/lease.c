@@ -7,13 +7,14 @@
 
 /* A lease is a word: the millisecond (of the monotonic clock) in which it ends, and how many
  * requests are left. So both change at once. */
-enum { COUNT_BITS = 24, GROUP = 64 };
+enum { COUNT_BITS = 24, GROUP = 64, GROUPS = HTTP_RATE_PLACES / GROUP };
 #define MOST_COUNT ((UINT64_C(1) << COUNT_BITS) - 1)
 
 struct http_leases {
     _Atomic uint64_t words[HTTP_RATE_PLACES];
-    _Atomic uint32_t needed[HTTP_RATE_PLACES];      /* requests */
-    _Atomic uint64_t hot[HTTP_RATE_PLACES / GROUP]; /* a bit for each place that needs any */
+    _Atomic uint32_t needed[HTTP_RATE_PLACES]; /* requests */
+    _Atomic uint64_t hot[GROUPS];              /* a bit for each place that needs any */
+    size_t next; /* where the process that leases goes on; no loop reads it */
 };
 
 http_leases *mishap_http_leases_make(void)
@@ -71,12 +72,17 @@ static size_t take_group(http_leases *leases, size_t group, mishap_http_need *ne
     return count;
 }
 
+/* Where one call ends the next begins, so that many callers at low places do not keep those at high
+ * ones from their leases. */
 size_t mishap_http_leases_needs(http_leases *leases, mishap_http_need *needs, size_t most)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < HTTP_RATE_PLACES / GROUP && count < most; i++)
-        if (atomic_load_explicit(&leases->hot[i], memory_order_relaxed))
-            count += take_group(leases, i, needs + count, most - count);
+    size_t count = 0, from = leases->next % GROUPS;
+    for (size_t i = 0; i < GROUPS && count < most; i++) {
+        size_t group = (from + i) % GROUPS;
+        leases->next = group; /* again, if not all of it fits in */
+        if (atomic_load_explicit(&leases->hot[group], memory_order_relaxed))
+            count += take_group(leases, group, needs + count, most - count);
+    }
     return count;
 }
 

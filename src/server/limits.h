@@ -49,7 +49,8 @@ typedef struct mishap_http_need {
     uint32_t count;
 } mishap_http_need;
 
-/* The callers that need a lease, at most `most`, in the order of their places. */
+/* The callers that need a lease, at most `most`, each once. Those that do not fit in come first the
+ * next time. */
 size_t mishap_http_rates_needs(mishap_http_rates *rates, mishap_http_need *needs, size_t most);
 
 /* So many requests were leased, until then. What is left of an earlier lease is lost. */

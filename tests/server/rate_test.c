@@ -489,6 +489,40 @@ static void needs_that_do_not_fit_in_are_told_the_next_time(void **state)
     mishap_http_rates_free(rates);
 }
 
+static size_t add_needs(mishap_http_rates *rates, size_t most, bool *told)
+{
+    mishap_http_need needs[300];
+    size_t added = 0, count = mishap_http_rates_needs(rates, needs, most);
+    for (size_t i = 0; i < count; i++) {
+        added += !told[needs[i].place];
+        told[needs[i].place] = true;
+    }
+    return added;
+}
+
+static void callers_that_were_left_out_come_first_the_next_time(void **state)
+{
+    static bool all[1 << 16], told[1 << 16];
+    (void)state;
+    mishap_http_rates *rates = make_shared(100);
+    size_t count = 0, told_count = 0;
+    char name[16];
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 300; i++) {
+            snprintf(name, sizeof name, "name-%zu", i);
+            mishap_http_request request = from("192.0.2.1", name);
+            assert_int_equal(admitted(rates, &request, START, 1), 0);
+        }
+        if (round == 0)
+            count = add_needs(rates, 300, all);
+        else
+            told_count += add_needs(rates, 200, told);
+    }
+    assert_true(count > 200);
+    assert_int_equal(told_count, count);
+    mishap_http_rates_free(rates);
+}
+
 enum { SERVERS = 3, STEP_NS = 5000000, STEPS = 4000, MOST_SEEN = 100000 };
 
 /* The word of a caller in the database. */
@@ -592,6 +626,7 @@ int main(void)
         TEST(a_server_has_its_part_of_a_half_and_only_when_it_is_told),
         TEST(what_was_leased_is_used_until_it_ends),
         TEST(needs_that_do_not_fit_in_are_told_the_next_time),
+        TEST(callers_that_were_left_out_come_first_the_next_time),
         TEST(servers_together_never_give_more_than_they_promise),
     };
     return RUN(tests);
