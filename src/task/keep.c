@@ -235,22 +235,30 @@ static mishap *take_detached(tasks *t)
                                  revive, t);
 }
 
-static void find_any(void *context, const mishap_task_row *row)
+struct rest {
+    const mishap_operation *operations;
+    bool any;
+};
+
+static void find_rest(void *context, const mishap_task_row *row)
 {
-    bool *any = context;
-    (void)row;
-    *any = true;
+    struct rest *rest = context;
+    const mishap_operation *o = rest->operations;
+    while (o->name && !mishap_text_equal(mishap_text_of(o->name), row->operation))
+        o++;
+    rest->any = rest->any || o->name;
 }
 
-/* Without a server: this process ends when there is nothing left to do. While another one has the
- * data folder, it waits, since that one may die. */
+/* Without a server: this process ends when there is nothing left to do. What only another build of
+ * the program can run is left for that. While another process has the data folder, this one waits,
+ * since that one may die. */
 static mishap *look_for_rest(tasks *t)
 {
-    bool any = t->first != NULL;
-    if (!any)
+    struct rest rest = { t->plan->served->app->operations, t->first != NULL };
+    if (!rest.any)
         MISHAP_TRY(t->plan->engine->find(t->rows, MISHAP_TASK_DETACHED, mishap_text_of(t->server),
-                                         0, find_any, &any));
-    if (!any)
+                                         0, find_rest, &rest));
+    if (!rest.any)
         mishap_tasks_end();
     return NULL;
 }

@@ -7,6 +7,7 @@ Speaks TAP. tests/task/worker.c is the program. Its handlers wait for a file (a 
 import contextlib
 import os
 import signal
+import sqlite3
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -107,6 +108,21 @@ def the_work_goes_on_and_its_outcome_is_that_of_the_command():
         equal(len(found.lines("begin")), 1, "runs")
         wait_until(lambda: not found.processes("mishap-detached"), "a process is left")
         equal(found.processes("mishap-tasks"), [], "another one is left")
+
+
+@test
+def a_task_of_another_build_keeps_no_process():
+    with Folder() as found:
+        gate = found.gate()
+        task = found.detach("change", "--number", "5", "--gate", gate)
+        found.begun()
+        with contextlib.closing(sqlite3.connect(os.path.join(found.data, "tasks.sqlite"))) as store, store:
+            store.execute("CREATE TEMP TABLE other AS SELECT * FROM tasks")
+            store.execute("UPDATE other SET key = ?, operation = 'gone', state = 0", ("A" * 22,))
+            store.execute("INSERT INTO tasks SELECT * FROM other")
+        os.unlink(gate)
+        equal(found.command("tasks", "wait", task)[0], 0, "its outcome")
+        wait_until(lambda: not found.processes("mishap-detached"), "a process is left")
 
 
 @test
