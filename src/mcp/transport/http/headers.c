@@ -82,14 +82,23 @@ static bool is_plain(mishap_text field)
     return true;
 }
 
+/* A field does not end with a null byte. */
+static bool is_decimal(mishap_text field)
+{
+    static const char allowed[] = "-0123456789.";
+    for (size_t i = 0; i < field.length; i++)
+        if (!memchr(allowed, field.data[i], sizeof allowed - 1))
+            return false;
+    return true;
+}
+
 /* True if a field is a decimal number with the value of an integer, such as 42 or 42.0. */
 static bool is_number(mishap_text field, yyjson_val *value)
 {
     char text[64];
     double wanted = yyjson_get_num(value), found;
     char *end;
-    if (!field.length || field.length >= sizeof text ||
-        strspn(field.data, "-0123456789.") < field.length)
+    if (!field.length || field.length >= sizeof text || !is_decimal(field))
         return false;
     memcpy(text, field.data, field.length);
     text[field.length] = '\0';
