@@ -6,12 +6,12 @@
 static mishap_text next_line(mishap_text *rest)
 {
     const char *feed = rest->length ? memchr(rest->data, '\n', rest->length) : NULL;
-    mishap_text line = { rest->data, feed ? (size_t)(feed - rest->data) : rest->length };
-    size_t used = line.length + (feed != NULL);
+    size_t length = feed ? (size_t)(feed - rest->data) : rest->length;
+    bool ends_with_return = length && rest->data[length - 1] == '\r';
+    mishap_text line = { rest->data, ends_with_return ? length - 1 : length };
+    size_t used = length + (feed != NULL);
     if (used)
         *rest = (mishap_text){ rest->data + used, rest->length - used };
-    if (line.length && line.data[line.length - 1] == '\r')
-        line.length--;
     return line;
 }
 
