@@ -306,6 +306,24 @@ static bool may_go_on(const mishap_http_server *server)
     return !server->turn_ends_ns || server->told_ns < server->turn_ends_ns;
 }
 
+/* The endpoint has answered before it was told that the body is complete: it does not hear of that
+ * any more, and the next request begins. */
+static void forget_end_of_body(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    if (!exchange->reader.ends_later)
+        return;
+    exchange->reader.ends_later = exchange->entered = exchange->continued = false;
+    exchange->began_ns = server->now_ns;
+}
+
+/* No request is deferred: read on. */
+static mishap_http_progress read_next(mishap_http_server *server, mishap_http_exchange *exchange,
+                                      mishap_http_request *request)
+{
+    forget_end_of_body(server, exchange);
+    return mishap_http_reader_next(&exchange->reader, request);
+}
+
 /* Answer every complete request, until one is deferred, or there is so much to write that the rest
  * is better answered later, or other connections wait. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
@@ -318,7 +336,7 @@ static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchang
     mishap_http_progress progress = MISHAP_HTTP_MORE;
     while (!exchange->ended && !exchange->later &&
            server->out.length - before < MISHAP_HTTP_OUT_MUCH && (first || may_go_on(server)) &&
-           (progress = mishap_http_reader_next(reader, &request)) >= MISHAP_HTTP_HEADED) {
+           (progress = read_next(server, exchange, &request)) >= MISHAP_HTTP_HEADED) {
         step(server, exchange, progress, &request, &match, &entered);
         first = progress == MISHAP_HTTP_HEADED && entered;
     }

@@ -7,6 +7,7 @@ Speaks TAP. tests/http/uploads.c is a program whose handlers treat files as badl
 import base64
 import os
 import random
+import socket
 import sys
 import threading
 import zlib
@@ -327,6 +328,28 @@ def handlers_may_leave_early():
     found = take(content, most=10, how="fail")
     equal((found.status, found.closes), (404, True), found)
     equal(take(b"abc", most=0).status, 200, "a small body")
+
+
+@test
+def a_request_behind_a_file_that_no_handler_took_is_answered():
+    """The end of the body is known, but the handler has answered before it was told: whatever was passed on, the next request begins anew."""
+    health = b"GET /health HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    answered = 0
+    for size in (10, 60_000, 150_000, 220_000, 230_000, 240_000, 250_000, 255_000, 256_000, 262_144, 262_145, 300_000, 600_000, 1_000_000):
+        head = "POST /take/a?most=0&wait=100 HTTP/1.1\r\nHost: h\r\nContent-Type: application/octet-stream\r\nContent-Length: %d\r\n\r\n" % size
+        with socket.create_connection(uploads().address, server.PATIENCE) as peer:
+            peer.sendall(head.encode() + bytes(size))
+            first = peer.recv(65536)
+            expect(first.startswith(b"HTTP/1.1 200 "), size, first)
+            if b"Connection: close" in first:
+                continue
+            peer.sendall(health)
+            second = b""
+            while part_of_it := peer.recv(65536):
+                second += part_of_it
+            expect(second.startswith(b"HTTP/1.1 200 "), "after", size, "bytes:", second)
+            answered += 1
+    expect(answered, "no connection was kept")
 
 
 @test
