@@ -75,9 +75,17 @@ def program(picker):
     return CODE % (head, lines, "%s", ", ".join(names)), names, inputs
 
 
+def contradiction(answer):
+    """Where real Python contradicted the engine: what it says of that. The model is wrong then, whatever the verdict."""
+    message = answer.get("message", "")
+    return answer.get("withdrawn") or (message if "confirm" in message or "contradict" in message else None)
+
+
 def differences(engine, code, names, inputs, picker):
     """(question, what is wrong) of a program; and whether all inputs were called."""
     answer = engine.call("check", code=code % "True", function_name="f", timeout_seconds=240)
+    if contradiction(answer):
+        return [(code % "True", contradiction(answer))], True
     if answer["status"] == "counterexample":
         call = answer["counterexamples"][0]["call"]
         return [(code % "True", "a counterexample of what holds: %s" % call)], True
@@ -89,7 +97,9 @@ def differences(engine, code, names, inputs, picker):
     for given in picker.sample(inputs, min(2, len(inputs))):
         words = "not (%s)" % " and ".join("%s == %s" % (name, ascii(value)) for name, value in zip(names, given))
         answer = engine.call("check", code=code % words, function_name="f", timeout_seconds=240)
-        if answer["status"] != "counterexample":
+        if contradiction(answer):
+            found.append((code % words, contradiction(answer)))
+        elif answer["status"] != "counterexample":
             found.append((code % words, "%s has no counterexample: %s" % (given, str(answer)[:300])))
         elif not violated(code % words, "f", maker(answer["counterexamples"][0]["call"][2:-1])):
             found.append((code % words, "%s is no counterexample" % answer["counterexamples"][0]["call"]))

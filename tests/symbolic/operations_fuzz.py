@@ -524,9 +524,10 @@ def main():
             ask_all(report, Program(row, picker), picker, runs, options.brief)
             covered[row.operation] += report.questions - before
     else:
-        rows, end = list(chosen(options.only, None, picker)), time.monotonic() + 60 * options.minutes
+        rows, left, end = list(chosen(options.only, None, picker)), [], time.monotonic() + 60 * options.minutes
         while time.monotonic() < end:
-            row = picker.choice(rows)
+            left = left or picker.sample(rows, len(rows))  # each row once before any row comes again
+            row = left.pop()
             before = report.questions
             ask_all(report, Program(row, picker), picker, SAMPLE)
             covered[row.operation] += report.questions - before

@@ -147,6 +147,8 @@ RESTS = [
     ('NAME = __name__\n', "return NAME != '__main__'", 'name of the module'),
     ('from collections.abc import Sequence\n', "was = isinstance(1, Sequence)\nSequence.register(int)\nreturn not was", 'registered'),
     ('from abc import ABC\nclass A(ABC):\n    pass\n\n\nclass B:\n    pass\n\n\nA.register(B)\n', "return isinstance(B(), A)", 'registered'),
+    ('from collections.abc import Sequence\n', "was = isinstance(1, Sequence)\nmatch Sequence:\n    case type(register=r):\n        r(int)\nreturn not was", 'pattern'),
+    ('from datetime import datetime\n', "match datetime(1970, 1, 1):\n    case datetime(timestamp=t):\n        return t() == 0", 'pattern'),
     ('class C:\n    pass\n\n\n', "return len(repr(C)) == 24", 'name of the module'),
     ('class C:\n    pass\n\n\n', "return f'{C}'.count('_') == 4", 'name of the module'),
     ('class C:\n    pass\n\n\n', "return 'main' not in '%s' % C", 'name of the module'),

@@ -136,6 +136,22 @@ static bool is_registered(const node *n, const void *unused)
     return n->kind == N_ATTRIBUTE && strcmp(n->name, "register") == 0;
 }
 
+/* A class pattern reads attributes, too: `case type(register=r)`. */
+static bool is_read_by_pattern(const node *n, const void *unused)
+{
+    (void)unused;
+    static const char *const names[] = { "register",      "timestamp", "astimezone", "strftime",
+                                         "fromtimestamp", "__hash__",  "keys",       "items",
+                                         "__and__",       "__or__",    "__xor__",    "__sub__",
+                                         "__rsub__",      NULL };
+    if (n->kind != N_MATCH_CLASS)
+        return false;
+    for (size_t i = 0; i < n->y.count; i++)
+        if (is_named(n->y.at[i], names))
+            return true;
+    return false;
+}
+
 static bool is_getattr(const node *n, const void *unused)
 {
     (void)unused;
@@ -401,6 +417,8 @@ const char *nature_of(analysis *a)
           "the time zone; pass the time in as a parameter" },
         { module_named(a), "the name of the module; pass it in as a parameter" },
         { first_in(a, is_getattr, NULL), "what getattr() finds; write the attribute" },
+        { first_in(a, is_read_by_pattern, NULL),
+          "an attribute that a pattern reads; read it outside of the pattern" },
         { first_in(a, is_registered, NULL), "what was registered before; derive the class" },
         { first_in(a, is_out_of_bounds, NULL), "how much memory there is; bound the sizes" },
         { limited(a), "the recursion limit; name the exceptions that are meant, or use a loop" },
