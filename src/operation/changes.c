@@ -37,6 +37,22 @@ void mishap_changes_tell(mishap_text address)
     mishap_contain_resume(contained);
 }
 
+static bool is_of_unknown_outcome(const mishap *failure)
+{
+    const mishap_member *outcome = mishap_public_member(mishap_told(failure), "outcome");
+    return outcome && outcome->value.kind == MISHAP_KIND_TEXT &&
+           mishap_text_equal(outcome->value.text, (mishap_text)MISHAP_TEXT("unknown"));
+}
+
+/* An unnecessary read is better than a missed change. */
+void mishap_changes_tell_doubt(const mishap_operation *operation, const mishap *failure)
+{
+    if (mishap_operation_danger(operation) == MISHAP_SAFE)
+        return;
+    if (!failure || is_of_unknown_outcome(failure))
+        mishap_changes_tell((mishap_text){ NULL, 0 });
+}
+
 void mishap_changes_tell_all(mishap_text addresses)
 {
     while (addresses.length) {

@@ -18,8 +18,13 @@ enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; a longer one is not announced */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 
 /* Tell all listeners of this process that this change happened, in this process or another. Text
- * without data: anything may have changed, at another server of a cluster. */
+ * without data: anything may have changed. */
 void mishap_changes_tell(mishap_text address);
+
+/* A call of this operation failed, or its process ended (`failure` is NULL), and it is not known
+ * whether it changed something: tell that anything may have changed. A failure counts only if it
+ * says so itself: it told `outcome`, "unknown". So does an operation only if it is not safe. */
+void mishap_changes_tell_doubt(const mishap_operation *operation, const mishap *failure);
 
 /* The same for several, each NUL-terminated. */
 void mishap_changes_tell_all(mishap_text addresses);

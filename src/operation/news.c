@@ -86,8 +86,7 @@ static void add_change(mishap_news *news, mishap_text address, bool foreign)
 
 void mishap_news_add(mishap_news *news, mishap_text address)
 {
-    if (address.data)
-        add_change(news, address, false);
+    add_change(news, address, false);
 }
 
 void mishap_news_add_foreign(mishap_news *news, mishap_text address)

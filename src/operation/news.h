@@ -18,8 +18,8 @@ typedef struct mishap_news mishap_news;
 mishap *mishap_news_make(mishap_news **out);
 void mishap_news_free(mishap_news *news);
 
-/* What is at this address has changed. May be called on any thread of any loop. An address that is
- * too long is ignored. */
+/* What is at this address has changed; text without data: anything may have changed. May be called
+ * on any thread of any loop. An address that is too long is ignored. */
 void mishap_news_add(mishap_news *news, mishap_text address);
 
 /* The same, of a change at another server of a cluster; text without data: anything may have

@@ -100,6 +100,8 @@ mishap *mishap_settlement_finish(mishap_running *running, mishap *failure)
         failure = settle_alone(running, failure);
     if (!failure)
         mishap_changes_tell_all(mishap_buffer_text(&call->changes));
+    if (!failure && call->changes.failed) /* there was no memory for one of them */
+        mishap_changes_tell((mishap_text){ NULL, 0 });
     return failure;
 }
 

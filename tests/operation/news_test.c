@@ -243,6 +243,19 @@ static void changes_at_other_servers_are_told_but_are_not_own_ones(void **state)
     mishap_news_free(w);
 }
 
+static void anything_may_have_changed_here(void **state)
+{
+    (void)state;
+    mishap_news *w = make();
+    uint64_t seen = 0, own = 0;
+    mishap_news_add(w, (mishap_text){ NULL, 0 });
+    assert_true(mishap_news_has(w, 0, T("a://whatever")));
+    assert_string_equal(next(w, &seen), "any");
+    assert_null(next(w, &seen));
+    assert_string_equal(next_own(w, &own), "any");
+    mishap_news_free(w);
+}
+
 static void anything_may_have_changed_at_another_server(void **state)
 {
     (void)state;
@@ -277,6 +290,7 @@ int main(void)
         TEST(after_a_process_that_died_with_the_lock_any_may_have_changed),
         TEST(threads_may_say_so_at_once),
         TEST(changes_at_other_servers_are_told_but_are_not_own_ones),
+        TEST(anything_may_have_changed_here),
         TEST(anything_may_have_changed_at_another_server),
     };
     return RUN(tests);

@@ -107,7 +107,7 @@ static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_
     if (frame->type == MISHAP_FRAME_CHANGED) {
         if (frame->payload.length > MISHAP_ADDRESS_LIMIT)
             return "an address that is too long";
-        mishap_changes_tell(frame->payload);
+        mishap_changes_tell(frame->payload.length ? frame->payload : (mishap_text){ NULL, 0 });
         return NULL;
     }
     if (frame->type == MISHAP_FRAME_OPENED)

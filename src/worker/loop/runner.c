@@ -109,6 +109,8 @@ void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
     const mishap_service *service = run->call->operation->service;
     if (failure && service && r->settings.suspects && mishap_is(failure, INTERNAL_ERROR))
         r->settings.suspects(r->settings.state, service);
+    if (failure)
+        mishap_changes_tell_doubt(run->call->operation, failure);
     mishap_runner_count_out(r, run->call);
     run->link = NULL;
     run->done(run, failure);

@@ -28,6 +28,8 @@ void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, misha
 {
     mishap_runner_count_out(r, slot->call);
     r->forgotten--;
+    if (failure)
+        mishap_changes_tell_doubt(slot->call->operation, failure);
     if (failure && r->settings.orphaned)
         r->settings.orphaned(r->settings.state, slot->call, slot->incident, failure);
     else
@@ -63,6 +65,8 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
     mishap_link_slot *slot = &link->slots[i];
     mishap_run *run = slot->run;
     const mishap_call *call = run ? run->call : slot->call;
+    if (!link->foreign)
+        mishap_changes_tell_doubt(call->operation, NULL);
     mishap *failure = link->foreign ? mishap_runner_tell_foreign_end(link, i, call->operation)
                                     : mishap_link_tell_end(link, i, call->operation,
                                                            mishap_runner_is_alone(r, link->group));
@@ -100,6 +104,8 @@ static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
     if (!mishap_runner_is_settled(r, link->group) || slot->streamed ||
         (!returned && !(outside && state == MISHAP_SLOT_BEGUN)))
         return false;
+    if (returned) /* what it changed may be settled, and the next run does not change it again */
+        mishap_changes_tell_doubt((run ? run->call : slot->call)->operation, NULL);
     if (!run) { /* no caller wants to know its outcome */
         mishap_runner_end_forgotten(r, slot, NULL);
         mishap_runner_clear(r, link, i, true);

@@ -51,6 +51,127 @@ static void an_address_is_as_long_as_may_be_and_not_one_byte_more(void **state)
     let_go(&o);
 }
 
+/* -- changes of which nothing is known --------------------------------------------------------- */
+
+static int doubts; /* how often anything may have changed */
+
+static void on_doubt(void *state, mishap_text address)
+{
+    (void)state;
+    doubts += !address.data;
+}
+
+static void after_a_death_in_a_call_that_changes_something_anything_may_have_changed(void **state)
+{
+    static const struct {
+        const char *operation;
+        bool begun;
+        int doubts;
+    } rows[] = { { "change", true, 1 }, { "change", false, 0 }, { "long", true, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        doubts = 0;
+        open_set(&s, 1, 100, &patient);
+        mishap_changes_heard_by(on_doubt, NULL);
+        assert_true(add(&s, &o, rows[i].operation));
+        start(&s, &w);
+        if (rows[i].begun)
+            begin_next(&w, 0);
+        die(&s, &w);
+        assert_int_equal(o.done, rows[i].begun);
+        assert_int_equal(doubts, rows[i].doubts);
+        mishap_changes_heard_by(NULL, NULL);
+        mishap_runner_forget(s.runner, &o.run);
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+/* What it changed may be settled, and who runs it again finds that and changes nothing. */
+static void before_a_call_that_had_run_is_run_again_anything_may_have_changed(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    unsigned slot;
+    mishap_frame_call asked;
+    (void)state;
+    doubts = 0;
+    open_set(&s, 1, 100, &patient);
+    mishap_changes_heard_by(on_doubt, NULL);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    assert_true(fake_worker_takes(&w, &slot, &asked));
+    assert_true(fake_worker_begins(&w, slot, asked.number));
+    assert_true(mishap_slot_change(w.page, slot, asked.number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_RAN));
+    die_of(&s, &w, SIGKILL);
+    assert_false(o.done);
+    assert_int_equal(doubts, 1);
+    mishap_changes_heard_by(NULL, NULL);
+    mishap_runner_forget(s.runner, &o.run);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void after_a_failure_of_unknown_outcome_anything_may_have_changed(void **state)
+{
+    static const struct {
+        const char *operation, *outcome;
+        int doubts;
+    } rows[] = { { "change", "unknown", 1 }, { "change", "none", 0 }, { "long", "unknown", 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        mishap_buffer out = { 0 };
+        mishap_call call = { .ended = false };
+        doubts = 0;
+        begin_one(&s, &o, &w, rows[i].operation);
+        mishap_changes_heard_by(on_doubt, NULL);
+        uint32_t number = begin_next(&w, 0);
+        mishap *failure = mishap_tell(mishap_raise(TIMEOUT, "It is late."), "outcome",
+                                      rows[i].outcome);
+        mishap_frame_put_outcome(&out, 0, &call, failure);
+        mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+        fake_worker_sends(&w, out.data, out.length);
+        turn_until(&s, &o);
+        assert_int_equal(doubts, rows[i].doubts);
+        mishap_changes_heard_by(NULL, NULL);
+        mishap_buffer_release(&out);
+        mishap_free(failure);
+        end_one(&s, &o, &w);
+    }
+}
+
+static void a_worker_may_say_that_anything_may_have_changed(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    (void)state;
+    doubts = 0;
+    begin_one(&s, &o, &w, "change");
+    mishap_changes_heard_by(on_doubt, NULL);
+    begin_next(&w, 0);
+    mishap_frame_end(&out, mishap_frame_begin(&out, MISHAP_FRAME_CHANGED, 0));
+    fake_worker_sends(&w, out.data, out.length);
+    turn(&s);
+    assert_int_equal(doubts, 1);
+    mishap_changes_heard_by(NULL, NULL);
+    mishap_buffer_release(&out);
+    die(&s, &w);
+    end_one(&s, &o, &w);
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
+
 static void an_answer_may_come_byte_by_byte(void **state)
 {
     struct set s;
@@ -195,6 +316,10 @@ static void a_worker_that_has_lost_its_service_is_ended_with_what_it_runs(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(after_a_death_in_a_call_that_changes_something_anything_may_have_changed),
+        TEST(before_a_call_that_had_run_is_run_again_anything_may_have_changed),
+        TEST(after_a_failure_of_unknown_outcome_anything_may_have_changed),
+        TEST(a_worker_may_say_that_anything_may_have_changed),
         TEST(an_address_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(an_answer_may_come_byte_by_byte),
         TEST(a_frame_that_is_none_ends_its_worker),
