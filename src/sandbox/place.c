@@ -82,7 +82,8 @@ static bool is_abandoned(int above, const char *name, int young_s)
         status.st_uid != geteuid() || time(NULL) - status.st_ctime < young_s)
         return false;
     /* The program may have removed its permissions. */
-    fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0);
+    if (fchmodat(above, name, MISHAP_SANDBOX_FOLDER_MODE, 0) != 0)
+        return false;
     int file = lock_folder(above, name);
     if (file >= 0)
         close(file);

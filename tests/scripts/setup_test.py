@@ -73,6 +73,7 @@ apt-get)
         set -- ${all##*--no-install-recommends }
         for package; do
             case " $NO_PACKAGE " in *" $package "*) echo "E: Unable to locate package $package"; exit 100;; esac
+            case " $CHANGED :$all" in *" $package "*:*--force-confold*) ;; *" $package "*:*) echo "dpkg: error: end of file on stdin at conffile prompt"; exit 100;; esac
         done
         echo "0 upgraded, $# newly installed, 0 to remove and 0 not upgraded."
         for package; do echo "Get:1 somewhere $package"; done
@@ -229,6 +230,12 @@ def sudo_without_a_password_installs():
         machine.stand_in("sudo")
         equal(machine.run("setup", "run").status, 0)
         expect(machine.calls("sudo env ", "apt-get", " install "), machine.calls())
+
+
+@test
+def a_configuration_file_that_was_changed_stays_as_it_is():
+    with world(*RUN[1:], CHANGED=RUN[0]) as machine:
+        equal(machine.run("setup", "run").status, 0)
 
 
 @test
