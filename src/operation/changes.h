@@ -17,8 +17,12 @@ enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; a longer one is not announced */
  */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 
+/* The address of all lists of a server together, such as the list of its tools. A program changes
+ * them, handlers do not. */
+#define MISHAP_ADDRESS_LISTS "mishap:lists"
+
 /* Tell all listeners of this process that this change happened, in this process or another. Text
- * without data: anything may have changed. */
+ * without data: anything that handlers change may have changed, thus not the lists. */
 void mishap_changes_tell(mishap_text address);
 
 /* A call of this operation failed, or its process ended (`failure` is NULL), and it is not known

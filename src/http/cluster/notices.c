@@ -121,6 +121,7 @@ static void tell_any(cluster_notices *n)
     n->told_any = true;
     mishap_news_add_foreign(n->news, (mishap_text){ NULL, 0 });
     mishap_changes_tell((mishap_text){ NULL, 0 });
+    mishap_changes_tell((mishap_text)MISHAP_TEXT(MISHAP_ADDRESS_LISTS));
 }
 
 bool mishap_cluster_next_address(mishap_text *row, mishap_text *address, bool *sound)

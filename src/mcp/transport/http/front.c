@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "mcp/transport/http/over_http.h"
 #include "incident/logs.h"
+#include "operation/changes.h"
 
 enum {
     EVENT_BYTES = 8 * 1024 * 1024, /* events of all streams of all sessions */
@@ -17,9 +18,9 @@ static mishap_mcp_watches *watches;
 /* How a change of a list is told to other servers of a cluster: as that of an address that is no
  * resource. */
 static const mishap_text addresses_of_lists[MISHAP_MCP_LISTS] = {
-    [MISHAP_MCP_TOOLS_CHANGED] = MISHAP_TEXT("mishap:lists/tools"),
-    [MISHAP_MCP_PROMPTS_CHANGED] = MISHAP_TEXT("mishap:lists/prompts"),
-    [MISHAP_MCP_RESOURCES_CHANGED] = MISHAP_TEXT("mishap:lists/resources"),
+    [MISHAP_MCP_TOOLS_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/tools"),
+    [MISHAP_MCP_PROMPTS_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/prompts"),
+    [MISHAP_MCP_RESOURCES_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/resources"),
 };
 static mishap_news *news;
 
@@ -31,11 +32,12 @@ void mishap_mcp_changed(mishap_mcp_change change)
     mishap_news_add(news, addresses_of_lists[change]);
 }
 
-/* Without data anything may have changed. */
+/* Without data any resource may have changed. */
 static void hear_update(void *state, mishap_text uri)
 {
+    bool all = mishap_text_equal(uri, (mishap_text)MISHAP_TEXT(MISHAP_ADDRESS_LISTS));
     for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
-        if (!uri.data || mishap_text_equal(uri, addresses_of_lists[list]))
+        if (all || mishap_text_equal(uri, addresses_of_lists[list]))
             mishap_mcp_sessions_change(sessions, list);
     mishap_mcp_watches_change(state, uri);
 }
