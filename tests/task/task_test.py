@@ -432,11 +432,13 @@ def a_caller_has_so_many_tasks():
 @test
 def calls_and_answers_have_so_many_bytes_before_they_are_stored():
     def large(kb, **more):
-        return {**more, "file": "/dev/null/" + "x" * (kb * 1000)}
+        return {**more, "padding": "x" * (kb * 1000)}
     with Tasks("--task-max-mb", "1", "--task-after-ms", "600000") as found:
         gate = found.gate()
+        notes = os.path.join(found.folder, "begun")
         with found.connect() as waits:
-            waits.send(server.request("POST", "/change", large(700, gate=gate), {"Prefer": "respond-async"}))
+            waits.send(server.request("POST", "/change", large(700, gate=gate, file=notes), {"Prefer": "respond-async"}))
+            wait_until(lambda: os.path.exists(notes), "the first does not run")
             refused = wait_until(lambda: [one for one in [found.ask("POST", "/change", large(700), NOW)] if one.status == 429], "it is not refused")[0]
             equal(refused.json["error"], "rate_limited", "two calls, of which none is stored")
             os.unlink(gate)

@@ -121,7 +121,8 @@ static mishap *run_image(mishap_call *call)
 #define PARAMS                                                                                     \
     { "number", MISHAP_INTEGER, .initial = "0" }, { "ms", MISHAP_INTEGER, .initial = "0" },        \
     { "gate", MISHAP_STRING, .help = "Waits while it is there" }, \
-    { "file", MISHAP_STRING, .help = "Takes notes" }
+    { "file", MISHAP_STRING, .help = "Takes notes" },                  \
+    { "padding", MISHAP_STRING, .help = "Makes the call large" }
 static const mishap_param params[] = { PARAMS, { 0 } };
 static const mishap_param secret_params[] = {
     PARAMS, { "token", MISHAP_STRING, .required = true, .secret = true }, { 0 } };
