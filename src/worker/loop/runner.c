@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "operation/changes.h"
 #include "worker/loop/inside.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "operation/changes.h"
 #include "worker/loop/inside.h"
 
 void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_why why,
