@@ -11,7 +11,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from blackbox import PATIENCE, SANITIZED, Skipped, equal, expect, main, test, tests_of  # noqa: E402,F401
+from blackbox import PATIENCE, SANITIZED, Skipped, equal, expect, main, peak_of, test, tests_of  # noqa: E402,F401
 
 PROGRAM = os.environ["MISHAP_PROGRAM"]
 MOST_KB = 64 * 1024
@@ -22,15 +22,6 @@ Audit = collections.namedtuple("Audit", "status results err seconds peak_kb")
 def has_libcurl():
     done = subprocess.run(["/sbin/ldconfig", "-p"], stdout=subprocess.PIPE, text=True, check=False)
     return "libcurl.so.4" in done.stdout or "libcurl-gnutls.so.4" in done.stdout
-
-
-def peak_of(pid):
-    """The most memory that a process has had, in KB; 0 if it is gone."""
-    try:
-        with open("/proc/%d/status" % pid, encoding="ascii") as file:
-            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM:")), 0)
-    except OSError:
-        return 0
 
 
 def run_audit(*arguments, env=None):

@@ -59,6 +59,15 @@ def environment_of(locale):
     return env
 
 
+def peak_of(pid):
+    """The most memory that a process has had, in KB; 0 if it is gone."""
+    try:
+        with open("/proc/%d/status" % pid, encoding="ascii") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("VmHWM:")), 0)
+    except OSError:
+        return 0
+
+
 # ---- Saying what must hold -----------------------------------------------------------------------
 
 class Broken(Exception):

@@ -15,6 +15,7 @@ import time
 
 from node import NODE_MODULES, node_22
 from talk import LEGACY, META, MISHAP, MODERN, PATIENCE, Server, Skipped, equal, expect, hello, main, notification, request, test, tests_of
+from blackbox import SANITIZED, peak_of
 import journal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -58,6 +59,15 @@ def words_of(pid):
             return file.read().split(b"\0")[:-1]
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+MOST_KB = 64 << 10  # of each process of a gateway, whatever a server sends
+
+
+def expect_little_memory(process):
+    """Of a gateway, and of the process in it that speaks HTTP."""
+    peaks = {pid: peak_of(pid) for pid in [process.pid, *descendants(process.pid)] if b"mcp-gateway" in words_of(pid)}
+    expect(len(peaks) > 1 and max(peaks.values()) < MOST_KB or SANITIZED, "KB of memory:", peaks)
 
 
 class Listening:
@@ -679,6 +689,30 @@ class Serving:
 
 BEARER = {"MISHAP_MCP_HEADER": "Authorization: Bearer " + MARKER}
 
+def endless_error(handler, number, right):
+    handler.send_response(500)
+    handler.send_header("Content-Type", "text/html")
+    handler.end_headers()
+    try:
+        while True:
+            handler.wfile.write(MARKER.encode() * 10000)
+    except OSError:
+        pass
+    handler.close_connection = True
+
+
+def slowly(handler, number, right):
+    """A page of an error, byte by byte."""
+    page = ("<html>%s at /srv/app/x.py</html>" % MARKER).encode()
+    handler.send_response(500)
+    handler.send_header("Content-Type", "text/html")
+    handler.send_header("Content-Length", str(len(page)))
+    handler.end_headers()
+    for byte in page:
+        handler.wfile.write(bytes([byte]))
+        time.sleep(0.002)
+
+
 ACTS = {
     # what it does: what is answered, as a piece of the result
     "an error of HTTP": (lambda h, n, r: h.say(503, ("<html>%s at /srv/app/x.py</html>" % MARKER).encode(), "text/html"), "HTTP status 503"),
@@ -703,13 +737,16 @@ ACTS = {
     "an answer twice": (lambda h, n, r: h.say(200, event(r) + event(r), "text/event-stream"), "right"),
     "40 MB without a line end": (endless, "right"),
     "an event of 17 MB": (lambda h, n, r: h.say(200, b"data: " + b"x" * (17 << 20) + b"\n\n", "text/event-stream"), "too large"),
+    "an error of 3 MB": (lambda h, n, r: h.say(500, (MARKER * (3_000_000 // len(MARKER))).encode(), "text/html"), "too large"),
+    "an error that has no end": (endless_error, "too large"),
+    "an error that comes slowly": (slowly, "HTTP status 500"),
     "an error that leaks": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32603, "message":
                             "connect to postgres://app:%s@10.1.2.3/db failed" % MARKER}}), "isError"),
 }
 
 
 @tests_of(ACTS)
-def a_hostile_server_behind_http_costs_its_answer_only(act, told):
+def a_hostile_server_behind_http_costs_its_answer_only_and_little_memory(act, told):
     with Serving(act) as serving, Behind(serving.url, **BEARER) as client:
         number = client.count = client.count + 1  # the next call has another id: a second answer may still be on its way
         client.send(request(number, "tools/call", {"name": "fail", "arguments": {}}))
@@ -718,6 +755,7 @@ def a_hostile_server_behind_http_costs_its_answer_only(act, told):
         expect(told in said, said)
         expect(MARKER not in said and "10.1.2.3" not in said, said)
         equal(client.call("good")["content"][0]["text"], "good")
+        expect_little_memory(client.process)
 
 
 def with_error(words, **more):

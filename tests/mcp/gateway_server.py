@@ -2,7 +2,8 @@
 
     gateway_server.py FOLDER
 
-Each line that it gets is appended to FOLDER/lines, the id of each of its processes to FOLDER/pids. Its tools:
+Each line that it gets is appended to FOLDER/lines, the id of each of its processes to FOLDER/pids, and when it starts to FOLDER/starts. If
+FOLDER/broken exists, it ends at once. Its tools:
 
     echo   read-only: says its text again             pay    the same, but is neither read-only nor idempotent
     fail   answers with the message in FOLDER/answer, with the id of the call; so do all resources
@@ -98,6 +99,9 @@ def call(number, params):
 
 
 waiting = []
+note("starts", repr(time.monotonic()))
+if os.path.exists(os.path.join(FOLDER, "broken")):
+    sys.exit(3)
 note("pids", str(os.getpid()))
 for line in sys.stdin:
     note("lines", line.rstrip("\n"))

@@ -13,10 +13,14 @@ import time
 from node import NODE_MODULES, node_22
 from talk import (LEGACY, META, MISHAP, MODERN, PATIENCE, WORKSHOP, Server, Skipped, equal, expect, hello, main, notification,
                   request, test, tests_of)
+from blackbox import SANITIZED, peak_of
 import journal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OTHER = os.path.join(HERE, "gateway_server.py")
+
+
+MOST_KB = 64 << 10  # of a gateway, whatever a server sends
 
 
 class Gateway(Server):
@@ -31,6 +35,17 @@ class Gateway(Server):
     def pids(self):
         with open(os.path.join(self.folder.name, "pids"), encoding="utf-8") as file:
             return [int(line) for line in file]
+
+    def starts(self):
+        """When its servers were started, on the monotonic clock of the machine."""
+        with open(os.path.join(self.folder.name, "starts"), encoding="utf-8") as file:
+            return [float(line) for line in file]
+
+    def processor_seconds(self):
+        """What the gateway itself has used, without its servers."""
+        with open("/proc/%d/stat" % self.process.pid, encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def lines_of_server(self):
         with open(os.path.join(self.folder.name, "lines"), encoding="utf-8") as file:
@@ -275,6 +290,37 @@ def kills_during_many_calls_leave_none_without_its_answer():
         expect(len(server.pids()) > 10, "no server was started again")
 
 
+PAUSES = [0, 0.1, 0.2, 0.4, 0.8, 1.6]  # seconds at least from the end of a server to the start of the next one, if each ends without an answer
+
+
+@test
+def a_server_that_keeps_dying_is_started_after_growing_pauses():
+    with Gateway() as server:
+        equal(server.text("echo", text="x"), "x")
+        broken = os.path.join(server.folder.name, "broken")
+        open(broken, "w", encoding="utf-8").close()
+        before = server.processor_seconds()
+        equal(server.failure("die")["code"], "PARTIAL_FAILURE")
+        # A call waits while the next start is near. It is answered when the pause is longer than a second; a call that comes then is answered at once.
+        # None of them was sent, so each may be repeated, whatever its tool does.
+        for tool in ("echo", "pay", "echo", "pay"):
+            told = server.failure(tool, text="x")
+            equal((told["code"], told["retryable"]), ("UNAVAILABLE", True), tool)
+            expect(0 < told["retry_after_ms"] <= 30000, told)
+        starts = server.starts()
+        expect(len(starts) >= len(PAUSES), "it was started", len(starts), "times")
+        gaps = [after - one for one, after in zip(starts, starts[1:])]
+        for gap, pause in zip(gaps, PAUSES):
+            expect(gap >= pause, "pauses:", gaps)
+        expect(server.processor_seconds() - before < 1, "seconds of the processor:", server.processor_seconds() - before)
+        os.unlink(broken)
+        while (told := server.call("echo", text="again")).get("isError"):  # a server may have found the file just before
+            time.sleep(json.loads(told["content"][0]["text"])["retry_after_ms"] / 1000)
+        equal(told["content"][0]["text"], "again")
+        equal([line["params"]["arguments"] for line in server.lines_of_server() if line.get("params", {}).get("name") in ("echo", "pay")],
+              [{"text": "x"}, {"text": "again"}])
+
+
 @test
 def a_server_that_does_not_start_is_told_to_the_client():
     with Gateway(words=[sys.executable, "-c", "raise SystemExit(3)"], revision=None) as server:
@@ -335,7 +381,7 @@ def a_call_that_is_cancelled_has_no_answer():
     "an error without an id": ('{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}\n', 1), "a batch of nonsense": ("[1,[],{}]\n", 1),
     "deep nesting": ("[" * 100000 + "\n", 1), "3 MB": ("x" * 1000 + "\n", 3000), "100 MB without a line end": ("x" * 100000, 1000),
 })
-def a_line_that_is_no_message_costs_itself_only(raw, times):
+def a_line_that_is_no_message_costs_itself_only_and_little_memory(raw, times):
     with Gateway() as server:
         if times == 1000:
             # The answer stands behind it in the same line, and is lost with it.
@@ -344,6 +390,7 @@ def a_line_that_is_no_message_costs_itself_only(raw, times):
             equal(server.text("write", raw=raw, times=times), "written")
         equal(server.text("echo", text="x"), "x")
         server.records()  # what the journal says of it can be read
+        expect(peak_of(server.process.pid) < MOST_KB or SANITIZED, "KB of memory:", peak_of(server.process.pid))
         if times == 1000:
             server.send(notification("notifications/cancelled", {"requestId": 1}))
             os.kill(server.process.pid, signal.SIGTERM)
