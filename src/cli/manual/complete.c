@@ -203,9 +203,15 @@ static void begin_values(mishap_buffer *b, const mishap_param *param, const char
 
 static void offer_values(mishap_buffer *b, const mishap_param *param)
 {
+    static const char *const booleans[] = { "true", "false", NULL };
     const mishap_param *one = param ? one_of(param) : NULL;
-    for (size_t i = 0; one && one->type == MISHAP_ENUM && one->choices && one->choices[i]; i++) {
-        put_plain(b, mishap_text_of(one->choices[i]));
+    const char *const *values = NULL;
+    if (one && one->type == MISHAP_ENUM)
+        values = one->choices;
+    else if (one && one->type == MISHAP_BOOLEAN)
+        values = booleans;
+    for (; values && *values; values++) {
+        put_plain(b, mishap_text_of(*values));
         end_offer(b, NULL);
     }
 }
@@ -243,8 +249,9 @@ void mishap_cli_put_offers(mishap_buffer *b, const mishap_app *app, const char *
     const mishap_param *param = t.flag   ? t.flag
                                 : valued ? find_flag(t.operation, word)
                                          : find_place(&t);
-    if (valued && param && param->type == MISHAP_BOOLEAN)
-        param = NULL;
+    if (valued && param && param->type == MISHAP_BOOLEAN &&
+        !mishap_cli_has_param(t.operation, param->name))
+        param = NULL; /* --help and --detach have no value */
     begin_values(b, param, word, valued ? (size_t)(equals + 1 - word) : 0);
     if (!t.flag && !valued && t.naming)
         offer_names(b, &t);
