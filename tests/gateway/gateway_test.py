@@ -13,7 +13,7 @@ import tempfile
 import threading
 
 from gatewayed import PROGRAM, TREE, Gateway, children, is_running, needed, wait_until
-from blackbox import PATIENCE, Skipped, equal, expect, main, parsed, run_program, test, tests_of
+from blackbox import PATIENCE, SANITIZED, Skipped, equal, expect, main, parsed, peak_of, run_program, test, tests_of
 from filtered import MODULE, NGINX, read_all, response
 
 MARK = "/srv/app/secret-4711.py"  # a path: no caller may see it
@@ -129,6 +129,33 @@ def a_silent_server_is_a_timeout():
     with Gateway("--timeout", "1") as gateway:
         answer = gateway.through("/", lambda connection, head: connection.recv(1))
         equal((answer.status, json.loads(answer.body)["error"]), (504, "gateway_timeout"))
+
+
+TRACE = b"Traceback (most recent call last):\n  File \"%s\", line 3, in run\n" % MARK.encode()
+
+
+def endless(connection, _head):
+    connection.sendall(response(500, b"", length=False))
+    while True:
+        connection.sendall(TRACE * 100)
+
+
+def slow(connection, _head):
+    connection.sendall(response(500, TRACE, length=1000))
+    connection.recv(1)  # until the gateway closes it
+
+
+@test
+def errors_that_are_long_or_slow_take_little_memory():
+    with Gateway("--timeout", "1") as gateway:
+        for _ in range(3):
+            for name, route in {"endless": endless, "slow": slow, "long": response(500, TRACE * (3_000_000 // len(TRACE)))}.items():
+                answer = gateway.through("/" + name, route)
+                equal((answer.status, json.loads(answer.body)["error"]), (500, "internal_server_error"), name)
+                expect(MARK.encode() not in answer.raw, answer.raw)
+        first, workers = gateway.nginx()
+        peaks = {pid: peak_of(pid) for pid in (gateway.process.pid, first, *workers)}
+        expect(len(peaks) > 2 and max(peaks.values()) < 64 << 10 or SANITIZED, "KB of memory:", peaks)
 
 
 @tests_of({"trusted": True, "not trusted": False})

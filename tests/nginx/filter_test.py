@@ -14,8 +14,8 @@ import subprocess
 import time
 import zlib
 
-from filtered import ENVIRONMENT, MODULE, NGINX, Nginx, TREE, chunked, received, response
-from blackbox import PATIENCE, Skipped, equal, expect, main, test, tests_of
+from filtered import BEFORE, ENVIRONMENT, MODULE, NGINX, PRELOAD, Nginx, TREE, chunked, received, response
+from blackbox import PATIENCE, Skipped, equal, expect, main, peak_of, test, tests_of
 
 MARK = "/srv/app/secret-4711.py"  # a path: no caller may see it
 DETAIL = b'{"detail":[{"loc":["body","age"],"msg":"Input should be less than or equal to 150","type":"less_than_equal","ctx":{"le":150},"input":200}]}'
@@ -260,10 +260,11 @@ HOSTILE = {
 
 
 @tests_of({name + (" unbuffered" if len(place) > 1 else ""): (name, place) for name in HOSTILE for place in ("/", "/unbuffered/") if name + place != "slow/unbuffered/"})
-def a_hostile_error_is_answered(name, place):
+def a_hostile_error_is_answered_with_little_memory(name, place):
     answer = through(place + name, HOSTILE[name])
     told(answer, answer.status, "internal_server_error" if answer.status == 500 else json.loads(answer.body)["error"])
     expect(len(json.dumps(recorded(answer))) < 200_000, "a record is too long")
+    expect(peak_of(nginx().process.pid) < 64 << 10 or BEFORE or PRELOAD, "KB of memory:", peak_of(nginx().process.pid))
 
 
 @tests_of({"no HTTP": b"Traceback: password=hunter2-4711\r\n", "another version": b"HTTP/2 500 x\r\n\r\nhunter2-4711",
