@@ -63,10 +63,6 @@ def problem(**members):
     "429": ("http-retry-after", "failed", 429, JSON, GOOD),
     "503 with a date": ("http-retry-after", "passed", 503, {**JSON, "Retry-After": "Sun, 06 Nov 2094 08:49:37 GMT"}, GOOD),
     "503 with a word": ("http-retry-after", "failed", 503, {**JSON, "Retry-After": "soon"}, GOOD),
-    "a problem": ("http-dialect", "passed", 404, *problem()),
-    "a problem with another type": ("http-dialect", "failed", 404, *problem(title=7)),
-    "JSON:API": ("http-dialect", "failed", 404, {"Content-Type": "application/vnd.api+json"}, {"errors": {"code": "a", "title": "It is none"}}),
-    "JSON-RPC": ("http-dialect", "failed", 404, JSON, {"jsonrpc": "2.0", "id": 1, "error": {"code": "x", "message": "There is none."}}),
     "a redirect to this host": ("http-redirect", "passed", 302, {"Location": "/login"}, ""),
 })
 def a_response_is_judged(check, expected, status, fields, body):
@@ -77,6 +73,78 @@ def a_response_is_judged(check, expected, status, fields, body):
         equal((done.status, done.results["score"]), (0, 100))
         return
     equal(outcome(done.results, check), expected, findings(done.results, check))
+
+
+# ---- Published formats ---------------------------------------------------------------------------
+
+def jsonapi(**members):
+    return {"Content-Type": "application/vnd.api+json"}, {"errors": [{"status": "404", "title": "There is none.", **members}]}
+
+
+def rpc(error, **members):
+    return JSON, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32004, "message": "There is none.", **error}, **members}
+
+
+def google(info=None, **members):
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "NO_ORDER", "domain": "example.com", **(info or {})}
+    return JSON, {"error": {"code": 404, "message": "There is none.", "status": "NOT_FOUND", "details": [info], **members}}
+
+
+def graphql(media="application/graphql-response+json", top=None, **members):
+    error = {"message": "There is none.", "locations": [{"line": 1, "column": 3}], "path": ["order", 0, "total"], **members}
+    return {"Content-Type": media}, {"errors": [error], "data": None, **(top or {})}
+
+
+@tests_of({
+    "a problem": ("passed", *problem()),
+    "a problem of ASP.NET": ("passed", *problem(title="One or more validation errors occurred.", errors={"password": "The Password field is required."},
+                                                traceId="00-84c1fd4063c38d9f3900d06e56542d48-85d1d4-00")),
+    "a problem with a code of its own": ("passed", *problem(code="out_of_luck", category="luck", retryable="no", balance=30)),
+    "a problem with a code that has another status here": ("passed", *problem(code="CONFLICT")),
+    "a problem without a title": ("passed", {"Content-Type": "application/problem+json; charset=utf-8"}, {"type": "https://example.com/no-luck"}),
+    "a problem whose title is a number": ("failed", *problem(title=7)),
+    "a problem whose status is a text": ("failed", *problem(status="404")),
+    "a problem whose type is no reference": ("failed", *problem(type="no such luck")),
+    "a problem that is a list": ("failed", {"Content-Type": "application/problem+json"}, [{"title": "There is none."}]),
+    "JSON:API": ("passed", *jsonapi(code="no-order", meta={"code": 7}, source={"pointer": "/data/attributes/name"})),
+    "JSON:API with a code that has another status here": ("passed", *jsonapi(code="CONFLICT")),
+    "JSON:API whose code is a number": ("failed", *jsonapi(code=7)),
+    "JSON:API whose status is a number": ("failed", *jsonapi(status=404)),
+    "JSON:API with another member": ("failed", *jsonapi(message="There is none.")),
+    "JSON:API with data": ("failed", {"Content-Type": "application/vnd.api+json"}, {"errors": [{"title": "There is none."}], "data": None}),
+    "JSON-RPC": ("passed", *rpc({"code": -32601, "data": {"code": "no such order", "retryable": 1}})),
+    "JSON-RPC whose data is a text": ("passed", *rpc({"data": "no order"})),
+    "JSON-RPC whose code is a text": ("failed", *rpc({"code": "none"})),
+    "JSON-RPC whose number is reserved": ("failed", *rpc({"code": -32701})),
+    "JSON-RPC with a result": ("failed", *rpc({}, result=None)),
+    "google.rpc.Status": ("passed", *google()),
+    "google.rpc.Status with a delay": ("passed", *google(details=[google()[1]["error"]["details"][0], {
+        "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.5s"}])),
+    "google.rpc.Status with another name": ("failed", *google(status="NO_ORDER")),
+    "google.rpc.Status with the number of gRPC": ("failed", *google(code=5)),
+    "google.rpc.Status with the name of another status": ("failed", *google(status="PERMISSION_DENIED")),
+    "google.rpc.Status without an ErrorInfo": ("failed", *google(details=[])),
+    "google.rpc.Status with a reason in small letters": ("failed", *google({"reason": "no order"})),
+    "google.rpc.Status without a domain": ("failed", *google({"domain": None})),
+    "without details it may be another format": ("undecided", *google(details={})),
+    "GraphQL": ("passed", *graphql(extensions={"code": "no-order", "category": "orders", "retryable": "no"})),
+    "GraphQL without extensions": ("passed", *graphql()),
+    "GraphQL with extensions that have no code": ("passed", *graphql(extensions={"time": 7}, top={"extensions": {"cost": 3}})),
+    "GraphQL with an entry of older servers": ("passed", *graphql(code="NO_ORDER")),
+    "GraphQL as JSON": ("passed", *graphql("application/json")),
+    "GraphQL without a message": ("failed", *graphql(message=None)),
+    "GraphQL whose errors are an object": ("failed", graphql()[0], {"errors": {"message": "There is none."}}),
+    "GraphQL whose extensions are a text": ("failed", *graphql(extensions="no-order")),
+    "GraphQL whose line is 0": ("failed", *graphql("application/json", locations=[{"line": 0, "column": 3}])),
+    "GraphQL whose path is a text": ("failed", *graphql(path="order.total")),
+    "GraphQL with another member at the top": ("failed", *graphql(top={"status": 404})),
+    "a list of errors that is not GraphQL": ("undecided", *graphql("application/json", top={"success": False})),
+    "a message alone is not GraphQL": ("undecided", JSON, {"errors": [{"message": "There is none.", "field": "name"}]}),
+})
+def a_body_keeps_the_rules_of_the_format_that_it_claims(expected, fields, body):
+    with Peer(everywhere(404, fields, body)) as peer:
+        done = audited(peer.url)
+    equal(outcome(done.results, "http-dialect"), expected, findings(done.results, "http-dialect"))
 
 
 # ---- Several responses ---------------------------------------------------------------------------

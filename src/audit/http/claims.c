@@ -1,4 +1,9 @@
-/* Published error formats: which of them a body claims to have, and whether it keeps their rules.
+/*
+ * Published error formats: which of them a body claims to have, and whether it keeps their rules.
+ *
+ * The rules of a dialect ask for more than its specification does, because Mishap's own responses
+ * keep them: a code in capitals, one of five categories, a status that is the one of the code. A
+ * server of others is judged by the specification alone.
  */
 #include <stdio.h>
 
@@ -13,11 +18,98 @@ typedef struct claim {
     size_t broken;
 } claim;
 
+/* -- what a specification leaves to the server ------------------------------------------------- */
+
+/* Rules that no specification has, wherever they are broken. Texts are judged by the leak guard and
+ * by the check for a sentence. */
+static const char *const own_rules[] = { "secret",         "stack-trace",      "empty-text",
+                                         "retry-conflict", "unknown-category", "field-error-name",
+                                         "field-bounds",   "not-a-sentence" };
+
+/* The same for one format, at one place; # is the index of an item. */
+static const struct {
+    const char *dialect, *rule, *place;
+} own_places[] = {
+    { "json-api", "code-spelling", "/errors/#/code" },
+    { "json-api", "status-mismatch", "/errors/#/status" },
+    /* Additional entries of an error "are not violations", says the specification of GraphQL. */
+    { "graphql", "unknown-member", "/errors/#/#" },
+};
+
+/* Objects whose members the server chooses. */
+static const struct {
+    const char *dialect, *place;
+} open_objects[] = {
+    { "problem", "" },
+    { "json-api", "/meta" },
+    { "json-api", "/errors/#/meta" },
+    { "json-rpc", "/error/data" },
+    { "graphql", "/extensions" },
+    { "graphql", "/errors/#/extensions" },
+};
+
+/* But for these members of a problem. */
+static const char *const problem_members[] = { "/type", "/title", "/status", "/detail",
+                                               "/instance" };
+
+/* Is it the place of the pattern (`rest` is 0 then), or one below it? # is any step. */
+static bool is_within(mishap_text place, const char *pattern, size_t *rest)
+{
+    size_t at = 0;
+    for (; *pattern; pattern++) {
+        if (*pattern == '#') {
+            size_t start = at;
+            while (at < place.length && place.data[at] != '/')
+                at++;
+            if (at == start)
+                return false;
+        } else if (at == place.length || place.data[at++] != *pattern) {
+            return false;
+        }
+    }
+    *rest = place.length - at;
+    return !*rest || place.data[at] == '/';
+}
+
+static bool is_problem_member(const char *dialect, mishap_text place)
+{
+    size_t rest;
+    for (size_t i = 0; i < sizeof problem_members / sizeof *problem_members; i++)
+        if (strcmp(dialect, "problem") == 0 && is_within(place, problem_members[i], &rest))
+            return true;
+    return false;
+}
+
+/* True if the server may do what the rule forbids. */
+static bool is_free(const char *dialect, const mishap_finding *finding)
+{
+    size_t rest;
+    for (size_t i = 0; i < sizeof own_rules / sizeof *own_rules; i++)
+        if (strcmp(finding->rule, own_rules[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof own_places / sizeof *own_places; i++)
+        if (strcmp(dialect, own_places[i].dialect) == 0 &&
+            strcmp(finding->rule, own_places[i].rule) == 0 &&
+            is_within(finding->place, own_places[i].place, &rest) && !rest)
+            return true;
+    if (is_problem_member(dialect, finding->place))
+        return false;
+    for (size_t i = 0; i < sizeof open_objects / sizeof *open_objects; i++)
+        if (strcmp(dialect, open_objects[i].dialect) == 0 &&
+            is_within(finding->place, open_objects[i].place, &rest) &&
+            (rest || strcmp(finding->rule, "missing-member") == 0 ||
+             strcmp(finding->rule, "status-mismatch") == 0))
+            return true;
+    return false;
+}
+
+/* -- the rules of the format ------------------------------------------------------------------- */
+
 static void report_rule(void *state, const mishap_finding *finding)
 {
     claim *c = state;
     http_probe probe = c->probe;
-    if (finding->severity < MISHAP_ERROR)
+    if (finding->severity < MISHAP_ERROR || is_free(c->dialect, finding))
         return;
     c->broken++;
     probe.name = finding->rule;
@@ -26,6 +118,8 @@ static void report_rule(void *state, const mishap_finding *finding)
         finding->place.length ? mishap_audit_quote(c->run->audit, finding->place, 100) : "/",
         mishap_audit_quote(c->run->audit, finding->sentence, 300));
 }
+
+/* -- which format it is ------------------------------------------------------------------------ */
 
 /* A media type that no other format has. */
 static const char *dialect_of_type(mishap_text field)
@@ -44,6 +138,21 @@ static const char *dialect_of_type(mishap_text field)
     return NULL;
 }
 
+/* A response of GraphQL as application/json: there is nothing beside errors, data and extensions,
+ * and an error has a message with a place. */
+static bool is_graphql(yyjson_val *json)
+{
+    yyjson_val *error = yyjson_arr_get_first(yyjson_obj_get(json, "errors"));
+    size_t known = 0;
+    static const char *const members[] = { "errors", "data", "extensions" };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        known += yyjson_obj_get(json, members[i]) != NULL;
+    return yyjson_is_obj(json) && known == yyjson_obj_size(json) &&
+           yyjson_is_str(yyjson_obj_get(error, "message")) &&
+           (yyjson_is_arr(yyjson_obj_get(error, "locations")) ||
+            yyjson_is_arr(yyjson_obj_get(error, "path")));
+}
+
 /* Members that no other format has together. */
 static const char *dialect_of_members(yyjson_val *json)
 {
@@ -55,7 +164,7 @@ static const char *dialect_of_members(yyjson_val *json)
         yyjson_is_str(yyjson_obj_get(error, "status")) &&
         yyjson_is_arr(yyjson_obj_get(error, "details")))
         return "google-rpc";
-    return NULL;
+    return is_graphql(json) ? "graphql" : NULL;
 }
 
 void mishap_audit_http_judge_claims(http_run *run, const http_probe *probe, mishap_text media_type,
