@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../measure.h"
 #include "base/base.h"
 #include "guard/leak.h"
 #include "guard/rules.h"
@@ -60,7 +61,7 @@ static double cpu_seconds(void)
 }
 
 /* The least CPU time of several turns, in MB/s. */
-static double measure(const struct text *text, int more)
+static double speed_of(const struct text *text, int more)
 {
     static char bytes[SIZE + LONGEST + 1];
     size_t length = 0, piece = strlen(text->piece), line = 0;
@@ -81,7 +82,7 @@ static double measure(const struct text *text, int more)
         double time = cpu_seconds() - start;
         best = time < best ? time : best;
     }
-    return (double)length / 1e6 / best;
+    return figure(text->piece, (double)length / 1e6 / best);
 }
 
 static void add_to_piece(struct text *text, const char *more)
@@ -97,7 +98,7 @@ static void try_text(const char *one, const char *other, const char *separator, 
     add_to_piece(&text, one);
     add_to_piece(&text, separator);
     add_to_piece(&text, other);
-    text.speed = measure(&text, MORE_TURNS);
+    text.speed = speed_of(&text, MORE_TURNS);
     search.tried++;
     search.below += text.speed < search.least;
     size_t at = search.kept;
@@ -168,7 +169,7 @@ void tell_slowest(double least)
     search.least = least;
     try_literals();
     try_slowest();
-    double slowest = search.kept ? search.slowest[0].speed : 0;
+    double slowest = figure("the search for slow texts", search.kept ? search.slowest[0].speed : 0);
     printf("%-34s %7.0f MB/s is the slowest of %zu texts, %zu below; target %.0f: %s\n",
            "literals, repeated", slowest, search.tried, search.below, least,
            search.below ? "MISSED" : "met");

@@ -2,7 +2,7 @@
 
     MISHAP_PROGRAM=… DRIVE_PROGRAM=… python3 tests/bench/void_test.py [PART-OF-A-NAME]
 
-Speaks TAP. fakes/ stands in for wrk and for the programs that are measured, so nothing but Python is needed.
+Speaks TAP. fakes/ stands in for wrk, for valgrind and for the programs that are measured, so nothing but Python is needed.
 """
 import os
 import pathlib
@@ -24,6 +24,7 @@ os.environ["PATH"] = "%s:%s" % (FAKES, os.environ["PATH"])
 REFUSED = load.Request("POST", "/users", 422, "field_required", '{"name":"","age":200,"email":"invalid"}')
 MCP = ["mcp/measure.py", "--echo", FAKES / "agent", "--pipe", FAKES / "agent", "--drive", DRIVE, "--mishap", MISHAP, "--rounds", "1"]
 HTTP = ["http/measure.py", "--program", MISHAP, "--rounds", "1", "--seconds", "1", "--warm", "1"]
+GUARD = ["guard/refusals.py", "--guarded", MISHAP, "--unguarded", MISHAP, "--rounds", "1", "--programs", FAKES]
 HANDLERS = ["handlers/measure.py", "--program", MISHAP, "--drive", DRIVE, "--rounds", "1"]
 
 
@@ -59,12 +60,15 @@ def needs_two_cores():
     "bench-fair, a program that ends": ("does not listen", ["fair/measure.py", "--program", "/bin/false", "--only", "lisp"], {}),
     "bench-symbolic, an engine with another verdict": ("nonsense", [TREE / "tests/symbolic/bench.py", "--rounds", "1"],
                                                        {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
+    "bench-guard, requests that are not refused": ("100 had an error status", GUARD, {"FAKE_SEEN": '{"refused":100}'}),
+    "bench-guard, no instructions": ("is 0", GUARD, {"FAKE_INSTRUCTIONS": "0"}),
+    "bench-guard, no requests": ("0 calls were answered", GUARD, {"FAKE_REQUESTS": "0"}),
     "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", __file__], {}),
     "bench/settle, a program that ends": ("does not listen", ["settle/measure.py", "/bin/false", "1"], {}),
     "bench/turns, a program that ends": ("does not listen", ["turns/measure.py", "/bin/false", "1"], {}),
 })
 def a_benchmark_exits_with_1(words, command, environment):
-    if "http/" in str(command[0]):
+    if "http/" in str(command[0]) or command is GUARD:
         needs_two_cores()
     done = benchmark(*command, **environment)
     text = done.err.decode()
@@ -84,6 +88,19 @@ def a_server_is_measured_with_its_requests():
             server.stop()
     equal(seen["wall"], 5000.0, "µs of 200 requests in a second")
     expect(1 < seen["cpu"] < 1e6, seen)
+
+
+@tests_of({
+    "no text": ("there is no text to be read", os.environ["GUARD_BENCH"], "0"),
+    "a size that is no number": ("there is no text to be read", os.environ["GUARD_BENCH"], "much"),
+    "no detector": ("it finds nothing in a stack trace", os.environ["UNGUARDED_BENCH"], "1"),
+})
+def the_benchmark_of_the_leak_detector_exits_with_1(words, program, megabytes):
+    done = run_program(program, megabytes)
+    text = done.err.decode()
+    equal(done.status, 1, text)
+    expect(text.startswith("mishap: void: ") and words in text, text)
+    expect(b"met" not in done.out and b"MISSED" not in done.out, done.out)
 
 
 class Agent:
