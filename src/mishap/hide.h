@@ -37,4 +37,9 @@ mishap_text mishap_hide_known_text(mishap_text text, mishap_leaks_known *known);
  */
 void mishap_hide_known_failure(mishap *failure, mishap_leaks_known *known);
 
+/* The same before it is rendered as a report on a caller's own code: then the condition type and
+ * the message are those of that code, and stay. A failure without a type, an output and a stack is
+ * that of the program. */
+void mishap_hide_known_report(mishap *failure, mishap_leaks_known *known);
+
 #endif

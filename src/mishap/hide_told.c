@@ -86,19 +86,20 @@ static void replace_members(mishap *m, mishap_leaks_known *known)
     mishap_forget_keys(m);
 }
 
-void mishap_hide_known_failure(mishap *failure, mishap_leaks_known *known)
+/* `its_own`: the message and the type stay, too. */
+static void replace_all(mishap *failure, mishap_leaks_known *known, bool its_own)
 {
     if (mishap_fixed(failure))
         return;
-    mishap_text *const sentences[] = { &failure->told.message, &failure->told.cause,
-                                       &failure->told.suggestion };
-    mishap_text *const words[] = { &failure->told.docs_url, &failure->told.type,
-                                   &failure->told.incident };
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
-        replace_text(failure, sentences[i], known);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        remove_word(failure, words[i], known);
-    remove_odd_type(failure);
+    if (!its_own) {
+        replace_text(failure, &failure->told.message, known);
+        remove_word(failure, &failure->told.type, known);
+        remove_odd_type(failure);
+    }
+    replace_text(failure, &failure->told.cause, known);
+    replace_text(failure, &failure->told.suggestion, known);
+    remove_word(failure, &failure->told.docs_url, known);
+    remove_word(failure, &failure->told.incident, known);
     replace_members(failure, known);
     for (mishap_field *field = CHANGING(mishap_field, failure->told.fields); field;
          field = CHANGING(mishap_field, field->next)) {
@@ -107,4 +108,15 @@ void mishap_hide_known_failure(mishap *failure, mishap_leaks_known *known)
         replace_text(failure, &field->message, known);
         replace_text(failure, &field->field, known);
     }
+}
+
+void mishap_hide_known_failure(mishap *failure, mishap_leaks_known *known)
+{
+    replace_all(failure, known, false);
+}
+
+void mishap_hide_known_report(mishap *failure, mishap_leaks_known *known)
+{
+    const mishap_public *told = mishap_told(failure);
+    replace_all(failure, known, told->type.length || told->output.length || told->frames);
 }

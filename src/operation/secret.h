@@ -58,8 +58,12 @@ void mishap_hide_failure(mishap *failure, const mishap_param *params,
  */
 void mishap_hide_failure_leaks(mishap *failure, const mishap_sent *sent);
 
-/* Hide the secrets in the JSON that a failing command answers with beside its failure. Without memory the
- * buffer is empty and has failed. */
+/* The same for a failure that is rendered in a dialect that has the output and the stack: of a
+ * failure of the caller's own code, the condition type and the message stay, too. */
+void mishap_hide_report_leaks(mishap *failure, const mishap_sent *sent);
+
+/* Hide the secrets in the JSON that a failing command answers with beside its failure. Without
+ * memory the buffer is empty and has failed. */
 void mishap_hide_data(mishap_buffer *json, const mishap_param *params,
                       const mishap_secrets *secrets);
 

@@ -46,3 +46,10 @@ void mishap_hide_failure_leaks(mishap *failure, const mishap_sent *sent)
     mishap_hide_known_failure(failure, &known);
     mishap_leaks_known_release(&known);
 }
+
+void mishap_hide_report_leaks(mishap *failure, const mishap_sent *sent)
+{
+    mishap_leaks_known known = mishap_sent_known(sent);
+    mishap_hide_known_report(failure, &known);
+    mishap_leaks_known_release(&known);
+}

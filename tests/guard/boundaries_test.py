@@ -56,10 +56,14 @@ def over_http(kind, guard, said=""):
 AGENTS = {}
 
 
-def over_mcp(kind, guard, said=""):
+def the_agent(guard):
     if guard not in AGENTS:
         AGENTS[guard] = talk.Server("--guard", guard, program=SPILLER, revision="2025-11-25")
-    agent = AGENTS[guard]
+    return AGENTS[guard]
+
+
+def over_mcp(kind, guard, said=""):
+    agent = the_agent(guard)
     result = agent.call("spill", kind=kind, said=said)
     expect(result["isError"], "a failure:", result)
     return json.dumps(result), lambda: records(lambda: read_log(agent.data.name), f'"kind":"{kind}"')
@@ -151,6 +155,88 @@ def what_the_caller_sent_is_no_leak(boundary, guard):
 def a_harmless_failure_stays_as_it_is(boundary):
     said, _ = BOUNDARIES[boundary]("harmless", "strict")
     expect("The card was declined." in said and "removed" not in said, said)
+
+
+# ---- A report on code that the caller sent -------------------------------------------------------
+
+OWN_PLACE = "    at pay (/srv/%s.js:3:14)" % MARK
+OWN_OUTPUT = "TypeError: x\n" + OWN_PLACE
+OWN_FRAMES = ['(SB-KERNEL:INTEGER-/-INTEGER "%s" 0)' % MARK, '(PAY "%s")' % OWN_PLACE]
+BESIDE = {"host_frame": REMOVED["trace"], "host_output": REMOVED["trace"], "beside": "It is in line 3 of the input."}
+REPORT = "[stdout]\n%s\n\n[ERROR] DIVISION-BY-ZERO\nThe code has failed.\n\n[Backtrace]\n0: %s\n1: %s\n" % (OWN_OUTPUT, *OWN_FRAMES)
+DIALECTS = ["artifact", "canonical", "cli-envelope", "condition-report", "google-rpc", "graphql", "http-api", "json-api", "json-rpc", "problem",
+            "tool-result"]
+GUARDS = {guard: guard for guard in ("normal", "strict")}
+
+
+def part_of(members, names):
+    return {name: members.get(name) for name in names}
+
+
+@tests_of(GUARDS)
+def over_mcp_a_report_stays_and_the_same_text_beside_it_is_replaced(guard):
+    agent = the_agent(guard)
+    result = agent.call("code_run")
+    equal(result["isError"], True, "a failure")
+    equal(result["content"][0]["text"], REPORT, "the report")
+    members = result["structuredContent"]
+    equal((members["backtrace"], members["stdout"].rstrip("\n")), (OWN_FRAMES, OWN_OUTPUT), "the same as members")
+    equal(part_of(members, BESIDE), BESIDE, "beside the report")
+    expect("removed" in records(lambda: read_log(agent.data.name), "code.run"), "the operator is told")
+
+
+@tests_of(GUARDS)
+def over_http_a_report_stays_and_the_same_text_beside_it_is_replaced(guard):
+    found = the_server(guard).ask("POST", "/code", b"{}", fields=[("Accept", "text/plain")], checked=False)
+    equal((found.status, found.body.decode()), (500, REPORT), "the report")
+    found = the_server(guard).ask("POST", "/code", b"{}", checked=False)
+    expect(MARK not in found.body.decode(), "a format without a report has it:", found.body)
+    found = the_server(guard).ask("POST", "/code", b"{}", fields=[("Accept", "application/problem+json")], checked=False)
+    equal(part_of(parsed(found.body)["context"], BESIDE), BESIDE, "the problem")
+
+
+def run_code(guard, *flags):
+    with tempfile.TemporaryDirectory() as folder:
+        env = dict(os.environ, SPILLER_LOG=os.path.join(folder, "log"), SPILLER_GUARD=guard, ASAN_OPTIONS="detect_leaks=0")
+        return run_program(SPILLER, "code", "run", *flags, env=env)
+
+
+@tests_of(GUARDS)
+def in_a_command_a_report_stays_and_the_same_text_beside_it_is_replaced(guard):
+    equal(text_of(run_code(guard, "--dialect", "condition-report").out), REPORT, "the report")
+    error = parsed(run_code(guard, "--dialect", "canonical").out)
+    equal((error["backtrace"], error["stdout"].rstrip("\n")), (OWN_FRAMES, OWN_OUTPUT), "the canonical form")
+    equal(part_of(error["context"], BESIDE), BESIDE, "beside it")
+    equal(part_of(parsed(run_code(guard).out)["error"]["context"], BESIDE), BESIDE, "the envelope")
+    said = text_of(run_code(guard, "--output", "text").err)
+    for own in [OWN_PLACE, *OWN_FRAMES]:
+        expect(own in said, own, "is not in what a person reads:", said)
+    equal(said.count(REMOVED["trace"]), 2, "beside it: " + said)
+
+
+@tests_of(GUARDS)
+def from_c_a_report_stays_and_the_same_text_beside_it_is_replaced(guard):
+    said, _ = from_c("code", guard)
+    error = parsed(said.encode())
+    equal((error["backtrace"], error["stdout"].rstrip("\n")), (OWN_FRAMES, OWN_OUTPUT), "the report")
+    equal(part_of(error["context"], BESIDE), BESIDE, "beside it")
+
+
+@test
+def a_text_of_the_program_stays_in_no_report():
+    result = the_agent("normal").call("code_break")
+    http = [the_server("normal").ask("POST", "/code/break", b"{}", fields=[("Accept", accepted)], checked=False)
+            for accepted in ("text/plain", "application/json")]
+    said = {"over MCP": json.dumps(result), "over HTTP, the report": http[0].body.decode(), "over HTTP": http[1].body.decode()}
+    for name, text in said.items():
+        expect(MARK not in text and REMOVED["trace"] in text, name, text)
+    expect(said["over HTTP, the report"].startswith("[ERROR] "), "it is a report:", said)
+
+
+@tests_of({dialect: dialect for dialect in DIALECTS})
+def a_text_of_the_program_leaves_a_command_in_no_format(dialect):
+    said, _ = by_command("trace", "normal", "", "--dialect", dialect)
+    expect(MARK not in said and REMOVED["trace"] in said, said)
 
 
 @test

@@ -4,6 +4,7 @@
  *
  *     spiller serve --listen 127.0.0.1:0      spiller mcp      spiller spill trace
  *     spiller call KIND: the same as a plain C call, whose failure is printed in canonical form
+ *     spiller code run, spiller call code: a failure of code that the caller sent
  */
 #include <mishap/dialect.h>
 #include <mishap/invoke.h>
@@ -69,7 +70,48 @@ static mishap *spill(mishap_call *call)
                        mishap_value_of_json(mishap_call_print(call, "[1,{\"a\":\"beside\"}]")));
 }
 
+/* -- a report on the caller's own code --------------------------------------------------------- */
+
+/* Frames as SBCL and Node.js have them. Outside of a report each is a leak. */
+#define OWN_FRAME "(SB-KERNEL:INTEGER-/-INTEGER \"" MARK "\" 0)"
+#define OWN_PLACE "    at pay (/srv/" MARK ".js:3:14)"
+
+/* The output and the frames are those of code that the caller sent, the rest is the program's. */
+static mishap *run_code(mishap_call *call)
+{
+    (void)call;
+    mishap *m = mishap_raise(RUNTIME_ERROR, "The code has failed.");
+    m = mishap_type(m, "DIVISION-BY-ZERO");
+    m = mishap_output(m, mishap_text_of("TypeError: x\n" OWN_PLACE));
+    m = mishap_frame_add(m, mishap_text_of(OWN_FRAME));
+    m = mishap_frame_add(m, mishap_text_of("(PAY \"" OWN_PLACE "\")"));
+    m = mishap_tell(m, "host_frame", OWN_FRAME);
+    m = mishap_tell(m, "host_output", "TypeError: x\n" OWN_PLACE);
+    return mishap_tell(m, "beside", "It is in line 3 of the input.");
+}
+
+/* The same service fails before there is any code of the caller. */
+static mishap *break_down(mishap_call *call)
+{
+    (void)call;
+    return mishap_suggest(mishap_raise(RUNTIME_ERROR, "%s", leaks[0].text), leaks[0].text);
+}
+
+static const mishap_service reports = { .name = "code", .dialect = "condition-report" };
+
 static const mishap_operation operations[] = {
+    { .name = "code.run",
+      .summary = "Fail as code of the caller does",
+      .service = &reports,
+      .route = "POST /code",
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
+      .run = run_code },
+    { .name = "code.break",
+      .summary = "Fail without code of the caller",
+      .service = &reports,
+      .route = "POST /code/break",
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
+      .run = break_down },
     { .name = "spill",
       .summary = "Fail with a leak",
       .params = params,
@@ -88,8 +130,10 @@ static int call_plainly(const char *kind, const char *said)
 {
     mishap_buffer public_side = { 0 }, account = { 0 };
     mishap *failure = mishap_invoke_with(
-        &app, "spill", NULL, NULL,
-        MISHAP_PAIRS({ "kind", MISHAP_VALUE(kind) }, { "said", MISHAP_VALUE(said) }));
+        &app, strcmp(kind, "code") == 0 ? "code.run" : "spill", NULL, NULL,
+        strcmp(kind, "code") == 0
+            ? NULL
+            : MISHAP_PAIRS({ "kind", MISHAP_VALUE(kind) }, { "said", MISHAP_VALUE(said) }));
     mishap_text text = mishap_render(mishap_dialect_find("canonical"), failure, &public_side);
     mishap_account(failure, &account);
     printf("%.*s\n%.*s\n", (int)text.length, text.data, (int)account.length, account.data);

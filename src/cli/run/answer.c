@@ -353,10 +353,14 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
  * question marks: text formats contain text of a caller unchanged. */
 static int tell_in_dialect(const mishap_cli *cli, const mishap_cli_answer *answer)
 {
-    const mishap *failure = answer->failure;
+    mishap *failure = answer->failure;
+    const mishap_sent sent = mishap_cli_sent(cli);
     mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };
+    bool report = cli->dialect->read_text || cli->dialect->carries_subject;
+    if (report)
+        mishap_hide_report_leaks(failure, &sent);
     mishap_buffer_put_text(&out, mishap_render_answer(cli->dialect, failure, &room));
-    if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
+    if (!report && !out.failed)
         clean_json(&out, cli, cli->secrets);
     if (!cli->dialect->read_text)
         escape_controls(&out);

@@ -168,8 +168,7 @@ static mishap *refuse_call(const mishap_http_settings *settings, const mishap_ht
 
 /* A service whose failures are reports sends the report itself to a client that reads text. */
 static bool tell_report(const mishap_http_request *request, const mishap_call *call,
-                        const mishap_secrets *secrets, const mishap *failure,
-                        mishap_http_reply *reply)
+                        const mishap_secrets *secrets, mishap *failure, mishap_http_reply *reply)
 {
     const mishap_service *service = call->operation->service;
     mishap_buffer hidden = { 0 };
@@ -177,6 +176,7 @@ static bool tell_report(const mishap_http_request *request, const mishap_call *c
         mishap_dialect_find(service->dialect) != &mishap_condition_report)
         return false;
     mishap_buffer_reset(&reply->body);
+    mishap_hide_report_leaks(failure, &(mishap_sent){ .call = call });
     mishap_text text = mishap_render(&mishap_condition_report, failure, &reply->body);
     if (mishap_secrets_stand_in(secrets, text)) {
         mishap_secrets_put_hidden(&hidden, secrets, text);

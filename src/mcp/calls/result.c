@@ -343,6 +343,8 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
         return outcome;
     mishap_service_amend(asked->offer->operation, failure);
     mishap_hide_failure(failure, asked->offer->operation->params, secrets);
+    if (asked->offer->sort == MISHAP_MCP_TOOL && mishap_mcp_is_text(asked->offer->dialect))
+        mishap_hide_report_leaks(failure, &(mishap_sent){ .call = call });
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
         mishap_incident(failure, incident); /* something was recorded that can be looked up */
     mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
