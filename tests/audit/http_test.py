@@ -3,9 +3,16 @@
 expected/NAME.txt has what an audit finds, a line for each finding: outcome, check, place, key. Before the findings of a check that fails, a
 comment says why it is a fault. MISHAP_UPDATE=1 prints what was found instead.
 """
+import fcntl
 import os
+import re
+import struct
+import subprocess
+import tempfile
+import termios
 
-from auditing import HERE, audited, equal, expect, findings, main, outcome, test, tests_of
+from auditing import HERE, PATIENCE, PROGRAM, audited, equal, expect, findings, main, outcome, test, tests_of
+from blackbox import open_terminal, read_terminal
 from targeted import SCHEMA, fastapi, javascript
 
 
@@ -64,6 +71,43 @@ def what_is_found_in_fastapi():
     failed = {row["id"] for row in results["checks"] if row["outcome"] == "failed"}
     equal(failed, {"http-one-shape", "http-code", "http-head"})
     equal((results["leak"], outcome(results, "http-required-named"), outcome(results, "http-wrong-method")), (False, "passed", "passed"))
+
+
+# ---- The example of the page ---------------------------------------------------------------------
+
+def report_on_terminal(words):
+    """What a terminal of 90 columns without colours shows, and what is written beside it."""
+    ours, theirs = open_terminal()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 90, 0, 0))
+    with subprocess.Popen([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE,
+                          env=dict(os.environ, TERM="xterm", NO_COLOR="1", ASAN_OPTIONS="detect_leaks=0")) as audit:
+        os.close(theirs)
+        shown = b"".join(read_terminal(ours)) + audit.stderr.read()
+        status = audit.wait(PATIENCE)
+    return shown.replace(b"\r\n", b"\n").decode(), status
+
+
+@test
+def the_example_of_the_page_prints_what_stands_there():
+    with open(os.path.join(HERE, "..", "..", "docs", "audit.md"), encoding="utf-8") as file:
+        source, commands, report = re.findall(r"<!-- run by tests/audit/http_test.py -->\n```\w+\n(.*?)```", file.read(), re.S)
+    start, audit = (line.split() for line in commands.splitlines())
+    equal(start, ["python3", "-m", "uvicorn", "app:app"])
+    equal(audit[:3], ["mishap", "audit", "http"])
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as file:
+            file.write(source)
+        with fastapi(folder, start[3]) as target:
+            shown, status = report_on_terminal([*(word.replace("http://127.0.0.1:8000", target.url) for word in audit[1:]), "--rate", "1000"])
+    equal(status, 79, shown)
+    shown, at = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:8000", shown), 0
+    pieces = re.split(r"^ *…\n", report, flags=re.M)
+    expect(shown.startswith(pieces[0]), "it begins with", shown)
+    for piece in pieces:
+        found = shown.find(piece, at)
+        expect(found >= 0 and (found == 0 or shown[found - 1] == "\n"), piece, "is not in what is shown from here on:", shown[at:])
+        at = found + len(piece)
+    equal(shown[at:], "", "what follows")
 
 
 @test

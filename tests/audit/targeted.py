@@ -52,8 +52,8 @@ def javascript(name, *packages):
     return Target([program, os.path.join(TARGETS, name + ".mjs"), NODE_MODULES])
 
 
-def fastapi():
+def fastapi(folder=TARGETS, app="fastapi_app:app"):
     if subprocess.run([PYTHON, "-c", "import fastapi, uvicorn"], stderr=subprocess.DEVNULL, check=False).returncode:
         raise Skipped("FastAPI or uvicorn is not installed")
-    command = [PYTHON, "-m", "uvicorn", "--app-dir", TARGETS, "--port", "0", "--no-access-log", "fastapi_app:app"]
+    command = [PYTHON, "-m", "uvicorn", "--app-dir", folder, "--port", "0", "--no-access-log", app]
     return Target(command, rb"running on http://127\.0\.0\.1:(\d+)", PYTHONDONTWRITEBYTECODE="1")
