@@ -5,7 +5,7 @@
 import os
 import re
 
-from core import HEADERS, LIBRARY, RELEASED, RELEASED_ABI, declared, exported, header_text, names_in, run
+from core import HEADERS, LIBRARY, RELEASED, RELEASED_ABI, TREE, declared, exported, header_text, names_in, run
 from blackbox import equal, expect, main, test
 
 
@@ -20,6 +20,17 @@ def what_the_headers_declare_is_exported_and_nothing_else():
 @test
 def all_names_have_the_same_version():
     equal(set(exported(LIBRARY).values()), {"MISHAP_0"}, "the versions")
+
+
+@test
+def the_page_names_the_only_version_that_exists():
+    versions = {line.split()[-1] for line in run("nm", "-D", "--defined-only", LIBRARY).splitlines() if " A " in line}
+    equal(versions, {"MISHAP_0"}, "the versions that the library defines")
+    with open(os.path.join(TREE, "docs", "library.md"), encoding="utf-8") as file:
+        page = file.read()
+    expect("There is only one version of the ABI so far: the library `libmishap.so.0`, in which every name has the symbol version `MISHAP_0`." in page, page[:3000])
+    rows = [line for line in page.splitlines() if re.search(r"MISHAP_[1-9]|libmishap\.so\.[1-9]", line)]
+    expect(rows and all("Neither exists yet" in row for row in rows), "a version that does not exist:", rows)
 
 
 @test

@@ -1,0 +1,54 @@
+"""debian/rules: every target runs its commands, also beside a file or a folder of the same name, such as the folder `build` of the tree.
+
+    python3 tests/package/rules_test.py [PART-OF-A-NAME]
+
+make only says what it would do, so neither debhelper nor dpkg-dev is needed. Speaks TAP.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+from blackbox import PATIENCE, Skipped, equal, expect, main, test, tests_of  # noqa: E402
+
+with open(os.path.join(TREE, "debian", "rules"), encoding="utf-8") as file:
+    RULES = file.read()
+# Those that the policy of Debian asks for (4.9), and what a package is installed with.
+SEQUENCES = "build build-arch build-indep binary binary-arch binary-indep clean install install-arch install-indep".split()
+
+
+def phony():
+    return set(re.sub(r"\\\n", " ", " ".join(re.findall(r"^\.PHONY:((?:[^\n]*\\\n)*[^\n]*)$", RULES, re.M))).split())
+
+
+def targets():
+    """What stands before a colon at the begin of a line; a variable is set with `=`."""
+    return {name for names in re.findall(r"^([a-z%][\w% -]*):(?!=)", RULES, re.M) for name in names.split()}
+
+
+@test
+def every_target_is_phony():
+    found = targets()
+    expect(set(SEQUENCES) < found and any(name.startswith("override_dh_") for name in found), "the targets:", sorted(found))
+    equal(sorted(found ^ phony()), [], "targets that are not phony, or phony names without a target")
+
+
+@tests_of({name: name for name in SEQUENCES})
+def a_folder_of_the_same_name_keeps_no_target_from_running(target):
+    if not shutil.which("make"):
+        raise Skipped("there is no make")
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, target))
+        with open(os.path.join(folder, "rules"), "w", encoding="utf-8") as copy:
+            copy.write(re.sub(r"^include .*\n", "", RULES, flags=re.M))
+        done = subprocess.run(["make", "-n", "-f", "rules", target], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, timeout=PATIENCE, check=False)
+        equal((done.returncode, done.stdout.strip()), (0, "dh %s --buildsystem=meson" % target))
+
+
+main()
