@@ -6,9 +6,9 @@
 
 #include "audit.h"
 #include "base/json_write.h"
-#include "mcp/gateway/gateway.h"
 #include "mcp/gateway/http/http.h"
-#include "mcp/gateway/remote.h"
+#include "mcp/gateway/process/process.h"
+#include "mcp/gateway/process/remote.h"
 #include "mishap/version.h"
 #include "operation/call.h"
 #include "tool.h"

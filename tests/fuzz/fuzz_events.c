@@ -4,7 +4,7 @@
  * longer than the limit.
  */
 #include "fuzz.h"
-#include "mcp/gateway/events.h"
+#include "mcp/gateway/process/events.h"
 
 enum { MOST = 200 };
 

@@ -77,7 +77,8 @@ mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls 
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
 mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch
 mcp/transport/http base mishap incident operation worker/loop worker/serving server mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch mcp/sessions
-mcp/gateway        base guard mishap dialect client incident operation schema audit/process wrap upstream mcp/wire mcp/calls mcp/transport
+mcp/gateway        base guard mishap dialect client incident operation schema upstream mcp/wire mcp/calls
+mcp/gateway/process base mishap client audit/process wrap mcp/wire mcp/transport mcp/gateway
 mcp/gateway/http   base mishap server mcp/wire mcp/transport mcp/gateway
 pages              base mishap dialect server
 operator           base mishap incident operation index

@@ -11,11 +11,8 @@
  *     table.c         entries by a text: requests by their id, tools by their name
  *     tell.c          failures: from an answer of the server to a mishap, and to an answer of ours
  *     tasks.c         tasks that have failed
- *     child.c         the process of the server
- *     remote.c        … which is one of ours if the server is behind a URL
- *     post.c          … and one request to it
- *     events.c        … and server-sent events
- *     run.c           the loop between the two
+ *     process/        the loop between the two sides, and the process of the server
+ *     http/           clients that speak over HTTP
  *
  * A conversation has neither files nor processes: lines go in, and lines come out in two buffers.
  * So tests and the fuzzer use it as it is.
@@ -48,12 +45,5 @@ typedef struct mishap_mcp_gateway_settings {
     bool pipe_ignored; /* SIGPIPE was ignored when this process was started … */
     bool size_ignored; /* … and SIGXFSZ: the server gets what this process had */
 } mishap_mcp_gateway_settings;
-
-/*
- * Serve the client on standard input and output until its input ends, or SIGTERM, SIGINT or SIGHUP
- * comes. NULL: it has ended. NOT_FOUND, NOT_AUTHORIZED or UNAVAILABLE: the command could not be
- * started, and `*error` is the errno; 0: it was something else. No process of the server is left.
- */
-mishap *mishap_mcp_gateway_run(const mishap_mcp_gateway_settings *settings, int *error);
 
 #endif

@@ -105,11 +105,12 @@ typedef enum gateway_phase {
 
 typedef struct gateway {
     const mishap_mcp_gateway_settings *settings;
-    mishap_buffer to_client, to_server; /* whole lines; run.c writes them and takes them out */
-    char room[GATEWAY_ROOM];            /* of the first, at the beginning */
+    mishap_buffer to_client,
+        to_server;           /* whole lines; process/run.c writes them and takes them out */
+    char room[GATEWAY_ROOM]; /* of the first, at the beginning */
 
     gateway_phase phase;
-    int64_t now_ns;      /* set by run.c in each turn */
+    int64_t now_ns;      /* set by process/run.c in each turn */
     int64_t restart_ns;  /* in GATEWAY_DOWN: when a server is started again */
     int64_t greeting_ns; /* the deadline of a greeting; INT64_MAX: none is under way */
     bool stuck;          /* the server is to be ended: it does not greet */

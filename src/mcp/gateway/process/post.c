@@ -1,5 +1,5 @@
 /* One request to a server behind a URL: its header fields, and the messages in its response. */
-#include "mcp/gateway/post.h"
+#include "mcp/gateway/process/post.h"
 
 #include <stdio.h>
 #include <strings.h>

@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "mcp/gateway/child.h"
 #include "mcp/gateway/inside.h"
-#include "mcp/gateway/remote.h"
+#include "mcp/gateway/process/child.h"
+#include "mcp/gateway/process/process.h"
+#include "mcp/gateway/process/remote.h"
 #include "mcp/transport/lines.h"
 #include "wrap/wrap.h"
 

@@ -1,5 +1,5 @@
 /* Server-sent events: see events.h. */
-#include "mcp/gateway/events.h"
+#include "mcp/gateway/process/events.h"
 
 /* The value of a line "NAME: VALUE"; no data: it is another field. */
 static mishap_text value_of(mishap_text line, mishap_text name)

@@ -1,5 +1,5 @@
 /* A server behind a URL: see remote.h. */
-#include "mcp/gateway/remote.h"
+#include "mcp/gateway/process/remote.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/json_read.h"
-#include "mcp/gateway/post.h"
+#include "mcp/gateway/process/post.h"
 #include "mcp/transport/lines.h"
 
 enum {

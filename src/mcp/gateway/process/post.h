@@ -3,8 +3,8 @@
 #define MISHAP_MCP_GATEWAY_POST_H
 
 #include "client/client.h"
-#include "mcp/gateway/events.h"
 #include "mcp/gateway/gateway.h"
+#include "mcp/gateway/process/events.h"
 #include "mcp/wire/message.h"
 
 typedef struct gateway_remote gateway_remote;

@@ -1,5 +1,5 @@
 /* The process of the server: see child.h. */
-#include "mcp/gateway/child.h"
+#include "mcp/gateway/process/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "audit/process/orphans.h"
 #include "base/base.h"
 #include "base/signals.h"
-#include "mcp/gateway/remote.h"
+#include "mcp/gateway/process/remote.h"
 
 enum { GRACE_MS = 2000 };
 
