@@ -2,13 +2,21 @@
  * src/wrap: a command of another program, run as if it were started directly, and the reason why it
  * failed.
  *
- *     run.c       starts the command, passes its output on and waits for its end
- *     stream.c    one output: bytes from the command to their reader, and the last of them in
- * memory terminal.c  a pseudo-terminal for a command whose stderr is a terminal start.c     what
- * keeps a command from starting, and programs with a similar name rules.c     reads rules: which
- * text or exit code of which program has which code of the catalog lines.c     the lines of an
- * output that may say why, without the source lines of a stack trace judge.c     from the end of a
- * command to a mishap
+ *     run.c        starts the command, passes its output on and waits for its end
+ *
+ *     stream.c     one output: bytes from the command to their reader, and the last of them
+ *
+ *     terminal.c   a pseudo-terminal for a command whose stderr is a terminal
+ *
+ *     start.c      what keeps a command from starting, and programs with a similar name
+ *
+ *     rules.c      reads rules: which text or exit code of which program has which code
+ *
+ *     builtin/     the rules that are compiled in, a file for each theme
+ *
+ *     lines.c      the lines of an output that may say why, without those of a stack trace
+ *
+ *     judge.c      from the end of a command to a mishap
  *
  * The command keeps the environment, the working folder, standard input, further descriptors, the
  * process group and the ignored signals that this process was started with. Its output, the order
@@ -74,7 +82,7 @@ int mishap_wrap_start_status(int error);
 
 typedef struct mishap_wrap_rules mishap_wrap_rules;
 
-/* The rules that are compiled in. */
+/* The rules that are compiled in: the files of builtin/ as one text. */
 extern const mishap_text mishap_wrap_builtin_rules;
 
 /*
