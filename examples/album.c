@@ -88,7 +88,7 @@ static struct photo *find(mishap_call *call, mishap **missing)
     return found ? &photos[id - 1] : NULL;
 }
 
-/* What was uploaded is never shown as a page of this server, whatever type its sender named. */
+/* What was uploaded is never shown as a page of this server, even if its sender calls it one. */
 static mishap *show(mishap_call *call)
 {
     mishap *missing;

@@ -97,8 +97,8 @@ static bool send_message(mishap_call *call, mishap_query *query)
     return sent;
 }
 
-/* The handler sends what is there, and returns. It is called again, with the cursor, when there is
- * more: a reader that waits costs neither a process nor a connection to the store. */
+/* The handler sends all new messages, and returns. It is called again, with the cursor, when there
+ * is more: a reader that waits costs neither a process nor a connection to the store. */
 static mishap *follow(mishap_call *call)
 {
     const char *cursor = mishap_cursor(call);

@@ -174,8 +174,8 @@ const mishap_operation tool_check = {
         "Each finding has a rule, a place in the document and a sentence. The command fails with "
         "NONCONFORMING, exit code 79, if at least one finding is an error; warnings alone are not "
         "a failure. Input that cannot be parsed fails with MALFORMED_INPUT, exit code 2, and the "
-        "message names the place.\n\nWith --lines the input is read in constant memory, whatever "
-        "its size. The first 10000 findings are listed, and all findings are counted.",
+        "message names the place.\n\nWith --lines the input may have any size, and memory stays "
+        "constant. The first 10000 findings are listed, and all findings are counted.",
     .params = params,
     .run = run_check,
     .local = true,

@@ -25,7 +25,7 @@ mishap *artifacts_caller_read(artifacts_request *r)
                               how_to_be_known(r->call));
     r->caller = known ? known : named;
     if (r->caller && artifacts_is_reserved(r->caller) && mishap_boundary(r->call) != MISHAP_BY_C)
-        return mishap_permission("Nobody can act as %s from outside", r->caller);
+        return mishap_permission("No caller can act as %s from outside", r->caller);
     return NULL;
 }
 

@@ -84,7 +84,7 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     if (r->args[2].given)
         MISHAP_TRY(artifacts_principal_must_exist(r, buyer));
     if (r->args[2].given && mishap_text_equal(buyer, mishap_text_of(r->caller)))
-        return mishap_tell(mishap_validation("Nobody can sell to itself"), "buyer", buyer);
+        return mishap_tell(mishap_validation("A principal cannot sell to itself"), "buyer", buyer);
     MISHAP_TRY(artifacts_must_not_be_bid_with(r, id));
     MISHAP_TRY(artifacts_give(r, id, (mishap_text)MISHAP_TEXT(ARTIFACTS_ESCROW)));
     mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_ADD);
@@ -132,8 +132,9 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
     bool short_of;
     MISHAP_TRY(must_be_listed(r, &listing));
     if (strcmp(listing.seller, r->caller) == 0)
-        return mishap_tell(mishap_validation("Nobody can buy from itself; cancel the sale instead"),
-                           "artifact_id", id);
+        return mishap_tell(
+            mishap_validation("A principal cannot buy from itself; cancel the sale instead"),
+            "artifact_id", id);
     if (listing.buyer[0] && strcmp(listing.buyer, r->caller) != 0)
         return mishap_tell(
             mishap_permission("The artifact %s is for sale to %s only", id.data, listing.buyer),

@@ -38,7 +38,7 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     if (amount <= 0)
         return mishap_tell(mishap_validation("Amount must be positive"), "amount", amount);
     if (mishap_text_equal(from, to))
-        return mishap_tell(mishap_validation("Nobody can transfer to itself"), "to_id", to);
+        return mishap_tell(mishap_validation("A principal cannot transfer to itself"), "to_id", to);
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
     MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
     if (short_of) /* the failure also undoes the credit */

@@ -100,7 +100,7 @@ static void put_clean(mishap_buffer *out, mishap_text text)
         put_character(out, c ? c : MISHAP_NO_CHARACTER);
 }
 
-/* Read a line as it comes: from a pipe, or from a terminal that edits lines itself. */
+/* Read a line without editing: from a pipe, or from a terminal that edits lines itself. */
 static lisp_line_end read_plain(lisp_lines *l, const char *prompt, mishap_buffer *out)
 {
     const char *feed = NULL;

@@ -71,7 +71,7 @@ mishap_text mishap_google_status_name(int http_status)
     return mishap_text_of(http_status < 500 ? "FAILED_PRECONDITION" : "INTERNAL");
 }
 
-/* Of the two names that 409 has, what is there already has its own. */
+/* 409 has two names: that of codes which begin with ALREADY_, and one for all others. */
 mishap_text mishap_google_status_of(const mishap_code *code)
 {
     static const mishap_text already = MISHAP_TEXT("ALREADY_");

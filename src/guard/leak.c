@@ -517,7 +517,7 @@ static void init_scan(scan *s, const mishap_leak_known *known, mishap_leak_found
     s->state = state;
 }
 
-/* Judge the next block, given the end of what is there of the input. */
+/* Judge the next block, given the end of the input that has been read. */
 static void judge_next(scan *s, const char *input, size_t input_base, size_t input_end)
 {
     s->to = input_end - s->from > BLOCK ? s->from + BLOCK : input_end;

@@ -121,8 +121,8 @@ typedef struct mishap_log_writer {
     int ready; /* closed when the log is open, or cannot be opened; -1: no process waits for that */
 } mishap_log_writer;
 
-/* The process that writes a log. SIGUSR2 asks it to write what is there and end; SIGHUP to open the
- * access log again. Other signals that are sent to the whole group do nothing. */
+/* The process that writes a log. SIGUSR2 asks it to write all lines that wait and end; SIGHUP to
+ * open the access log again. Other signals that are sent to the whole group do nothing. */
 _Noreturn void mishap_log_writer_run(mishap_log_writer writer);
 
 #endif

@@ -176,10 +176,9 @@ static void tell_lost_lines(void)
     uint64_t lost = atomic_exchange(&w.by.counts->lost, 0);
     if (!lost)
         return;
-    int length = snprintf(
-        line, sizeof line,
-        "%s%s: %llu lines of standard error were lost: nobody read them in time\n",
-        w.torn ? "\n" : "", w.by.plan->program, (unsigned long long)lost);
+    int length = snprintf(line, sizeof line,
+                          "%s%s: %llu lines of standard error were lost: its reader was too slow\n",
+                          w.torn ? "\n" : "", w.by.plan->program, (unsigned long long)lost);
     struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
     if (poll(&file, 1, 0) == 1 && pass_on((mishap_text){ line, (size_t)length }))
         return;

@@ -3,7 +3,7 @@
  * up to which journals were read.
  *
  * It stays when files of days are deleted. It is committed after them: if a process is killed in
- * between, the lines are read again, and what is there already is skipped.
+ * between, the lines are read again, and rows that exist already are skipped.
  */
 #include <stdio.h>
 

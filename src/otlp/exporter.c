@@ -314,7 +314,8 @@ static void open_signals(void)
     }
 }
 
-/* The server ends: what is there is sent once more, except where a collector must be waited for. */
+/* The server ends: the records that wait are sent once more, except where a collector must be
+ * waited for. */
 static void turn_last(void)
 {
     abandon = 0;

@@ -17,8 +17,8 @@ typedef struct mishap_otlp_export {
 } mishap_otlp_export;
 
 /*
- * Send until the parent asks it to end (SIGUSR2) or is gone; then send what is there once more, for
- * about two seconds, and exit. Other signals that are sent to the whole group do nothing.
+ * Send until the parent asks it to end (SIGUSR2) or is gone; then send the records that wait once
+ * more, for about two seconds, and exit. Other signals that are sent to the whole group do nothing.
  */
 _Noreturn void mishap_otlp_export_run(const mishap_otlp_export *what);
 

@@ -44,7 +44,7 @@ static void what_is_not_necessary_counts_if_it_is_given(void **state)
     expect("genesis_escrow", "deposit", "[\"a1\",5,\"nobody\"]", "alice", "\"success\":false",
            true);
     expect("genesis_escrow", "deposit", "[\"a1\",5,\"alice\"]", "alice",
-           "Nobody can sell to itself", true);
+           "A principal cannot sell to itself", true);
     expect("genesis_escrow", "deposit", "[\"a1\",5]", "alice", "\"success\":true", true);
     expect("genesis_escrow", "purchase", "[\"a1\",4]", "bob", "The price of a1 is 5, not 4.", true);
     expect("genesis_escrow", "purchase", "[\"a1\",5,999]", "bob", "not 999.", true);

@@ -12,7 +12,7 @@ function options(own = {}) {
 
 const escaped = (text) => text.replace(/[\\^$.|?+()[\]{}]/g, "\\$&").replace(/\*+/g, ".*");
 
-// `/users/:id/files/*` as a pattern. From its first parameter on, a segment matches any text, whatever rules it has: several repetitions in one
+// `/users/:id/files/*` as a pattern. From its first parameter on, a segment matches any text, and its rules do not count: several repetitions in one
 // segment (`/:from-:to`) would let a long path take minutes. A slash at the end is optional.
 function patternOf(url) {
     const segments = url.split("/").map((segment) => {

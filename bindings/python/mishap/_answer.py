@@ -34,7 +34,7 @@ def members_of(exception):
     group = group or getattr(sys.modules.get("exceptiongroup"), "BaseExceptionGroup", None)
     if group is None or not issubclass(type(exception), group):
         return ()
-    return group.exceptions.__get__(exception)  # the members themselves, whatever a subclass calls so
+    return group.exceptions.__get__(exception)  # the members themselves, even if a subclass has another `exceptions`
 
 
 def mishap_of(exception):

@@ -138,7 +138,7 @@ def describe_errors(app, dialect):
 
 
 def describe_responses(responses, content):
-    """Validation errors, as FastAPI describes them, and whatever the author did not describe."""
+    """Validation errors, as FastAPI describes them, and all that the author did not describe."""
     invalid = responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema", {})
     if invalid.get("$ref", "").endswith("/HTTPValidationError"):
         responses["422"]["content"] = content

@@ -290,7 +290,8 @@ static bool put_list(mishap_buffer *json, PyObject *list, const json_around *out
     return put;
 }
 
-/* The members of a set as a list. The iterator is that of sets, whatever a subclass makes of it. */
+/* The members of a set as a list. The iterator is that of sets, even if a subclass has another one.
+ */
 static PyObject *list_of_set(PyObject *set)
 {
     getiterfunc iterate = (getiterfunc)PyType_GetSlot(&PySet_Type, Py_tp_iter);

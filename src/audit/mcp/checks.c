@@ -13,7 +13,7 @@ const mishap_audit_check mishap_audit_mcp_checks[] = {
                       "JSON-RPC 2.0, 5 and 5.1: the server must reply to every request, and has "
                       "codes for what it cannot read. Silence counts only if the next ping is "
                       "answered.",
-                      "Answer with an error, whatever is wrong with the message.", false,
+                      "Answer every wrong message with an error.", false,
                       "no session was followed to its end" },
     [MCP_ALIVE] = { "mcp-alive", "The server still answers after each wrong request.",
                     "CWE-248; a wrong request of one client must not end the server.",

@@ -84,7 +84,7 @@ int flow_line(const flow *f, const node *n);
 place flow_join(flow *f, place a, place b);
 /* A new place with an object whose text has an address. */
 place flow_dirty(flow *f, const node *n);
-/* Text is made of what is there. */
+/* A text is made of the value at this place. */
 void flow_show(flow *f, place at, const node *n);
 unsigned flow_known(flow *f, const char *name);
 

@@ -1,4 +1,4 @@
-/* The part of a replay that is Python. It imports only what is there already. */
+/* The part of a replay that is Python. It imports only modules that are loaded already. */
 #include "replay_driver.h" /* from beside: two programs are built with it */
 
 const char replay_driver[] =
