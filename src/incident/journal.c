@@ -209,6 +209,25 @@ static bool is_serious(const mishap_incident_entry *entry)
            mishap_incident_is_one(entry->failure);
 }
 
+/* Why the log has refused a record, below the record. As JSON, it is a line of its own kind. */
+static void put_reason(mishap_buffer *text, const mishap_incident_entry *entry, mishap_text why)
+{
+    mishap_buffer line = { 0 };
+    if (!why.length)
+        return;
+    if (mishap_log_is_json()) {
+        mishap_record_put_line(&line, entry->program, entry->operation, entry->id, why);
+    } else {
+        MISHAP_PUT(&line, "  ");
+        mishap_buffer_put_text(&line, why);
+    }
+    if (!line.failed) {
+        mishap_buffer_put_text(text, mishap_buffer_text(&line));
+        MISHAP_PUT(text, "\n");
+    }
+    mishap_buffer_release(&line);
+}
+
 /* The text for people on stderr, with the reason as its last line if the log has refused it. */
 static void tell_person(const mishap_incident_entry *entry, mishap_text json, mishap_text why)
 {
@@ -221,11 +240,7 @@ static void tell_person(const mishap_incident_entry *entry, mishap_text json, mi
         put_entry(&text, entry, mishap_log_is_kept(MISHAP_LOG_ERRORS));
     if (text.failed)
         cut_line(&text);
-    if (why.length) {
-        MISHAP_PUT(&text, "  ");
-        mishap_buffer_put_text(&text, why);
-        MISHAP_PUT(&text, "\n");
-    }
+    put_reason(&text, entry, why);
     write_to_stderr(&text);
     mishap_buffer_release(&text);
 }
@@ -417,9 +432,10 @@ void mishap_incident_line(const char *program, const char *operation, const char
         hand_over(ring, MISHAP_RING_LINE, mishap_buffer_text(&json), mishap_buffer_text(&text),
                   true, to_stderr);
         to_stderr = false;
-    } else if (!mishap_incident_log_is_off(program)) {
+    } else {
         MISHAP_PUT(&json, "\n");
-        to_stderr = !write_to_log(program, mishap_buffer_text(&json), &why) || to_stderr;
+        if (!mishap_incident_log_is_off(program))
+            to_stderr = !write_to_log(program, mishap_buffer_text(&json), &why) || to_stderr;
     }
     if (to_stderr)
         mishap_log_error(mishap_buffer_text(mishap_log_is_json() ? &json : &text));

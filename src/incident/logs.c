@@ -324,11 +324,6 @@ bool mishap_log_is_json(void)
     return all.json_errors;
 }
 
-void mishap_log_be_json(bool json)
-{
-    all.json_errors = json;
-}
-
 mishap_incident_counts *mishap_incident_counts_shared(void)
 {
     return all.told;

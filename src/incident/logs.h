@@ -83,9 +83,8 @@ bool mishap_log_add(mishap_log_kind log, mishap_text record);
 /* The memory through which incidents are handed over; NULL: this process writes them itself. */
 mishap_ring *mishap_logs_ring(void);
 
-/* True if records go to standard error as JSON. A command says so with mishap_log_be_json(). */
+/* True if records go to standard error as JSON. */
 bool mishap_log_is_json(void);
-void mishap_log_be_json(bool json);
 
 /* What this process is, for a record: loop, worker, command or supervisor. */
 const char *mishap_logs_role(void);

@@ -15,7 +15,7 @@ import time
 
 import server
 import journal
-from blackbox import Skipped, equal, expect, main, run_program, test, tests_of
+from blackbox import Skipped, equal, expect, main, run_agent, run_program, test, tests_of
 from server import NODE_MODULES, PATIENCE, PROGRAM, Server
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "incident.schema.json")
@@ -70,6 +70,7 @@ def health_says_that_incidents_are_lost():
         expect("incidents" not in found.ask("GET", "/health").json, "before the first failure")
         found.ask("GET", "/nowhere")
         expect(server.wait_for(lambda: found.ask("GET", "/health").json.get("incidents") == {"lost": 1, "error": 28}), found.ask("GET", "/health").json)
+        expect(b"\nmishap_incidents_lost_total 1\n" in found.ask("GET", "/metrics").body, "/metrics does not count it")
         said = found.ask("GET", "/health").body.decode()
         expect("/" not in said.replace("\\/", "/") and "127.0.0.1" not in said and found.data not in said, said)
 
@@ -180,25 +181,90 @@ def wait_for_children(found, name):
     raise AssertionError("there is no " + name)
 
 
-@tests_of({"the process that writes": "mishap-log", "a loop": "mishap-loop", "the keeper": "mishap-keeper"})
+def show(found, identifier):
+    """What the operator sees of an id, by a command: it needs no server."""
+    ran = run_program(PROGRAM, "incidents", "show", identifier, "--output", "json", env={"MISHAP_LOG": found.log, "MISHAP_DATA": found.data})
+    return json.loads(ran.out)["data"]["incident"]["id"] if ran.status == 0 else None
+
+
+def expect_shown(found, identifiers):
+    for identifier in identifiers:
+        expect(server.wait_for(lambda: show(found, identifier) == identifier), identifier, "is not found by `incidents show`")
+
+
+def fail_until_it_answers(found, path):
+    """A failure of a server of which a process was just killed: connections may be lost with that."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            return found.ask("GET", path, checked=False).id
+        except (OSError, server.Closed):
+            time.sleep(0.05)
+    raise AssertionError("the server does not answer")
+
+
+def victims_of(found, name):
+    if name != "a worker":
+        return wait_for_children(found, name)
+    expect(server.wait_for(lambda: found.ask("GET", "/todos/77").status == 404 and found.handlers()), "there is no worker")
+    return found.handlers()
+
+
+@tests_of({"the process that writes": "mishap-log", "a loop": "mishap-loop", "the keeper": "mishap-keeper", "a worker": "a worker",
+           "the process of the index": "mishap-index"})
 def a_killed_process_loses_no_incident(name):
+    """Every id that a caller got leads to its incident: of failures in a worker, too."""
     with Server() as found:
         ids = []
         for _ in range(4):
-            ids += [found.ask("GET", "/nowhere/%d" % number).id for number in range(30)]
-            victims = wait_for_children(found, name)
+            for number in range(15):
+                ids += [found.ask("GET", "/nowhere/%d" % number).id, found.ask("GET", "/todos/99%d" % number).id]
+            victims = victims_of(found, name)
             for victim in victims:
                 with contextlib.suppress(ProcessLookupError):  # one of the round before, which is gone by now
                     os.kill(victim, signal.SIGKILL)
-            deadline = time.monotonic() + PATIENCE
-            while time.monotonic() < deadline:
-                try:
-                    ids.append(found.ask("GET", "/nowhere").id)
-                    break
-                except (OSError, server.Closed):
-                    time.sleep(0.05)
+            ids += [fail_until_it_answers(found, path) for path in ("/todos/99", "/nowhere")]
         for identifier in ids:
             wait_for_id(found, identifier)
+        expect_shown(found, ids[::8] + ids[-2:])
+
+
+@test
+def a_killed_supervisor_loses_no_incident():
+    """The whole server ends with it, and what it had handed over is written nevertheless. The ids are found with no server, and by the next one."""
+    found = Server("--workers", "2")
+    ids = []
+    for number in range(60):
+        ids += [found.ask("GET", "/nowhere/%d" % number).id, found.ask("GET", "/todos/99%d" % number).id]
+    found.process.kill()
+    found.wait()
+    for identifier in ids:
+        wait_for_id(found, identifier)
+    expect_shown(found, ids[::10] + ids[-2:])
+    with Server(data=found.data, MISHAP_LOG=found.log) as again:
+        ids.append(again.ask("GET", "/nowhere").id)
+        expect_shown(found, ids[-3:])
+
+
+@test
+def a_killed_supervisor_over_standard_input_loses_no_incident():
+    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "get_todo", "arguments": {"id": "999999"}, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}}}}
+    folder = os.path.join(server.FOLDER, "killed-stdio")
+    os.mkdir(folder)
+    log, ids = os.path.join(folder, "log"), []
+    with subprocess.Popen([PROGRAM, "mcp", "--data", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env=dict(os.environ, MISHAP_LOG=log)) as agent:
+        for number in range(60):
+            agent.stdin.write(json.dumps({**call, "id": number}).encode() + b"\n")
+            agent.stdin.flush()
+            ids.append(json.loads(agent.stdout.readline())["result"]["_meta"]["dev.mishap/incident"])
+        agent.kill()
+    found = type("Found", (), {"log": log, "data": folder})
+    for identifier in ids:
+        wait_for_id(found, identifier)
+    expect_shown(found, ids[::10] + ids[-1:])
 
 
 @test
@@ -224,24 +290,97 @@ def a_disk_that_is_full_costs_no_answer():
         expect(b"cannot be written: No space left" in raw(found.stderr), raw(found.stderr)[-500:])
 
 
-@test
-def each_line_fits_the_schema():
+def fits_the_schema(text):
+    """Whole lines of JSON, each of which is valid against docs/incident.schema.json."""
     if not os.path.isdir(os.path.join(NODE_MODULES, "ajv")) or not shutil.which("node"):
         raise Skipped("there is no ajv")
+    script = ('import { readFileSync } from "node:fs"; import { createRequire } from "node:module";'
+              'const require = createRequire(process.argv[1] + "/x.js");'
+              'const { default: Ajv } = require("ajv/dist/2020");'
+              'const validate = new Ajv({ strict: true, strictRequired: false, allErrors: true }).compile(JSON.parse(readFileSync(process.argv[2], "utf8")));'
+              'let bad = 0; for (const line of readFileSync(0, "utf8").split("\\n")) if (line && !validate(JSON.parse(line)))'
+              '{ bad++; console.log(line.slice(0, 300), JSON.stringify(validate.errors.slice(0, 3))); } process.exitCode = bad ? 1 : 0;')
+    done = subprocess.run(["node", "--input-type=module", "-e", script, NODE_MODULES, SCHEMA], input=text, capture_output=True, timeout=300, check=False)
+    expect(done.returncode == 0, done.stdout.decode()[:3000], done.stderr.decode()[:2000])
+
+
+@test
+def each_line_fits_the_schema():
     with Server() as found:
         ids = list(fail_in_many_ways(found)) + [found.ask("GET", "/nowhere").id for _ in range(60)]
         for identifier in ids:
             wait_for_id(found, identifier)
         text = raw(found.log)
-        script = ('import { readFileSync } from "node:fs"; import { createRequire } from "node:module";'
-                  'const require = createRequire(process.argv[1] + "/x.js");'
-                  'const { default: Ajv } = require("ajv/dist/2020");'
-                  'const validate = new Ajv({ strict: true, strictRequired: false, allErrors: true }).compile(JSON.parse(readFileSync(process.argv[2], "utf8")));'
-                  'let bad = 0; for (const line of readFileSync(0, "utf8").split("\\n")) if (line && !validate(JSON.parse(line)))'
-                  '{ bad++; console.log(line.slice(0, 300), JSON.stringify(validate.errors.slice(0, 3))); } process.exitCode = bad ? 1 : 0;')
-        done = subprocess.run(["node", "--input-type=module", "-e", script, NODE_MODULES, SCHEMA], input=text[:text.rfind(b"\n") + 1],
-                              capture_output=True, timeout=300, check=False)
-        expect(done.returncode == 0, done.stdout.decode()[:3000], done.stderr.decode()[:2000])
+        fits_the_schema(text[:text.rfind(b"\n") + 1])
+
+
+# ---- Standard error ------------------------------------------------------------------------------
+
+
+def told_on_stderr(found, before):
+    """The whole lines that standard error has got since then, without what the server says of itself."""
+    lines = raw(found.stderr)[before:].split(b"\n")[:-1]
+    return [line for line in lines if not line.startswith((b"mishap: ", b"listening on "))]
+
+
+def wait_for_stderr(found, before, identifiers):
+    def all_there():
+        said = b"\n".join(told_on_stderr(found, before))
+        return all(identifier.encode() in said for identifier in identifiers)
+    expect(server.wait_for(all_there), "not all are on standard error:", identifiers, raw(found.stderr)[before:][-3000:])
+
+
+@test
+def standard_error_is_text_for_people_by_default():
+    """A line with time, id, program and operation; what belongs to it is indented below."""
+    with Server("--verbose") as found:
+        before = len(raw(found.stderr))
+        identifier = found.ask("GET", "/todos/77").id
+        wait_for_stderr(found, before, [identifier])
+        lines = told_on_stderr(found, before)
+        expect(re.fullmatch(rb"\d{4}-\d\d-\d\dT\S+Z " + identifier.encode() + rb" mishap todos\.get", lines[0]), lines[0])
+        expect(server.wait_for(lambda: b"  NOT_FOUND: " in b"".join(told_on_stderr(found, before))), "the code is not told")
+        expect(all(line.startswith(b"  ") for line in told_on_stderr(found, before)[1:]), "not indented:", lines)
+    equal(b"{" in b"".join(line[:1] for line in raw(found.stderr).split(b"\n")), False, "JSON on standard error")
+
+
+@test
+def with_log_format_json_standard_error_has_the_lines_of_the_journal():
+    with Server("--verbose", "--log-format", "json") as found:
+        before = len(raw(found.stderr))
+        identifiers = list(fail_in_many_ways(found))
+        wait_for_stderr(found, before, identifiers)
+        for identifier in identifiers:
+            wait_for_id(found, identifier)
+        said = told_on_stderr(found, before)
+        told = {json.loads(line)["id"]: line for line in said}
+        written = {record["id"]: record for record in records(found)}
+        for identifier in identifiers:
+            equal(json.loads(told[identifier]), written[identifier], "the record of " + identifier)
+        expect(PRIVATE.encode() not in b"".join(said), "a secret is on standard error")
+        fits_the_schema(b"".join(line + b"\n" for line in said))
+
+
+@tests_of({"a server": "server", "a program over standard input": "stdio"})
+def with_log_format_json_what_the_log_cannot_take_is_json_too(way):
+    """With the reason, as a line of its own kind."""
+    flags = ["--log-format", "json", "--chaos"]
+    if way == "server":
+        with Server(*flags, MISHAP_LOG="/dev/full") as found:
+            before = len(raw(found.stderr))
+            answer = found.ask("POST", "/chaos", {"how": "crash"})
+            equal(answer.status, 500)
+            wait_for_stderr(found, before, [answer.id, "cannot be written"])
+            said = told_on_stderr(found, before)
+    else:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "cause_chaos", "arguments": {"how": "crash"}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {}}}}
+        ran = run_agent([PROGRAM, "mcp", *flags, "--data", server.FOLDER], [json.dumps(call).encode() + b"\n"], 1, env=dict(os.environ, MISHAP_LOG="/dev/full"))
+        said = [line for line in ran.err.split(b"\n")[:-1] if not line.startswith(b"mishap: ")]
+    kinds = [json.loads(line)["kind"] for line in said]
+    expect("whole" in kinds and "line" in kinds, said)
+    fits_the_schema(b"".join(line + b"\n" for line in said))
 
 
 @test
