@@ -553,7 +553,8 @@ const char *mishap_remote(const mishap_call *call);
 
 /* The trace that the call belongs to, as the value of a header `traceparent` (W3C Trace Context)
  * for requests that the handler makes: the caller's trace, or a new one, with the span of this
- * call. NULL: there is no memory. */
+ * call. The caller's is that of the header over HTTP, of `_meta` over MCP, and of the variable
+ * TRACEPARENT in a command. NULL: there is no memory. */
 const char *mishap_call_trace(const mishap_call *call);
 
 /*

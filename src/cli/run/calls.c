@@ -36,8 +36,10 @@ mishap *mishap_cli_begin_call(mishap_cli *cli, mishap_text arguments, mishap_cal
 
 void mishap_cli_tell_call(mishap_cli *cli, mishap_call *call)
 {
+    const char *traceparent = getenv("TRACEPARENT");
     call->boundary = MISHAP_BY_COMMAND;
     call->request_id = mishap_text_of(cli->request_id);
+    call->traceparent = mishap_text_of(traceparent ? traceparent : "");
     call->to_operator = mishap_incident_line;
     call->verbose = cli->verbose;
     call->columns = isatty(cli->out) ? mishap_cli_terminal_width(cli->out) : 0;

@@ -1,6 +1,7 @@
 /* Writing and reading the frames between a loop and a worker: see frame.h. */
 #include "worker/wire/frame.h"
 
+#include "base/traceparent.h"
 #include "mishap/carry.h"
 #include "operation/asking.h"
 #include "operation/fields.h"
@@ -107,12 +108,23 @@ static uint32_t number_of(const mishap_call *call)
                : (uint32_t)(call->operation - call->app->operations);
 }
 
+/* What is malformed is ignored: it must not make a malformed frame. A version after 00 may have
+ * more behind what we read. */
+static mishap_text usable_trace(const mishap_call *call)
+{
+    mishap_traceparent given;
+    if (!mishap_traceparent_read(call->traceparent, &given))
+        return (mishap_text){ NULL, 0 };
+    return (mishap_text){ call->traceparent.data, MISHAP_TRACEPARENT_LENGTH };
+}
+
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                            const mishap_call *call, uint32_t limit_ms)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
     bool body = call->body.data != NULL;
     bool conditions = call->if_match.data || call->if_none_match.data;
+    mishap_text trace = usable_trace(call);
     mishap_pack_u32(out, number);
     mishap_pack_u32(out, number_of(call));
     mishap_pack_u32(out, limit_ms);
@@ -126,10 +138,9 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
                                   (call->cursor ? HAS_CURSOR : 0) | (call->id.data ? HAS_ID : 0)));
     mishap_pack_u8(
-        out,
-        (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
-                  (call->traceparent.length ? HAS_TRACE : 0) | (conditions ? HAS_CONDITIONS : 0) |
-                  (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0)));
+        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
+                       (trace.length ? HAS_TRACE : 0) | (conditions ? HAS_CONDITIONS : 0) |
+                       (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
     mishap_pack_u32(out, call->scopes);
     mishap_pack_text(out, call->request_id);
@@ -145,8 +156,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
         mishap_pack_text(out, mishap_text_of(call->cursor));
     if (call->id.data)
         mishap_pack_text(out, call->id);
-    if (call->traceparent.length)
-        mishap_pack_text(out, call->traceparent);
+    if (trace.length)
+        mishap_pack_text(out, trace);
     if (conditions) {
         mishap_pack_text(out, call->if_match);
         mishap_pack_text(out, call->if_none_match);
