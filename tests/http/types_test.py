@@ -1,5 +1,6 @@
 """Each type and each format of a parameter on each boundary: as a command, over HTTP in a body and in a query, and for agents. A good value is read,
 and a bad one is refused with the name of its parameter and one sentence, the same everywhere.
+Hostile values are read or refused, and never more.
 
     MISHAP_PROGRAM=… TYPES_PROGRAM=… python3 tests/http/types_test.py [PART-OF-A-NAME]
 
@@ -142,6 +143,49 @@ def a_bad_value_is_refused_with_its_name_on_each_boundary(name, _good, _read, ba
 def a_value_of_another_type_of_JSON_is_refused_in_words(name, value, sentence):
     refused_over_http(in_a_body, name, value, sentence)
     refused_for_an_agent(name, value, sentence)
+
+
+# Values, as JSON, that no program expects. Some are valid for some types.
+HOSTILE = ['""', '" "', '"\\u0000"', '"1\\u00002"', '"\\ud83e\\udd4a"', '"\\u202e1"', '"\\u0661"', '"%n%s"', "\"'; DROP TABLE x; --\"", '"' + "9" * 100000 + '"', '"' + "a" * 100000 + '"',
+           '"-0"', '"1e999"', '"NaN"', '"2026-02-28T18:30:00+99:99"', '"P99999999999999999999Y"', '"99999999999999999999 EUR"', '"====="', '"@/etc/passwd"', "-0", "-0.0", "1e999", "1e-999",
+           "9223372036854775808", "-9223372036854775809", "1" + "0" * 400, "0." + "1" * 1000, "true", "null", "[]", "{}", "[null]", '[[["a"]]]', '{"since":null}', '{"\\u0000":"1"}',
+           '{"":""}', "[" * 60 + "]" * 60, '["a",' * 2000 + '"b"' + "]" * 2000, '{"a":"' + "1" * 5000 + '"}']
+
+
+def is_told_or_read(name, status, failed, body):
+    """A value is read, or refused as a fault of its parameter, or of the JSON; the program is never at fault."""
+    text = body.decode()
+    expect(status in (200, 400, 422) and failed == (status != 200), status, text[:300])
+    if status == 422:
+        for row in parsed(body)["details"]:
+            expect(row["field"].startswith(name), "another field is refused:", row)
+
+
+@tests_of({name: name for name in VALUES})
+def no_value_however_hostile_is_more_than_refused(name):
+    for value in HOSTILE:
+        found = the_server().ask("POST", "/take", ('{"%s":%s}' % (name, value)).encode())
+        is_told_or_read(name, found.status, found.status != 200, found.body)
+        text = json.loads(value)[:1000] if value.startswith('"') else value[:1000]
+        found = the_server().ask("GET", "/find?" + urllib.parse.urlencode({name: text}, errors="replace"))
+        is_told_or_read(name, found.status, found.status != 200, found.body)
+
+
+@tests_of({name: name for name in ("price", "deposit", "starts", "lasts", "photo", "tags", "address", "fees")})
+def a_command_and_an_agent_refuse_the_same(name):
+    session = exchange.Session(the_server())
+    for value in HOSTILE[:9] + HOSTILE[11:]:
+        with_null = "\\u0000" in value
+        over_http = the_server().ask("POST", "/take", ('{"%s":%s}' % (name, value)).encode()).status
+        message = json.dumps(exchange.call("take", {name: 0})).replace('"%s": 0' % name, '"%s": %s' % (name, value))
+        told = session.post(message.encode())
+        expect(told.status in (200, 400), told.status, value[:100])
+        if told.status == 200 and "result" in told.json:
+            equal(told.json["result"].get("isError", False), over_http != 200, "an agent: " + value[:100])
+        if not with_null and not value.startswith('"@'):
+            answer = run_program(TYPES, "take", "--" + name + "=" + spelled(json.loads(value)) if value.startswith('"') else "--" + name + "=" + value,
+                                 "--output", "json", env={"TYPES_DATA": the_server().data, "TYPES_LOG": ""})
+            expect(answer.status in (0, 2), answer.status, answer.out[:300])
 
 
 @test
