@@ -162,9 +162,9 @@ bench-guard: build ## the leak detector: JSON of an API, a short body, a search 
 bench-core: build ## the start of a program with the shared core, against static; the size of the library; ROUNDS=25
 	@ROUNDS='$(ROUNDS)' scripts/bench-core
 
-bench-bindings: build ## the bindings for Python and Node against what programs do by hand; ONLY=python,node
+bench-bindings: build ## the bindings for Python and Node against what programs do by hand; ONLY=python,node ROUNDS=11
 	@scripts/setup bench bench-bindings || echo 'mishap: going on with what is here' >&2
-	@scripts/bench-bindings $(ONLY)
+	@ROUNDS='$(ROUNDS)' scripts/bench-bindings $(ONLY)
 
 npm: build ## the package for Node, build/mishap-VERSION.tgz (docs/node.md)
 	@scripts/setup npm || echo 'mishap: going on with what is here' >&2

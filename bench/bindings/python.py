@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The Python package against what programs do by hand: python.py [EXTENSION]. CPU time, as ratios of one run.
 
-Prints `name ratio bar` and what was measured. The exit code is 1 if a ratio is above its bar. EXTENSION is the file that Meson builds; without
-it that of build/, which is made first. Debian's Python runs it, because it has FastAPI.
+EXTENSION is the file that Meson builds; without it that of build/, which is made first. Debian's Python runs it, because it has FastAPI.
 """
 import asyncio
 import json
@@ -13,7 +12,10 @@ import sys
 import tempfile
 import time
 
-ROUNDS = 11
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import figures  # noqa: E402
+
+ROUNDS = int(os.environ.get("ROUNDS") or 11)
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SOURCE = os.path.join(TREE, "bindings", "python", "mishap")
 PYTHON = "/usr/bin/python3"
@@ -42,12 +44,20 @@ def cpu_of(function, count):
     return (time.process_time() - begun) / count * 1e6
 
 
-def compare(ours, by_hand, count):
-    """Microseconds of both, in turns, and the ratio: medians of the rounds."""
+def compare(what, ours, by_hand, count):
+    """Print the ratio of both, measured in turns, with its bar: the median of the rounds."""
+    name, bar = what
     ours(), by_hand()
     pairs = [(cpu_of(ours, count), cpu_of(by_hand, count)) for _ in range(ROUNDS)]
-    return (statistics.median(one for one, _ in pairs), statistics.median(other for _, other in pairs),
-            statistics.median(one / other for one, other in pairs))
+    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    figures.row("    " + name, statistics.median(figures.ratios(name, first, second)), "×", at_most=bar)
+    figures.row("        ours", statistics.median(first), "µs")
+    figures.row("        by hand", statistics.median(second), "µs")
+
+
+def same(ours, by_hand):
+    if json.loads(ours) != json.loads(by_hand):
+        raise figures.Void(f"the documents differ: {ours} and {by_hand}")
 
 
 class ApiError(Exception):
@@ -62,7 +72,7 @@ class ApiError(Exception):
                 "retryable": False, "context": self.context}
 
 
-def raise_and_render():
+def raise_and_render(what):
     from mishap import NOT_FOUND, Mishap
 
     def ours():
@@ -77,11 +87,11 @@ def raise_and_render():
         except ApiError as failure:
             return json.dumps(failure.document())
 
-    assert json.loads(ours()) == json.loads(by_hand())
-    return compare(ours, by_hand, 20000)
+    same(ours(), by_hand())
+    compare(what, ours, by_hand, 20000)
 
 
-def translate():
+def translate(what):
     import mishap
     document = mishap.Mishap("NOT_FOUND", "There is no user 7.", context={"user": 7}).render("problem")
 
@@ -93,11 +103,11 @@ def translate():
         return json.dumps({"errors": [{"status": str(read["status"]), "code": read["code"], "title": "Not found", "detail": read["detail"],
                                        "meta": {"context": read["context"]}}]})
 
-    assert json.loads(ours()) == json.loads(by_hand()), (ours(), by_hand())
-    return compare(ours, by_hand, 20000)
+    same(ours(), by_hand())
+    compare(what, ours, by_hand, 20000)
 
 
-def failing_request():
+def failing_request(what):
     """A request to FastAPI, without a network: the adapter against a handler that sends the same JSON."""
     from fastapi import FastAPI
     from fastapi.responses import JSONResponse
@@ -135,38 +145,40 @@ def failing_request():
             return sent
         return lambda: loop.run_until_complete(ask())
     first, second = asker(adapted), asker(plain)
-    assert json.loads(first()[1]["body"]) == json.loads(second()[1]["body"]), (first(), second())
-    return compare(first, second, 300)
+    same(first()[1]["body"], second()[1]["body"])
+    compare(what, first, second, 300)
 
 
 def timed_import(name, folder):
     """Milliseconds of an import inside of the process; the smallest of some."""
     code = f"import time; begun = time.perf_counter(); import {name}; print((time.perf_counter() - begun) * 1000)"
-    return min(float(subprocess.run([sys.executable, "-c", code], env=dict(os.environ, PYTHONPATH=folder), check=True, stdout=subprocess.PIPE, text=True).stdout)
+    searched = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return min(float(subprocess.run([sys.executable, "-c", code], env=dict(os.environ, PYTHONPATH=searched), check=True, stdout=subprocess.PIPE, text=True).stdout)
                for _ in range(20))
 
 
+MEASURES = {
+    ("raise and render, against raise and json.dumps", 0.4): raise_and_render,
+    ("translate, against loads and dumps", 0.3): translate,
+    ("a failing request of FastAPI, against a handler by hand", 1.05): failing_request,
+}
+
+
 def main():
-    missed = 0
+    print("the Python package against programs by hand, CPU", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         make_package(folder, extension())
-        for name, bar, measure in (("python-raise-render", 0.4, raise_and_render), ("python-translate", 0.3, translate),
-                                   ("python-fastapi-request", 1.05, failing_request)):
+        for what, measure in MEASURES.items():
             try:
-                ours, by_hand, ratio = measure()
+                measure(what)
             except ImportError as missing:
-                print(f"{name} skipped: {missing}")
-                continue
-            missed += ratio > bar
-            print(f"{name} {ratio:.2f} {bar}    {ours:.2f} µs of {by_hand:.2f}{'' if ratio <= bar else '    above the bar'}")
+                figures.say(f"{what[0]}: not measured, {missing}")
         with open(os.path.join(folder, "empty.py"), "w", encoding="utf-8"):
             pass
-        over = timed_import("mishap", folder) - timed_import("empty", folder)
-        missed += over > 3
-        print(f"python-import-ms {over:.2f} 3.0    over an empty module{'' if over <= 3 else '    above the bar'}")
-    return 1 if missed else 0
+        over = figures.figure("import", timed_import("mishap", folder)) - figures.figure("import of an empty module", timed_import("empty", folder))
+        figures.row("    import, over an empty module", over, "ms", at_most=3)
 
 
 if os.path.exists(PYTHON) and os.path.realpath(sys.executable) != os.path.realpath(PYTHON):
     os.execv(PYTHON, [PYTHON, *sys.argv])
-sys.exit(main())
+figures.run(main)

@@ -18,12 +18,17 @@ ROUNDS, STARTS = int(os.environ.get("ROUNDS") or 25), 60
 
 
 def run(*words, **more):
-    return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout
+    done = subprocess.run(words, check=False, capture_output=True, text=True, **more)
+    if done.returncode:
+        raise figures.Void(f"{os.path.basename(words[0])} ends with {done.returncode}: {done.stderr.strip()[-300:]}")
+    return done.stdout
 
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    library = glob.glob(os.path.join(build, "libmishap.so.0.*[0-9]"))[0]
+    libraries = glob.glob(os.path.join(build, "libmishap.so.0.*[0-9]"))
+    if not libraries:
+        raise figures.Void(f"there is no libmishap.so.0 in {build}")
     environment = dict(os.environ, PKG_CONFIG_PATH="%s/meson-uninstalled:%s/deps/lib/pkgconfig" % (build, build))
 
     def flags(package):
@@ -42,15 +47,17 @@ def main():
         # The name of the library becomes a path of the same length.
         name = b"libmishap.so.0"
         short = b"/tmp/" + os.urandom(4).hex().encode() + b"m"
-        assert len(short) == len(name) and program.count(name + b"\0") == 1
-        os.symlink(library, short)
+        if len(short) != len(name) or program.count(name + b"\0") != 1:
+            raise figures.Void("the program is not linked with the shared library")
+        os.symlink(libraries[0], short)
         try:
             with open(path("shared"), "wb") as file:
                 file.write(program.replace(name + b"\0", short + b"\0"))
-            static, shared = map(float, run(path("start"), str(ROUNDS), str(STARTS), path("static"), path("shared")).split())
+            found = run(path("start"), str(ROUNDS), str(STARTS), path("static"), path("shared")).split()
+            static, shared = figures.figures("the start of a program", map(float, found), 2)
         finally:
             os.unlink(short)
-        run("strip", "-o", path("stripped"), library)
+        run("strip", "-o", path("stripped"), libraries[0])
         print("the shared core")
         figures.row("    size, stripped", os.path.getsize(path("stripped")) / 1e3, "KB")
         print("a program that tells one failure, from start to exit, CPU")

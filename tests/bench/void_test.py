@@ -2,10 +2,13 @@
 
     MISHAP_PROGRAM=… DRIVE_PROGRAM=… python3 tests/bench/void_test.py [PART-OF-A-NAME]
 
-Speaks TAP. fakes/ stands in for wrk, for valgrind and for the programs that are measured, so nothing but Python is needed.
+Speaks TAP. fakes/ stands in for wrk, for valgrind and for the programs that are measured, so nothing but Python is needed. What the
+extension for Python takes is measured with clocks that stand still; MISHAP_EXTENSION names it.
 """
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +35,13 @@ def benchmark(script, *arguments, **environment):
     """Run a benchmark in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="bench-test-") as folder:
         return run_program(sys.executable, "-B", str(TREE / "bench" / script), *map(str, arguments), env=environment, cwd=folder)
+
+
+def exits_with_1(words, done):
+    """One sentence with these words says why; nothing is judged after it."""
+    text = done.err.decode()
+    equal(done.status, 1, text)
+    expect(text.count("mishap: void: ") == 1 and words in text and "Traceback" not in text, text)
 
 
 def needs_two_cores():
@@ -71,10 +81,93 @@ def a_benchmark_exits_with_1(words, command, environment):
     if "http/" in str(command[0]) or command is GUARD:
         needs_two_cores()
     done = benchmark(*command, **environment)
-    text = done.err.decode()
-    equal(done.status, 1, text)
-    expect(text.count("mishap: void: ") == 1 and words in text and "Traceback" not in text, text)
+    exits_with_1(words, done)
     expect(b"met" not in done.out and b"MISSED" not in done.out, done.out)
+
+
+# ---- The shared core and the bindings ------------------------------------------------------------
+
+
+def core(**environment):
+    """bench/core with a compiler and a library that are none."""
+    with tempfile.TemporaryDirectory(prefix="bench-test-") as build:
+        pathlib.Path(build, "libmishap.so.0.1.0").write_bytes(b"library")
+        return benchmark("core/measure.py", build, PATH="%s:%s" % (FAKES / "core", os.environ["PATH"]), **environment)
+
+
+@tests_of({
+    "a start that takes nothing": ("is 0.0", {"FAKE_STARTS": "500.0 0.0"}),
+    "a start that is not a number": ("is nan", {"FAKE_STARTS": "nan 500.0"}),
+    "one program that was not started": ("there are 1 measurements", {"FAKE_STARTS": "500.0"}),
+    "a program without the shared core": ("not linked", {"FAKE_STARTS": "500.0 500.0", "FAKE_NEEDED": "libc.so.6"}),
+})
+def bench_core_exits_with_1(words, environment):
+    done = core(**environment)
+    exits_with_1(words, done)
+    equal(done.out, b"", "what is printed")
+
+
+@test
+def bench_core_judges_what_was_measured():
+    done = core(FAKE_STARTS="500.0 600.0")
+    equal((done.status, done.out.split()[-5:]), (0, "1.20× at most 1.15× MISSED".encode().split()), done.err)
+
+
+def told(what, ours, theirs, bar):
+    return json.dumps({"what": what, "ours": ours, "theirs": theirs, "bar": bar})
+
+
+MEASURED = [told("raise", [1.0, 1.2, 1.1], [10, 10, 10], 0.2), told("translate", [2], [3], 0.6), told("request", [300], [310], 1.05),
+            json.dumps({"what": "import", "ours": [5000, 5200], "empties": [2600, 2500], "bar": 3})]
+
+
+def node_package(lines, **environment):
+    return benchmark("bindings/node.py", "package", "modules", PATH="%s:%s" % (FAKES / "bindings", os.environ["PATH"]), FAKE_TOLD="\n".join(lines), **environment)
+
+
+@tests_of({
+    "a measure of nothing": ("is 0:", [told("raise", [0, 0], [10, 10], 0.2)], {}),
+    "one round of nothing": ("is 0:", [told("raise", [1, 0], [10, 10], 0.2)], {}),
+    "a program by hand that takes nothing": ("is 0:", [told("raise", [1], [0], 0.2)], {}),
+    "what is not a number, as JSON has it": ("is None", [told("raise", [None], [10], 0.2)], {}),
+    "fewer rounds than of the other": ("there are 1 measurements", [told("raise", [1, 1], [10], 0.2)], {}),
+    "an import that takes less than none": ("import, over an empty module", [*MEASURED[:3], MEASURED[3].replace("import", "import, over an empty module").replace("5000, 5200", "10, 10")], {}),
+    "a measure that is missing": ("3 of 4", MEASURED[:3], {}),
+    "a program that fails": ("ends with 9", MEASURED, {"FAKE_STATUS": "9"}),
+})
+def bench_bindings_of_node_exits_with_1(words, lines, environment):
+    exits_with_1(words, node_package(lines, **environment))
+
+
+@test
+def bench_bindings_of_node_judges_what_was_measured():
+    done = node_package(MEASURED)
+    equal((done.status, done.out.count(b" met\n"), done.out.count(b"MISSED")), (0, 3, 1), done.out.decode() + done.err.decode())
+
+
+def python_package(**environment):
+    if "MISHAP_EXTENSION" not in os.environ:
+        raise Skipped("the extension for Python was not built")
+    return benchmark("bindings/python.py", os.path.abspath(os.environ["MISHAP_EXTENSION"]), PYTHONPATH=str(FAKES / "clock"), ROUNDS="1", **environment)
+
+
+@tests_of({
+    "calls that take nothing": ("raise and render, against raise and json.dumps is 0.0", {"FAKE_CPU": "5"}),
+    "calls whose time is not a number": ("raise and render, against raise and json.dumps is nan", {"FAKE_CPU": "nan"}),
+    "an import that takes nothing": ("import is 0.0", {"FAKE_TIME": "5"}),
+})
+def bench_bindings_of_python_exits_with_1(words, environment):
+    exits_with_1(words, python_package(**environment))
+
+
+@test
+def bench_bindings_of_python_judges_what_was_measured():
+    done = python_package()
+    equal(done.status, 0, done.err)
+    expect(len(re.findall(rb"at most [\d.]+ ?(?:\xc3\x97|ms) +(?:met|MISSED)\n", done.out)) >= 3, done.out)
+
+
+# ---- Programs that do as they should -------------------------------------------------------------
 
 
 @test
