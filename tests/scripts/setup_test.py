@@ -8,6 +8,7 @@ Speaks TAP.
 """
 import contextlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -331,6 +332,47 @@ def for_all_tests_clang_is_needed_and_for_the_ordinary_ones_not():
         ordinary, every = (machine.run("setup", purpose).err for purpose in ("test", "test-all"))
         expect("libcmocka-dev" in ordinary and "clang" not in ordinary, ordinary)
         expect("libcmocka-dev" in every and " clang " in every, every)
+
+
+# What every Debian has, or what makes the tests run; and what makes files for tests once, on another machine.
+ALWAYS_THERE = {"make": "starts the tests", "setpriv": "util-linux", "taskset": "util-linux", "unshare": "util-linux", "localedef": "libc-bin"}
+FOR_TESTS = {"run", "services", "test", "test-all", "deb", "image", "test-packages"}
+
+
+def programs_that_tests_look_for(folder):
+    """A test is skipped where such a program is missing."""
+    found = {}
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(place, name) != os.path.join(folder, "guard", "corpus")]
+        for name in files:
+            if name.endswith(".py"):
+                with open(os.path.join(place, name), encoding="utf-8") as file:
+                    for program in re.findall(r"""\bwhich\(["']([\w.+-]+)["']""", file.read()):
+                        found.setdefault(program, os.path.relpath(os.path.join(place, name), folder))
+    return found
+
+
+def programs_that_are_installed():
+    with open(os.path.join(TREE, "scripts", "setup"), encoding="utf-8") as file:
+        rows = re.findall(r"^([\w-]+) +(?:need|want) +\S+ +(?:command -v |test -x /usr/s?bin/)([\w.+-]+)", file.read(), re.M)
+    return {program for purpose, program in rows if purpose in FOR_TESTS}
+
+
+@test
+def every_program_that_a_test_looks_for_is_installed_by_name():
+    wanted, installed = programs_that_tests_look_for(os.path.join(TREE, "tests")), programs_that_are_installed()
+    expect({"valgrind", "systemd-analyze", "buildah", "abidiff", "node"} <= set(wanted), "the programs:", wanted)
+    expect(len(installed) > 30 and "clang" in installed, "the rows:", installed)
+    equal({program: place for program, place in wanted.items() if program not in installed and program not in ALWAYS_THERE}, {},
+          "programs without a row in scripts/setup, and the first test that is skipped without them")
+
+
+@test
+def a_program_without_a_row_is_seen():
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "new_test.py"), "w", encoding="utf-8") as file:
+            file.write('if not shutil.%s("brand-new"):\n    raise Skipped("there is none")\n' % "which")
+        equal(programs_that_tests_look_for(folder), {"brand-new": "new_test.py"})
 
 
 @test
