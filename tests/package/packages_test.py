@@ -28,6 +28,7 @@ from blackbox import PATIENCE, Skipped, equal, expect, main, test  # noqa: E402
 from booted import Booted  # noqa: E402
 from older import VERSION, Older  # noqa: E402
 from probed import PROBE, TRIED, unit_that_runs  # noqa: E402
+from used import missing, script, wrong  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix="packages-", dir="/var/tmp")
 os.chmod(FOLDER, 0o755)
@@ -63,10 +64,17 @@ def packages():
         raise Skipped(lacking.stderr.decode("utf-8", "replace").strip()[-150:])
     if not built:
         out = os.path.join(FOLDER, "first")
-        built["said"] = run(os.path.join(TREE, "scripts", "deb"), env=dict(os.environ, OUT=out))
+        built["said"] = run(*(offline() or ()), "make", "--no-print-directory", "deb", "OUT=" + out, cwd=TREE, env=dict(os.environ, LINTIAN=""))
         built["out"] = out
         print("# " + built["said"].strip().splitlines()[-1])
     return built["out"]
+
+
+def offline():
+    """What runs a command in a network of its own that has no interface but its loopback, which is down; None where that is not allowed."""
+    words = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-current-user", "--net"]
+    done = subprocess.run([*words, "cat", "/proc/net/dev"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return words if done.returncode == 0 and re.findall(r"^ *(\S+):", done.stdout.decode(), re.M) == ["lo"] else None
 
 
 def debs(folder):
@@ -85,6 +93,18 @@ def digests(folder):
 def fields(path):
     text = run("dpkg-deb", "-f", path)
     return dict(re.findall(r"^([\w-]+): (.*)$", text, re.M))
+
+
+@test
+def make_deb_needs_no_network():
+    if "PACKAGES" in os.environ:
+        raise Skipped("the packages are given")
+    folder = packages()
+    if not offline():
+        raise Skipped("no network of its own can be made here")
+    expect(len(debs(folder)) >= 4 and "processor time" in built["said"], built["said"])
+    with open(os.path.join(folder, "build.log"), encoding="utf-8", errors="replace") as log:
+        equal(re.findall(r"(?i).*\b(?:could not resolve|name resolution|network is unreachable|failed to download|downloading)\b.*", log.read()), [], "tries to reach a network")
 
 
 @test
@@ -117,7 +137,7 @@ def a_build_elsewhere_by_another_user_is_equal():
         if os.path.exists(source):
             shutil.copytree(source, os.path.join(tree, "build/deps", part))
     run("chown", "-R", "%d:%d" % (BUILDER, BUILDER), os.path.join(FOLDER, "another"), out)
-    run("unshare", "--uts", "sh", "-ec", 'hostname elsewhere; exec "$@"', "sh", "setpriv", "--reuid=%d" % BUILDER, "--regid=%d" % BUILDER, "--clear-groups", "sh", "-c", 'umask 077; exec "$@"', "sh",
+    run("unshare", "--uts", "--net", "sh", "-ec", 'hostname elsewhere; exec "$@"', "sh", "setpriv", "--reuid=%d" % BUILDER, "--regid=%d" % BUILDER, "--clear-groups", "sh", "-c", 'umask 077; exec "$@"', "sh",
         os.path.join(tree, "scripts", "deb"), cwd=tree, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "OUT": out, "LINTIAN": "no", "HOME": "/nonexistent",
                                                            "LANG": "C", "TZ": "Pacific/Auckland"})
     ours, theirs = digests(first), digests(out)
@@ -351,6 +371,21 @@ def the_filter_works_in_the_nginx_of_the_system():
     equal(json.loads(re.search(r"^INCIDENT (\{.*\})$", said, re.M)[1])["code"], "NOT_FOUND", "the incident")
 
 
+def programs_in(folder):
+    """What a person can start: of the folders of programs, and examples."""
+    listed = "".join(run("dpkg-deb", "-c", path) for path in debs(folder).values())
+    return {os.path.basename(file) for file in re.findall(r"^[-lh]\S+ .*? \./((?:usr/)?(?:s?bin|games)/\S+|usr/share/doc/[^/]+/examples/\S+)", listed, re.M)}
+
+
+@test
+def every_command_of_every_package_is_used():
+    bare_system()
+    commands = answer_of("mishap", "manifest")["data"]["commands"]
+    equal(missing(commands, programs_in(packages())), [], "commands and uses")
+    write_inside("/tmp/uses.sh", script("/tmp/uses"))
+    equal(wrong(inside("unshare", "--net", "sh", "/tmp/uses.sh")), [], "uses that went wrong")
+
+
 # ---- Under systemd -----------------------------------------------------------------------------------
 
 ADD_A_KEY = ["systemd-run", "--wait", "--pipe", "--quiet", "-p", "DynamicUser=yes", "-p", "User=mishap", "-p", "StateDirectory=mishap", "-p",
@@ -492,7 +527,7 @@ def lends_a_book(program):
 @test
 def the_program_of_the_page_is_compiled_with_gcc_clang_and_cmake():
     bare_system()
-    apt("install", "--no-install-recommends", "gcc", "libc6-dev", "clang", "make", "cmake", "pkg-config")
+    apt("install", "--no-install-recommends", "gcc", "g++", "libc6-dev", "clang", "make", "cmake", "pkg-config")
     for compiler in ("gcc", "clang"):
         for name, text in files_of_the_page().items():
             write_inside("/tmp/%s/%s" % (compiler, name), text)
@@ -540,19 +575,20 @@ def a_program_is_linked_against_an_older_library():
         equal(what_it_says("/tmp/core/core" + kind), what_it_always_said(), kind)
 
 
+# In C++; with the compilers for the program of the page.
 YYJSON = """#include <mishap/bind.h>
-#include <stdio.h>
+#include <cstdio>
 #include <yyjson.h>
 
 int main(void)
 {
-    mishap_buffer buffer = { 0 }, other = { 0 };
+    mishap_buffer buffer = {}, other = {};
     yyjson_doc *doc = yyjson_read("[1, {\\"a\\": 2.5}]", 15, 0);
     char *list = yyjson_write(doc, 0, NULL);
     mishap *m = mishap_tell_json(mishap_raise(NOT_FOUND, "There is no book."), mishap_text_of("list"), mishap_text_of(list));
     mishap_text text = mishap_render(mishap_dialect_find("canonical"), m, &buffer);
     mishap *failure = mishap_translate(mishap_dialect_find("canonical"), mishap_dialect_find("problem"), text, &other);
-    printf("%x %x %.*s\\n", yyjson_version(), (unsigned)YYJSON_VERSION_HEX, (int)other.length, other.data);
+    std::printf("%x %x %.*s\\n", yyjson_version(), unsigned(YYJSON_VERSION_HEX), int(other.length), other.data);
     return failure != NULL;
 }
 """
@@ -575,8 +611,8 @@ def the_core_and_another_version_of_yyjson_are_in_one_process():
     if not found:
         raise Skipped("the yyjson of the Debian to come cannot be fetched: " + said.strip()[-150:].replace("\n", " "))
     folder = os.path.dirname(found[0])[len(ROOT):]
-    write_inside("/tmp/sid/both.c", YYJSON)
-    inside("sh", "-ec", "cd /tmp/sid && gcc -Iusr/include -o both both.c -L%s -lyyjson $(pkg-config --cflags --libs mishap-core)" % folder)
+    write_inside("/tmp/sid/both.cc", YYJSON)
+    inside("sh", "-ec", "cd /tmp/sid && g++ -std=c++17 -Wall -Wextra -Werror -Iusr/include -o both both.cc -L%s -lyyjson $(pkg-config --cflags --libs mishap-core)" % folder)
     runs, compiled, document = inside("env", "LD_LIBRARY_PATH=" + folder, "/tmp/sid/both").split(" ", 2)
     print("# the yyjson of the program is %s" % runs)
     equal(runs, compiled, "the version of the program's yyjson")
