@@ -1,14 +1,16 @@
 """What README and the pages of docs/ show is what the programs print: every `sh`, `shell` and `console` block is run.
 
-    MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… python3 tests/docs/pages_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… LOANS_PROGRAM=… python3 tests/docs/pages_test.py [PART-OF-A-NAME]
 
 docs/index.md says how a page is written. In short:
 
 - In a `sh` block each line is a command. The lines below it that begin with `#` are what it prints to a pipe. It must succeed.
 - In a `console` block a line that begins with `$ ` is a command. The lines below it are what it prints on a terminal.
 - `…` stands for any text, a time for any time, a UUID for any UUID. Line feeds and the space at the begin of a line do not count.
-- A line such as `mishap serve --chaos` starts a server; `localhost:8080` is its address from there on.
+- A line such as `mishap serve --chaos` starts a server, and so does `make run`; `localhost:8080` is its address from there on.
+- An id that is shown stands for the id that is printed: later commands of the page get that one.
 - `<!-- before: COMMANDS -->` above a block is run first and not shown.
+- `<!-- awaited: REASON -->` above a block: a command whose output comes later is repeated until it prints what is shown.
 - `<!-- not run: REASON -->` and `<!-- run by tests/FILE -->` above a block leave it out. A block without output may need no marker:
   it is run, too.
 
@@ -16,13 +18,16 @@ The examples that need a program of their own to be built are run by tests/insta
 """
 import fcntl
 import glob
+import itertools
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
 import sys
 import termios
+import time
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TREE, "tests", "http"))
@@ -35,16 +40,19 @@ if not shutil.which("curl"):
     raise SystemExit
 
 os.environ["MISHAP_ARTIFACTS_RUN_SECONDS"] = "20"  # on a busy machine the usual 5 may be over before the code has begun
-PROGRAMS = {"mishap": server.PROGRAM, "directory": os.path.abspath(os.environ["DIRECTORY_PROGRAM"])}
+PROGRAMS = {"mishap": server.PROGRAM, **{name: os.path.abspath(os.environ[name.upper() + "_PROGRAM"]) for name in ("directory", "loans")}}
 BIN = os.path.join(server.FOLDER, "bin")
 os.mkdir(BIN)
 for name, path in PROGRAMS.items():
     os.symlink(path, os.path.join(BIN, name))
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z|(?<=after )\d+(?:\.\d+)? m?s\b")
+BEHIND = r"(?![\w-])"
+ID = re.compile(server.UUID.pattern + r"|(?<![\w-])[\w-]{43}" + BEHIND)  # that of a task has 43 characters
 SHOWN = ("sh", "shell", "console")
+OWN_FLAGS = ("--config", "--data", "--listen", "--workers")  # a server of this test has its own, and no file of a reader
 # At the end of the input a call has two more seconds, which is little for a machine that is busy: so the input ends when it is answered.
 PIPED = re.compile(r"(.*)\|\s*mishap mcp", re.S)
-MARKER = re.compile(r"<!-- (not run|run by|before):? *(.*?) *-->", re.S)
+MARKER = re.compile(r"<!-- (not run|run by|before|awaited):? *(.*?) *-->", re.S)
 
 
 # ---- Reading a page ------------------------------------------------------------------------------
@@ -110,11 +118,14 @@ class Place:
         self.folder = os.path.join(server.FOLDER, re.sub(r"\W", "-", page))
         self.data = os.path.join(self.folder, "data")
         self.server = None
+        self.ids = {}  # that the page shows, with those that were printed
         os.mkdir(self.folder)
         os.symlink(os.path.join(TREE, "examples"), os.path.join(self.folder, "examples"))
 
     def serve(self, program, flags):
         self.stop()
+        own = {at for at, flag in enumerate(flags) if flag in OWN_FLAGS}
+        flags = [flag for at, flag in enumerate(flags) if not {at, at - 1} & own]
         self.server = Server("--workers", "1", *flags, data=self.data, program=os.path.join(BIN, program))
 
     def stop(self):
@@ -123,15 +134,16 @@ class Place:
         self.server = None
 
     def environment(self):
-        return dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], MISHAP_DATA=self.data, NO_COLOR="1",
-                    MISHAP_LOG=os.path.join(self.folder, "log"))
+        log = self.server.log if self.server else os.path.join(self.folder, "log")
+        return dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], MISHAP_DATA=self.data, LOANS_DATA=self.data, NO_COLOR="1", MISHAP_LOG=log)
 
     def own(self, command):
         """A command for this place, instead of a reader's."""
         if "localhost:8080" in command:
             expect(self.server, "no line above starts a server:", command)
             command = command.replace("localhost:8080", self.server.url.removeprefix("http://"))
-        return command
+        command = ID.sub(lambda found: self.ids.get(found[0], found[0]), command)
+        return re.sub(r"^build/(?:examples/)?(?=\w+ )", "", command).replace("build/data", self.data).replace("/srv/todo", self.data)
 
     def readers(self, output):
         """What this command would have printed at a reader's."""
@@ -156,11 +168,13 @@ class Place:
         os.close(theirs)
         output = b"".join(read_terminal(ours)).decode().replace("\r\n", "\n")
         process.wait(PATIENCE)
+        if command.startswith("curl "):
+            output = re.sub(r"\x1b\[[01]m", "", output)  # curl shows names of header fields in bold
         return self.readers(output)
 
 
 def as_pattern(text):
-    text = server.UUID.sub("…", TIME.sub("…", text))
+    text = ID.sub("…", TIME.sub("…", text))
     return "".join(line.strip() for line in text.splitlines())
 
 
@@ -169,11 +183,44 @@ def is_shown(output, shown):
     return re.fullmatch(pattern, as_pattern(output)) is not None
 
 
+def pattern_of(words):
+    return re.escape(words.replace("\n", "")).replace("…", ".*")
+
+
+def ids_of(output, shown):
+    """Each id that is shown, with the one that was printed in its place."""
+    names, pattern, at = {}, "", 0
+    output = "".join(line.strip() for line in TIME.sub("…", output).splitlines())
+    shown = "\n".join(line.strip() for line in TIME.sub("…", shown).splitlines())
+    for found in ID.finditer(shown):
+        known = found[0] in names
+        name = names.setdefault(found[0], "id%d" % len(names))
+        printed = ID.pattern.replace(BEHIND, "")  # the next line follows at once
+        pattern += pattern_of(shown[at:found.start()]) + ("(?P=%s)" % name if known else "(?P<%s>%s)" % (name, printed))
+        at = found.end()
+    fits = re.fullmatch(pattern + pattern_of(shown[at:]), output) if names else None
+    return {shown_id: fits[name] for shown_id, name in names.items()} if fits else {}
+
+
 def expect_output(output, shown, command):
     expect(is_shown(output, shown), command, "prints", output, "and not", shown)
 
 
-SERVES = re.compile(r"(?:\./)?(mishap|directory) serve\b(?!.*--help)(.*?)&?\s*(?:#.*)?")
+SERVES = re.compile(r"(?:\./|build/(?:examples/)?)?(?:(mishap|directory|loans) serve\b(?!.*--help)|make run\b)(.*?)&?\s*(?:#.*)?")
+
+
+def awaited(run, command, shown):
+    """The output, once it is as shown; or the last one."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            output = run(command)
+            if is_shown(output, shown) or time.monotonic() > end:
+                return output
+        except server.blackbox.Broken:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.05)
 
 
 def run_block(block, place):
@@ -183,16 +230,18 @@ def run_block(block, place):
             place.run(line.strip())
     for command, shown in block.commands():
         serves = SERVES.fullmatch(command)
-        if serves:
-            place.serve(serves[1], ["--chaos"] if "--chaos" in serves[2] else [])
+        if serves and shown is None:
+            place.serve(serves[1] or "mishap", shlex.split(serves[2]))
             continue
-        output = place.run_at_a_terminal(command) if block.kind == "console" else place.run(command)
+        run = place.run_at_a_terminal if block.kind == "console" else place.run
+        output = awaited(run, command, shown) if "awaited" in block.markers and shown else run(command)
         if shown is None:
             continue
         if not is_shown(output, shown) and "NOT_CONFIGURED" in output:
             print("# not installed here: %r" % command)
             continue
         expect_output(output, shown, command)
+        place.ids.update(ids_of(output, shown))
 
 
 # ---- Tests ---------------------------------------------------------------------------------------
@@ -222,11 +271,50 @@ def blocks_that_are_not_run_say_why(page):
         expect("not run" not in block.markers or block.markers["not run"], "%s:%d is not run for no reason" % (page, block.line))
 
 
+HELP = {}
+
+
+def flags_of(words):
+    """The flags of the command that these words begin with. If they name none, those of every command."""
+    name = tuple(words[:3])
+    if name not in HELP:
+        done = run_program(server.PROGRAM, *name, "--help")
+        HELP[name] = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", (done.out + done.err).decode()))
+    return HELP[name]
+
+
+def commands_of_mishap(line):
+    """Each `mishap …` of a line, in words, up to what another program or the shell gets."""
+    for found in re.finditer(r"(?:^|[\s|(&])(?:build/)?mishap ((?:'[^']*'|\"[^\"]*\"|[^|&#;<>])*)", line):
+        words = shlex.split(found[1].replace("$(", "(").rstrip("\\"))
+        yield words[:words.index("--")] if "--" in words else words
+
+
+@tests_of({page: page for page in pages()})
+def every_flag_that_a_page_shows_is_one_of_its_command(page):
+    """Also in blocks that are not run."""
+    for block in (block for block in blocks_of(page) if block.kind in SHOWN and "run by" not in block.markers):
+        for words in (words for line, _ in block.commands() for words in commands_of_mishap(line)):
+            flags = {word.split("=")[0] for word in words if re.match(r"--[a-z]", word)}
+            named = list(itertools.takewhile(lambda word: re.fullmatch(r"[a-z][\w-]*", word), words))
+            known = flags_of(named) if named and flags else flags  # elsewhere `mishap` is a name for another program
+            expect(flags <= known, "%s:%d has flags that its command does not have:" % (page, block.line), flags - known, words)
+
+
+@test
+def a_flag_that_does_not_exist_is_found():
+    equal(list(commands_of_mishap("echo x | mishap check --dialect http-api - | mishap wrap --explain -- ls --all  # --no")),
+          [["check", "--dialect", "http-api", "-"], ["wrap", "--explain"]], "the commands")
+    expect("--listen" in flags_of(["serve"]) and "--no-such" not in flags_of(["serve"]), "the flags of serve:", flags_of(["serve"]))
+    expect("--listen" not in flags_of(["no-such-command"]), "the flags of no command:", flags_of(["no-such-command"]))
+
+
 @test
 def enough_is_run():
     """So that a page cannot lose its examples by a marker, or by a fence with another name, unseen."""
     counts = {page: sum(len(block.commands()) for block in blocks) for page, blocks in RUN.items()}
-    least = {"README.md": 12, "docs/artifacts.md": 10, "docs/cli.md": 4, "docs/dialects.md": 3, "docs/symbolic.md": 11, "docs/todo.md": 8, "docs/why.md": 4}
+    least = {"README.md": 16, "docs/artifacts.md": 10, "docs/cli.md": 4, "docs/dialects.md": 3, "docs/http.md": 8, "docs/incidents.md": 3, "docs/symbolic.md": 11,
+             "docs/tasks.md": 5, "docs/todo.md": 8, "docs/why.md": 4}
     for page, number in least.items():
         expect(counts[page] >= number, page, "has only", counts[page], "commands that are run")
 
@@ -240,6 +328,14 @@ def a_wrong_output_is_found():
         except server.blackbox.Broken:
             continue
         expect(False, "it was taken for the same:", shown)
+
+
+@test
+def an_id_that_is_shown_becomes_the_one_that_was_printed():
+    shown, printed = "01a1ea59-a807-7098-ae8e-22846b67e27e", "01a1f37c-b67d-723e-a98e-af1add1433ee"
+    equal(ids_of("X: 1\nId: %s\nthen %s" % (printed, printed), "…\nId: %s\nthen %s" % (shown, shown)), {shown: printed}, "the ids")
+    equal(ids_of("a/%s\nB" % ("p" * 43), "a/%s\nB" % ("s" * 43)), {"s" * 43: "p" * 43}, "the id of a task")
+    equal(ids_of("Id: none", "Id: %s" % shown), {}, "an id that was not printed")
 
 
 @test
