@@ -1,6 +1,6 @@
 """The program as a command: `check` over a large file, and the time from start to exit; scripts/bench calls this.
 
-    commands.py PROGRAM FILE
+    commands.py PROGRAM PROGRAM-WITH-LIBM-LINKED FILE
 """
 import os
 import shutil
@@ -51,10 +51,24 @@ def start(program):
     figures.row("    against /bin/true", version / figures.median("/bin/true", times["/bin/true"]), "×")
 
 
+def mathematics(program, linked):
+    """What tool/mathematics.c saves: processor time of the shortest command, against a program that links libm, in turn."""
+    times = {program: [], linked: []}
+    for at in range(2 * STARTS):
+        for one in (program, linked) if at % 2 else (linked, program):
+            times[one].append(load.run([one, "--version"], os.environ, 0)["cpu"])
+    print("mishap --version, processor time")
+    ours, theirs = (figures.median(one, times[one]) for one in (program, linked))
+    figures.row("    libm loaded when used", ours / 1e3, "ms")
+    figures.row("    libm linked", theirs / 1e3, "ms")
+    figures.row("    loaded against linked", ours / theirs, "×", at_most=0.98)
+
+
 def main():
-    program, file = sys.argv[1:]
+    program, linked, file = sys.argv[1:]
     check(program, file)
     start(program)
+    mathematics(program, linked)
 
 
 figures.run(main)

@@ -3,8 +3,8 @@
  *
  * SQLite refers to it for functions such as sin() in SQL, which hardly any statement calls. Linked
  * as usual, the library would be mapped and relocated by every command: `mishap --version` then
- * takes 1.05 times as long (0.91 instead of 0.87 ms of processor time, arm64). These definitions
- * are what SQLite gets instead.
+ * takes 1.14 times as long (docs/performance.md; `make bench` measures it). These definitions are
+ * what SQLite gets instead.
  */
 #include <dlfcn.h>
 #include <math.h>

@@ -73,7 +73,7 @@ def needs_two_cores():
     "bench-guard, requests that are not refused": ("100 had an error status", GUARD, {"FAKE_SEEN": '{"refused":100}'}),
     "bench-guard, no instructions": ("is 0", GUARD, {"FAKE_INSTRUCTIONS": "0"}),
     "bench-guard, no requests": ("0 calls were answered", GUARD, {"FAKE_REQUESTS": "0"}),
-    "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", __file__], {}),
+    "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", "/bin/false", __file__], {}),
     "bench/settle, a program that ends": ("does not listen", ["settle/measure.py", "/bin/false", "1"], {}),
     "bench/turns, a program that ends": ("does not listen", ["turns/measure.py", "/bin/false", "1"], {}),
 })
