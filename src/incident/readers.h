@@ -28,6 +28,8 @@ typedef struct mishap_reader_counts {
     _Atomic uint64_t records;   /* stored or sent */
     _Atomic uint64_t lost;      /* torn or malformed lines, and files that were rotated unread */
     _Atomic uint64_t dropped;   /* records that a collector has refused */
+    _Atomic uint64_t retries; /* requests that a collector could not take, and that are repeated */
+    _Atomic uint64_t rebuilt; /* files of the index that were damaged, and made again */
 } mishap_reader_counts;
 
 typedef struct mishap_incident_counts {

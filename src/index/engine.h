@@ -35,6 +35,7 @@ typedef struct index_report {
     bool busy;        /* it waits for another process that writes */
     uint64_t lag;     /* bytes of the journal that are not in the index */
     uint64_t records; /* that were added */
+    uint64_t rebuilt; /* files that were moved aside, and are made again */
     uint64_t bad_lines;
     bool has_groups;
     uint64_t fresh, regressed;

@@ -261,7 +261,9 @@ struct mishap_index {
     uint64_t records, bad_lines; /* since it was opened */
     index_trouble trouble;       /* of the last try to write */
     int error;
-    bool rebuilt;
+    bool rebuilt;           /* since that was last reported */
+    bool placed;            /* a place in the journal was stored at the last batch */
+    uint64_t rebuilt_count; /* since it was opened */
 
     /* For queries. */
     index_db questions; /* groups.sqlite */

@@ -169,7 +169,7 @@ static void count_groups(const index_report *report, mishap_incident_counts *cou
 
 static void tell_counts(const index_report *report, mishap_incident_counts *counts)
 {
-    static uint64_t told_records, told_bad;
+    static uint64_t told_records, told_bad, told_rebuilt;
     if (!counts)
         return;
     atomic_store(&counts->index.lag_bytes, report->lag);
@@ -177,7 +177,9 @@ static void tell_counts(const index_report *report, mishap_incident_counts *coun
     atomic_store(&counts->index.state, (uint32_t)report->state);
     atomic_fetch_add(&counts->index.records, report->records - told_records);
     atomic_fetch_add(&counts->index.lost, report->bad_lines - told_bad);
+    atomic_fetch_add(&counts->index.rebuilt, report->rebuilt - told_rebuilt);
     told_records = report->records;
+    told_rebuilt = report->rebuilt;
     told_bad = report->bad_lines;
     count_groups(report, counts);
 }

@@ -329,6 +329,21 @@ static bool same_place(mishap_follow_place a, mishap_follow_place b)
     return a.device == b.device && a.inode == b.inode && a.offset == b.offset;
 }
 
+static void note_rebuilt(mishap_index *index)
+{
+    index->rebuilt = index->replays = true;
+    index->rebuilt_count++;
+}
+
+/* The place in the journal that is stored. If there was one, and there is none now, another
+ * process, such as one that runs a query, has moved a damaged file aside. */
+static void note_place(mishap_index *index, mishap_follow_place place)
+{
+    if (index->placed && !place.inode && !index->replays)
+        note_rebuilt(index);
+    index->placed = place.inode;
+}
+
 /* Groups and journal as the batch before has left them, whichever process that was. */
 static void prepare_batch(mishap_index *index)
 {
@@ -343,6 +358,8 @@ static void prepare_batch(mishap_index *index)
     mishap_follow_place place = mishap_index_groups_place(&index->groups,
                                                           mishap_text_of(index->journal));
     note_db(index, &index->groups.db);
+    if (!index->trouble)
+        note_place(index, place);
     if (index->trouble || (index->follow && same_place(place, mishap_follow_at(index->follow))))
         return;
     if (index->follow)
@@ -403,7 +420,7 @@ static bool write_batch(mishap_index *index)
 static void set_aside(mishap_index *index, const char *path)
 {
     mishap_index_file_set_aside(path);
-    index->rebuilt = index->replays = true;
+    note_rebuilt(index);
     if (mishap_index_groups_open(&index->groups, index->folder))
         mishap_index_groups_forget_places(&index->groups);
     mishap_index_groups_close(&index->groups);
@@ -488,6 +505,7 @@ static void report(mishap_index *index, index_report *report)
         .busy = index->trouble == INDEX_BUSY,
         .lag = index->follow ? mishap_follow_behind(index->follow) : 0,
         .records = index->records,
+        .rebuilt = index->rebuilt_count,
         .bad_lines = index->bad_lines + (index->follow ? mishap_follow_lost(index->follow) : 0),
         .has_groups = index->groups_open,
     };

@@ -152,6 +152,12 @@ static void count_dropped(uint64_t count)
         atomic_fetch_add(&e.counts->dropped, count);
 }
 
+static void count_retry(void)
+{
+    if (e.counts)
+        atomic_fetch_add(&e.counts->retries, 1);
+}
+
 /* -- the journal ------------------------------------------------------------------------------- */
 
 /* Begin to follow at the saved place. False: there is no memory now. */
@@ -240,6 +246,7 @@ static void send_part(mishap_otlp_kind kind, int timeout_ms)
         e.pending[kind] = false;
         break;
     case MISHAP_OTLP_LATER:
+        count_retry();
         break;
     }
 }
@@ -282,6 +289,7 @@ static void turn_metrics(bool last)
         count_dropped(rejected);
         break;
     case MISHAP_OTLP_LATER:
+        count_retry();
         e.metrics_at_ns = signal->not_before_ns; /* the totals of that moment */
         break;
     default:

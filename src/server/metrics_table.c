@@ -125,6 +125,14 @@ const mishap_metric_row mishap_metric_table[MISHAP_METRICS] = {
                                     "were rotated before a reader had read them.",
                                     .labels = { "reader" }, .source = MISHAP_FROM_MEASURES,
                                     .values = readers },
+    [MISHAP_METRIC_INDEX_REBUILT] = { "mishap_incident_index_rebuilt_total", "counter",
+                                      "Total number of files of the index that were damaged, and "
+                                      "made again from the journal.",
+                                      .source = MISHAP_FROM_MEASURES },
+    [MISHAP_METRIC_OTLP_RETRIES] = { "mishap_incident_otlp_retries_total", "counter",
+                                     "Total number of requests that the collector could not take, "
+                                     "and that were sent again later.",
+                                     .source = MISHAP_FROM_MEASURES },
     [MISHAP_METRIC_GROUPS] = { "mishap_incident_groups_total", "counter",
                                "Total number of groups of incidents that were new, or came back "
                                "after they were resolved.",

@@ -10,6 +10,7 @@ import glob
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import sys
@@ -19,7 +20,7 @@ import uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
 import server  # noqa: E402
-from blackbox import equal, expect, main, test  # noqa: E402
+from blackbox import equal, expect, main, test, tests_of  # noqa: E402
 from server import name_of, processes, wait_until  # noqa: E402
 
 tell = random.Random(7)
@@ -57,7 +58,7 @@ def rows(data):
     """The ids in all files of days, as a list: one that is there twice is there twice."""
     ids = []
     for path in glob.glob(os.path.join(data, "incidents", "2*.sqlite")):
-        with contextlib.suppress(sqlite3.OperationalError), contextlib.closing(sqlite3.connect(path, timeout=120)) as database:
+        with contextlib.suppress(sqlite3.DatabaseError), contextlib.closing(sqlite3.connect(path, timeout=120)) as database:
             ids += [str(uuid.UUID(bytes=row[0])) for row in database.execute("SELECT id FROM whole")]
             for row in database.execute("SELECT ids FROM compact"):
                 ids += [str(uuid.UUID(bytes=row[0][i:i + 16])) for i in range(0, len(row[0]), 16)]
@@ -146,6 +147,36 @@ def a_locked_or_newer_index_delays_no_request():
         equal(again.ask("GET", "/todos/nope").status in (404, 422), True, "a request meanwhile")
         again.stop()
     equal(server.Server.read(path), before, "the newer file")
+
+
+def rebuilt(found):
+    """How many files were made again, as /health and /metrics say."""
+    told = found.ask("GET", "/health").json["readers"]["index"]["rebuilt"]
+    counted = re.search(rb"^mishap_incident_index_rebuilt_total (\d+)$", found.ask("GET", "/metrics").body, re.M)
+    return told, int(counted[1])
+
+
+@tests_of({"when the server writes to it": "write", "when an operator asks": "ask"})
+def a_damaged_file_is_made_again_and_counted(way):
+    with server.Server() as found:
+        ids = write(found, 200)
+        wait_until(lambda: has_all(found.data, ids), "it is not there")
+        equal(rebuilt(found), (0, 0), "counts before")
+        found.stop()
+    path, = glob.glob(os.path.join(found.data, "incidents", "2*.sqlite"))
+    with open(path, "wb") as file:
+        file.write(b"no database at all" * 4000)
+    with server.Server(data=found.data, MISHAP_LOG=found.log) as again:
+        if way == "ask":
+            with open(os.path.join(found.data, "operator.key"), encoding="ascii") as file:
+                key = {"Authorization": "Bearer " + file.read().strip()}
+            wait_until(lambda: again.ask("GET", "/health").json.get("readers", {}).get("index", {}).get("state") == "follows", "it does not follow")
+            again.ask("GET", "/incidents", fields=key, checked=False)
+        ids |= write(found, 3)
+        wait_until(lambda: os.path.exists(path + ".damaged") and has_all(found.data, ids), "it is not made again")
+        wait_until(lambda: rebuilt(again) == (1, 1), lambda: "counted: %r" % (rebuilt(again),))
+        have = rows(found.data)
+        equal(len(have), len(set(have)), "rows without doubles")
 
 
 @test

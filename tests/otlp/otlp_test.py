@@ -314,6 +314,8 @@ def it_is_sent_again_after(status):
         expect(len(collector.of("logs", status)) == 2, collector.count("logs"))
         equal(collector.ids().count(incident), 1)
         wait_until(lambda: program.otlp_health().get("state") == "follows", program.otlp_health)
+        equal(program.otlp_health()["retries"], 2, "retries in /health")
+        expect(b"\nmishap_incident_otlp_retries_total 2\n" in program.ask("GET", "/metrics")[2], "retries in /metrics")
 
 
 @tests_of({str(status): (status,) for status in (400, 401, 404, 500, 302)})

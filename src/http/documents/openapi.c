@@ -67,7 +67,9 @@ static const mishap_param health_answers[] = {
     { "readers", MISHAP_OBJECT,
       .help =
           "What reads the log of incidents (index, otlp), each under its name: `state` (follows, "
-          "retries, refuses, rebuilds), `error`, `lag_bytes`, `lost` and `dropped`" },
+          "retries, refuses, rebuilds), `error`, `lag_bytes`, `lost` and `dropped`; of the index "
+          "`rebuilt`, the number of damaged files that were made again; of otlp `retries`, the "
+          "number of requests that the collector could not take" },
     { "incidents", MISHAP_OBJECT,
       .help = "If the log of incidents has lost some, or cannot be written: how many (`lost`), and "
               "the number of the system's error (`error`)" },

@@ -56,8 +56,9 @@ static void put_services_ready(mishap_buffer *b, const mishap_served *served)
         mishap_json_close(b, '}');
 }
 
-/* One reader of the journal, unless it is off. */
-static void put_reader(mishap_buffer *b, const char *name, const mishap_reader_counts *counts)
+/* One reader of the journal, unless it is off; `own` is a count that only this reader has. */
+static void put_reader(mishap_buffer *b, const char *name, const mishap_reader_counts *counts,
+                       const char *own, uint64_t own_count)
 {
     static const char *const words[] = { "off", "follows", "retries", "refuses", "rebuilds" };
     uint32_t state = atomic_load(&counts->state);
@@ -77,6 +78,8 @@ static void put_reader(mishap_buffer *b, const char *name, const mishap_reader_c
     mishap_json_int(b, (int64_t)atomic_load(&counts->lost));
     MISHAP_JSON_KEY(b, "dropped");
     mishap_json_int(b, (int64_t)atomic_load(&counts->dropped));
+    mishap_json_key(b, mishap_text_of(own));
+    mishap_json_int(b, (int64_t)own_count);
     mishap_json_close(b, '}');
 }
 
@@ -88,8 +91,8 @@ static void put_readers(mishap_buffer *b)
         return;
     MISHAP_JSON_KEY(b, "readers");
     mishap_json_open(b, '{');
-    put_reader(b, "index", &counts->index);
-    put_reader(b, "otlp", &counts->otlp);
+    put_reader(b, "index", &counts->index, "rebuilt", atomic_load(&counts->index.rebuilt));
+    put_reader(b, "otlp", &counts->otlp, "retries", atomic_load(&counts->otlp.retries));
     mishap_json_close(b, '}');
 }
 

@@ -141,6 +141,10 @@ static void measure_incidents(mishap_http_measures *to)
                         (int64_t)atomic_load(&counts->write_error));
     measure_reader(&counts->index, 0, to);
     measure_reader(&counts->otlp, 1, to);
+    mishap_http_measure(to, MISHAP_METRIC_INDEX_REBUILT, 0,
+                        (int64_t)atomic_load(&counts->index.rebuilt));
+    mishap_http_measure(to, MISHAP_METRIC_OTLP_RETRIES, 0,
+                        (int64_t)atomic_load(&counts->otlp.retries));
     mishap_http_measure(to, MISHAP_METRIC_GROUPS, 0, (int64_t)atomic_load(&counts->new_groups));
     mishap_http_measure(to, MISHAP_METRIC_GROUPS, 1,
                         (int64_t)atomic_load(&counts->regressed_groups));
