@@ -16,6 +16,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ["http", "mcp", "cli"]:
     sys.path.insert(0, os.path.join(HERE, "..", folder))
+import journal  # noqa: E402
 import server  # noqa: E402
 import talk  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test  # noqa: E402
@@ -312,6 +313,37 @@ def the_commands_of_the_page_print_what_it_says():
     for (line, expected), text in zip(lines, printed):
         pattern = re.escape(expected.rstrip()).replace("…", ".*")
         expect(re.fullmatch(pattern, text.rstrip(), re.S), line, "prints", text, "and not", expected)
+
+
+# ---- The journal ---------------------------------------------------------------------------------
+
+def record_of(log, identifier):
+    """The record of a failure in the journal of a server or a command."""
+    def look():
+        text = pathlib.Path(log).read_bytes() if os.path.exists(log) else b""
+        return [record for record in journal.records(text) if record.get("id") == identifier]
+    found = wait_for(look)
+    expect(found, identifier, "is not in the journal")
+    return found[0]
+
+
+@test
+def the_journal_has_the_frames_and_the_output_of_the_callers_code():
+    code = '(defun down (n) (if (zerop n) (+ 1 "hello") (1+ (down (1- n))))) (princ "out") (down 2)'
+    with Server("--workers", "1", program=LISPER) as found:
+        over_http = found.ask("POST", "/lisp/evaluate", {"code": code}, checked=False)
+        expect(over_http.status >= 400, over_http)
+        over_mcp = tool(Session(found), "evaluate-lisp", code=code)
+        told = {record_of(found.log, over_http.id)["boundary"]: record_of(found.log, over_http.id),
+                "mcp": record_of(found.log, over_mcp["_meta"]["dev.mishap/incident"])}
+    log = os.path.join(server.FOLDER, "evaluate.log")
+    done = run_program(LISPER, "lisp", "evaluate", "--code", code, "--output", "json", env={"LISPER_LOG": log})
+    told["cli"] = record_of(log, parsed(done.out)["meta"]["request_id"])
+    equal(sorted(told), ["cli", "http", "mcp"], "the boundaries")
+    for boundary, record in told.items():
+        equal((record["kind"], record["boundary"], record["code"], record["stdout"], record["message"]),
+              ("whole", boundary, "TYPE_ERROR", "out", 'The value "hello" is not of type NUMBER.'), "the record of " + boundary)
+        equal(record["backtrace"], ["(DOWN 0)", "(DOWN 1)", "(DOWN 2)"], "the frames")
 
 
 # ---- MCP -----------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 for folder in ["http", "cli"]:
     sys.path.insert(0, str(HERE.parent / folder))
+import journal  # noqa: E402
 from blackbox import equal, expect, main, run_program, test, tests_of  # noqa: E402
 from server import FOLDER, Server, name_of, processes  # noqa: E402
 
@@ -261,6 +262,33 @@ def a_handler_that_is_killed_takes_its_process_along():
             os.kill(pid, signal.SIGKILL)
     wait_until(lambda: all(name_of(dict(processes()).get(pid, 0)) in ("mishap-keeper", "mishap-handler") for pid in named("mishap-python")), "none is left alone")
     equal(handled("def run(): return 2"), (200, {"got": 2}), "the next call")
+
+
+# ---- The journal ---------------------------------------------------------------------------------
+
+def record_of(log, identifier):
+    """The record of a failure in the journal of the server or of a command."""
+    found = []
+
+    def look():
+        text = pathlib.Path(log).read_bytes() if os.path.exists(log) else b""
+        found[:] = [record for record in journal.records(text) if record.get("id") == identifier]
+        return found
+    wait_until(look, identifier + " is in the journal")
+    return found[0]
+
+
+@test
+def the_journal_has_the_frames_and_the_output_of_the_callers_code():
+    code = "def f(n):\n    return f(n - 1) if n else 1 // n\ndef run():\n    print('out')\n    return f(2)"
+    status, answer = run(code)
+    equal((status, answer["type"]), (500, "ZeroDivisionError"), answer)
+    log = os.path.join(FOLDER, "command.log")
+    done = run_program(SNAKE, "python", "run", code, "--timeout", "60", "--output", "json", env={"SNAKE_LOG": log})
+    frame = "f, line 2: return f(n - 1) if n else 1 // n"
+    for record in record_of(server.log, answer["incident"]), record_of(log, json.loads(done.out)["meta"]["request_id"]):
+        equal((record["kind"], record["type"], record["stdout"], record["backtrace"]),
+              ("whole", "ZeroDivisionError", "out\n", [frame] * 3 + ["run, line 5: return f(2)"]), "the record")
 
 
 # ---- As a command --------------------------------------------------------------------------------
