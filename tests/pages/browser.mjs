@@ -11,6 +11,7 @@ const require = createRequire(given.modules + '/');
 const { chromium } = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 180000;
+const PHONE = { width: 390, height: 800 };
 
 const browser = await chromium.launch({ executablePath: given.chromium, timeout: PATIENCE });
 const expect = (condition, ...what) => {
@@ -50,9 +51,28 @@ async function sound(page) {
 
 async function accessible(page) {
   await page.evaluate(axe);
+  await judged(page, 'axe');
+}
+
+/* As it is, then as narrow as a phone, then there with the other colours. */
+async function accessibleEverywhere(page) {
+  const size = page.viewportSize();
+  const dark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  await accessible(page);
+  await page.setViewportSize(PHONE);
+  await judged(page, 'axe on a phone');
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(wide <= 0, 'the page is wider than a phone by', wide);
+  await page.emulateMedia({ colorScheme: dark ? 'light' : 'dark' });
+  await judged(page, 'axe on a phone, ' + (dark ? 'light' : 'dark'));
+  await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' });
+  await page.setViewportSize(size);
+}
+
+async function judged(page, name) {
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  expect(!serious.length, 'axe:', serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]));
+  expect(!serious.length, name + ':', serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]));
 }
 
 const done = (page) => page.context().close();
@@ -70,6 +90,7 @@ const steps = {
     await page.getByRole('link', { name: /^API/ }).first().waitFor();
     const seen = await sound(page);
     expect(seen.includes('mishap') && seen.includes('Operations') && seen.includes('/mcp'), seen);
+    await accessibleEverywhere(page);
     await page.locator('.cards a[href="/docs"]').click();
     await page.locator('details.op').first().waitFor();
     await sound(page);
@@ -100,6 +121,7 @@ const steps = {
     await page.locator('#filter').fill('delete user');
     await page.waitForFunction(() => document.querySelectorAll('details.op').length === 1);
     await sound(page);
+    await accessibleEverywhere(page);
     await done(page);
   },
 
@@ -107,7 +129,7 @@ const steps = {
     const page = await opened(given.main, '/errors', { colorScheme: 'dark' });
     await page.locator('#filter').fill('not found 404');
     await page.locator('a', { hasText: /^NOT_FOUND$/ }).waitFor();
-    await accessible(page);
+    await accessibleEverywhere(page);
     await sound(page);
     await page.locator('a', { hasText: /^NOT_FOUND$/ }).click();
     await page.locator('[role=tab]').first().waitFor();
@@ -117,6 +139,7 @@ const steps = {
     await page.locator('[role=tab]').first().focus();
     for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
     expect((await text(page, '[role=tabpanel]')).includes('"error": "not_found"'), 'the keyboard does not move tabs');
+    await accessibleEverywhere(page);
     page.refusals++;
     await page.goto(given.main.url + '/errors/NO_SUCH_CODE');
     await page.locator('h1', { hasText: 'No such code' }).waitFor();
@@ -126,11 +149,11 @@ const steps = {
   },
 
   async 'the playground shows an example of the seeds, and what is wrong with another error'() {
-    const page = await opened(given.main, '/console#/playground', { viewport: { width: 390, height: 800 } });
+    const page = await opened(given.main, '/console#/playground', { viewport: PHONE });
     await page.locator('#example').selectOption({ label: 'Seed 003: validation errors' });
     await page.locator('#played [role=tab]').first().waitFor();
     expect((await text(page, '#played')).includes('It conforms to http-api'), await text(page, '#played'));
-    await accessible(page);
+    await accessibleEverywhere(page);
     await page.locator('#document').fill('{"message":"<img src=x onerror=window.planted=1>","stack":"at main (app.js:1:1)"}');
     await page.locator('#dialect').selectOption('http-api');
     await page.locator('form button[type=submit]').click();
@@ -146,6 +169,7 @@ const operatorSteps = {
   async 'a wrong key is refused, a key in the address is taken out of it, and leaving forgets it'() {
     const page = await opened(given.main, '/console');
     await page.locator('#key').waitFor();
+    await accessibleEverywhere(page);
     page.refusals++;
     await page.locator('#key').fill('wrong');
     await page.locator('form button[type=submit]').click();
@@ -203,7 +227,7 @@ const operatorSteps = {
     await page.waitForFunction(() => document.querySelector('.canvas').dataset.zoomed === 'false');
     await page.locator('summary', { hasText: 'As a table' }).click();
     await page.locator('#plot table').waitFor();
-    await accessible(page);
+    await accessibleEverywhere(page);
     await sound(page);
     await shot(page, 'console');
     await done(page);
@@ -222,7 +246,7 @@ const operatorSteps = {
       const seen = await sound(page);
       expect(seen.toLowerCase().includes(boundary), boundary, 'is not in', seen.slice(0, 300));
     }
-    await accessible(page);
+    await accessibleEverywhere(page);
     await shot(page, 'incident');
     page.refusals++;
     await page.locator('#paste').fill('01a1eb05-563d-7bfc-a327-ecde3cb82d66');
@@ -255,6 +279,7 @@ const lastSteps = {
     await page.goto(given.main.url + '/console#/groups');
     await page.locator('#groups tbody tr').first().waitFor();
     await sound(page);
+    await accessibleEverywhere(page);
     await page.locator('#groups').getByRole('button', { name: /^Resolve/ }).first().click();
     await page.locator('#groups .chip.resolved').first().waitFor();
     await page.locator('#groups').getByRole('button', { name: /^Mute/ }).first().click();
@@ -264,6 +289,7 @@ const lastSteps = {
     await page.goto(given.main.url + '/console#/search?code=NOT_FOUND&boundary=http&status=404&service=todo');
     await page.locator('#found tbody tr').first().waitFor();
     await sound(page);
+    await accessibleEverywhere(page);
     await page.locator('#found tbody a[href^="#/incident/"]').first().click();
     await page.locator('#private').waitFor();
     await sound(page);
