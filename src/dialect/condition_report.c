@@ -16,6 +16,7 @@
  */
 #include <stdio.h>
 
+#include "base/trim.h"
 #include "dialect/dialect.h"
 #include "dialect/parts.h"
 
@@ -224,17 +225,6 @@ static mishap_text between(const char *from, const char *to)
     return (mishap_text){ from, (size_t)(to - from) };
 }
 
-static mishap_text trimmed(mishap_text text)
-{
-    while (text.length && strchr(" \r\t", text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length && strchr(" \r\t", text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
-
 /* False if there is no [ERROR] with a [Backtrace] after it. */
 static bool split(mishap_text document, struct sections *found)
 {
@@ -252,7 +242,7 @@ static bool split(mishap_text document, struct sections *found)
                *line_end = memchr(type, '\n', (size_t)(end - type));
     if (!line_end || line_end > backtrace)
         line_end = backtrace;
-    found->type = trimmed((mishap_text){ type, (size_t)(line_end - type) });
+    found->type = mishap_trim((mishap_text){ type, (size_t)(line_end - type) }, " \t\r");
     found->message = between(line_end, backtrace);
     found->backtrace = (mishap_text){ backtrace + markers[BACKTRACE].length, 0 };
     found->backtrace.length = (size_t)(end - found->backtrace.data);

@@ -6,6 +6,7 @@
  * its escapes of JSON undone, once and twice, then with those of an address undone. What is found
  * there is replaced in the text itself.
  */
+#include "base/encode.h"
 #include "guard/guard.h"
 
 #include "base/memory.h"
@@ -42,16 +43,6 @@ static long read_hex(const char *at, const char *end, int count)
     return number;
 }
 
-static size_t put_utf8(char *to, unsigned long code)
-{
-    static const unsigned char leads[] = { 0, 0, 0xC0, 0xE0, 0xF0 };
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (size_t i = length; i-- > 1; code >>= 6)
-        to[i] = (char)(0x80 | (code & 0x3F));
-    to[0] = (char)(leads[length] | code);
-    return length;
-}
-
 /* \u and, for what lies beyond 16 bits, a second \u. */
 static size_t undo_unicode(const char *at, const char *end, char *to, size_t *put)
 {
@@ -66,7 +57,7 @@ static size_t undo_unicode(const char *at, const char *end, char *to, size_t *pu
             used = 12;
         }
     }
-    *put = put_utf8(to, (unsigned long)code);
+    *put = mishap_utf8_encode((uint32_t)code, to);
     return used;
 }
 

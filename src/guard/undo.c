@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/encode.h"
+
 enum {
     LONGEST_TAG = 512,
     LONGEST_ENTITY = 24,
@@ -44,26 +46,7 @@ static size_t put_character(char *out, unsigned long c)
         return 0;
     if (c >= 0x110000 || (c >= 0xD800 && c < 0xE000))
         c = 0xFFFD;
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (char)(0xC0 | c >> 6);
-        out[1] = (char)(0x80 | (c & 63));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (char)(0xE0 | c >> 12);
-        out[1] = (char)(0x80 | (c >> 6 & 63));
-        out[2] = (char)(0x80 | (c & 63));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | c >> 18);
-    out[1] = (char)(0x80 | (c >> 12 & 63));
-    out[2] = (char)(0x80 | (c >> 6 & 63));
-    out[3] = (char)(0x80 | (c & 63));
-    return 4;
+    return mishap_utf8_encode((uint32_t)c, out);
 }
 
 /* -- JSON -------------------------------------------------------------------------------------- */

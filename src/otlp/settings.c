@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/trim.h"
+
 enum {
     LONGEST_VARIABLE = 100,
     TIMEOUT_MS = 10000,
@@ -65,15 +67,6 @@ static mishap *read_milliseconds(const char *name, const char *value, int *out)
 
 /* -- lists of pairs ---------------------------------------------------------------------------- */
 
-static mishap_text trim(mishap_text text)
-{
-    while (text.length && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text.data++, text.length--;
-    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 bool mishap_otlp_next_pair(mishap_text *list, mishap_text *name, mishap_text *value)
 {
     while (list->length) {
@@ -82,13 +75,13 @@ bool mishap_otlp_next_pair(mishap_text *list, mishap_text *name, mishap_text *va
         size_t taken = part.length + (comma != NULL);
         list->data += taken;
         list->length -= taken;
-        part = trim(part);
+        part = mishap_trim(part, " \t");
         if (!part.length)
             continue;
         const char *equals = memchr(part.data, '=', part.length);
         size_t length = equals ? (size_t)(equals - part.data) : 0;
-        *name = trim((mishap_text){ part.data, length });
-        *value = equals ? trim((mishap_text){ equals + 1, part.length - length - 1 })
+        *name = mishap_trim((mishap_text){ part.data, length }, " \t");
+        *value = equals ? mishap_trim((mishap_text){ equals + 1, part.length - length - 1 }, " \t")
                         : (mishap_text){ part.data + part.length, 0 };
         return true;
     }

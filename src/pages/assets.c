@@ -1,4 +1,5 @@
 /* The files of console/, embedded when the program was built: which form of a file is sent. */
+#include "base/trim.h"
 #include "pages/pages.h"
 
 #include "base/media.h"
@@ -13,17 +14,6 @@ const mishap_page_asset *mishap_page_asset_find(mishap_text name)
 
 /* -- lists in header fields -------------------------------------------------------------------- */
 
-static mishap_text without_space(mishap_text text)
-{
-    while (text.length && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 /* The part before the next `separator`; *rest is what follows it, without data at the end. */
 static mishap_text next_part(mishap_text *rest, char separator)
 {
@@ -33,7 +23,7 @@ static mishap_text next_part(mishap_text *rest, char separator)
         part.length = (size_t)(end - rest->data);
     *rest = end ? (mishap_text){ end + 1, rest->length - part.length - 1 }
                 : (mishap_text){ NULL, 0 };
-    return without_space(part);
+    return mishap_trim(part, " \t");
 }
 
 /* `q=0`, `q=0.000`: a coding that is refused. */

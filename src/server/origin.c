@@ -16,18 +16,9 @@
 
 #include "server/origin.h"
 
-/* -- lists of origins -------------------------------------------------------------------------- */
+#include "base/trim.h"
 
-static mishap_text trim(mishap_text text)
-{
-    while (text.length && (text.data[0] == ' ' || text.data[0] == '\t')) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
+/* -- lists of origins -------------------------------------------------------------------------- */
 
 /* The next entry of a comma-separated list; no data: there is none. */
 static mishap_text take_entry(const char **at)
@@ -36,7 +27,7 @@ static mishap_text take_entry(const char **at)
         return (mishap_text){ NULL, 0 };
     mishap_text entry = { *at, strcspn(*at, ",") };
     *at += entry.length + ((*at)[entry.length] == ',');
-    return trim(entry);
+    return mishap_trim(entry, " \t");
 }
 
 static bool is_any(mishap_text list)
@@ -90,7 +81,7 @@ static bool is_origin(mishap_text text)
 
 mishap_text mishap_http_unsound_origin(const char *list)
 {
-    mishap_text entry = trim(mishap_text_of(list));
+    mishap_text entry = mishap_trim(mishap_text_of(list), " \t");
     if (is_any(entry))
         return (mishap_text){ NULL, 0 };
     while ((entry = take_entry(&list)).data && is_origin(entry))
@@ -100,7 +91,7 @@ mishap_text mishap_http_unsound_origin(const char *list)
 
 mishap_text mishap_http_listed_origin(const char *list, mishap_text origin)
 {
-    mishap_text entry = trim(mishap_text_of(list));
+    mishap_text entry = mishap_trim(mishap_text_of(list), " \t");
     if (!list || is_any(entry))
         return entry;
     while ((entry = take_entry(&list)).data)

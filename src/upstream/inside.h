@@ -3,6 +3,7 @@
 #define MISHAP_UPSTREAM_INSIDE_H
 
 #include "base/base.h"
+#include "base/trim.h"
 #include "upstream/upstream.h"
 
 typedef struct mishap_upstream_field {
@@ -40,7 +41,10 @@ bool mishap_upstream_begins(mishap_text text, const char *phrase);
 bool mishap_upstream_readable(mishap_text text);
 
 /* The text without white space at both ends. */
-mishap_text mishap_upstream_trim(mishap_text text);
+static inline mishap_text mishap_upstream_trim(mishap_text text)
+{
+    return mishap_trim(text, " \t\r\n");
+}
 
 /* The status of an error that a text begins with, "404 Not Found"; 0: none. */
 int mishap_upstream_status_in(mishap_text text);

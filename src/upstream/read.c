@@ -41,17 +41,6 @@ static bool is_white(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-mishap_text mishap_upstream_trim(mishap_text text)
-{
-    while (text.length && is_white(text.data[text.length - 1]))
-        text.length--;
-    while (text.length && is_white(text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    return text;
-}
-
 bool mishap_upstream_readable(mishap_text text)
 {
     if (mishap_utf8_valid_length(text) != text.length)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/trim.h"
 #include "wrap/rules.h"
 
 static char lower(char c)
@@ -48,15 +49,6 @@ static size_t find_word(mishap_text text, mishap_text part)
 bool mishap_wrap_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
-}
-
-mishap_text mishap_wrap_trim(mishap_text text)
-{
-    while (text.length && mishap_wrap_is_space(text.data[0]))
-        text.data++, text.length--;
-    while (text.length && mishap_wrap_is_space(text.data[text.length - 1]))
-        text.length--;
-    return text;
 }
 
 /* The text up to a separator, which is taken from the rest together with it. */
@@ -111,7 +103,8 @@ static bool has_words(mishap_text pattern, mishap_text words, bool from_start)
 bool mishap_wrap_matches(mishap_text pattern, mishap_text line)
 {
     do {
-        mishap_text one = mishap_wrap_trim(take_until(&pattern, (mishap_text)MISHAP_TEXT(" | ")));
+        mishap_text one = mishap_trim(take_until(&pattern, (mishap_text)MISHAP_TEXT(" | ")),
+                                      MISHAP_WRAP_BLANKS);
         bool start = one.length && one.data[0] == '^';
         if (has_parts((mishap_text){ one.data + start, one.length - start }, line, start, false))
             return true;
@@ -123,7 +116,8 @@ bool mishap_wrap_matches_words(mishap_text pattern, mishap_text words)
 {
     char padded[200];
     do {
-        mishap_text one = mishap_wrap_trim(take_until(&pattern, (mishap_text)MISHAP_TEXT(" | ")));
+        mishap_text one = mishap_trim(take_until(&pattern, (mishap_text)MISHAP_TEXT(" | ")),
+                                      MISHAP_WRAP_BLANKS);
         bool start = one.length && one.data[0] == '^';
         int length = snprintf(padded, sizeof padded, " %.*s ", (int)one.length - start,
                               one.data + start);
@@ -139,7 +133,7 @@ bool mishap_wrap_matches_words(mishap_text pattern, mishap_text words)
 /* The next word; a word in quotes may have spaces. */
 static mishap_text next_word(mishap_text *rest)
 {
-    *rest = mishap_wrap_trim(*rest);
+    *rest = mishap_trim(*rest, MISHAP_WRAP_BLANKS);
     bool quoted = rest->length && rest->data[0] == '"';
     rest->data += quoted;
     rest->length -= quoted;
@@ -179,7 +173,7 @@ static const char *base_of(const char *path)
 bool mishap_wrap_rule_is_for(const mishap_wrap_rule *rule, const char *const *argv)
 {
     mishap_text rest = rule->programs;
-    while ((rest = mishap_wrap_trim(rest)).length) {
+    while ((rest = mishap_trim(rest, MISHAP_WRAP_BLANKS)).length) {
         mishap_text name = next_word(&rest);
         bool same = true;
         for (size_t i = 0; same && name.length; i++) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/trim.h"
 #include "mishap/bind.h"
 
 enum { MOST_MISTAKES = 100 };
@@ -52,7 +53,8 @@ static mishap_text take_word(mishap_text *line)
     mishap_text word = { line->data, 0 };
     while (word.length < line->length && !mishap_wrap_is_space(line->data[word.length]))
         word.length++;
-    *line = mishap_wrap_trim((mishap_text){ line->data + word.length, line->length - word.length });
+    *line = mishap_trim((mishap_text){ line->data + word.length, line->length - word.length },
+                        MISHAP_WRAP_BLANKS);
     return word;
 }
 
@@ -88,7 +90,8 @@ static void read_section(struct reading *r, mishap_text line)
         add_mistake(r, "malformed", "The line begins a section, but it does not end with ].");
         return;
     }
-    mishap_text names = mishap_wrap_trim((mishap_text){ line.data + 1, line.length - 2 });
+    mishap_text names = mishap_trim((mishap_text){ line.data + 1, line.length - 2 },
+                                    MISHAP_WRAP_BLANKS);
     if (names.length)
         r->programs = names;
     else
@@ -167,7 +170,7 @@ static void read_more(struct reading *r, mishap_text line)
 static void read_line(struct reading *r, mishap_text line)
 {
     bool indented = line.length && mishap_wrap_is_space(line.data[0]);
-    line = mishap_wrap_trim(line);
+    line = mishap_trim(line, MISHAP_WRAP_BLANKS);
     if (!line.length || line.data[0] == '#')
         return;
     if (memchr(line.data, '\0', line.length))

@@ -53,9 +53,9 @@ bool mishap_wrap_rule_is_general(const mishap_wrap_rule *rule);
 
 bool mishap_wrap_rule_is_last(const mishap_wrap_rule *rule); /* `else` */
 
-/* A blank, a tab or a carriage return; a text without those at both ends. */
+/* A blank, a tab or a carriage return. */
+#define MISHAP_WRAP_BLANKS " \t\r"
 bool mishap_wrap_is_space(char c);
-mishap_text mishap_wrap_trim(mishap_text text);
 
 /* True if the pattern is a part of this line that begins a word. */
 bool mishap_wrap_matches(mishap_text pattern, mishap_text line);

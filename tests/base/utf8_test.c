@@ -2,6 +2,8 @@
 #include "testing.h"
 
 #include "base/base.h"
+#include "base/encode.h"
+#include "base/trim.h"
 #include "scarce.h"
 
 static void valid_utf8_is_valid_to_its_end(void **state)
@@ -195,6 +197,41 @@ static void characters_are_counted_not_bytes(void **state)
     assert_int_equal(mishap_utf8_count(T("a\xC3\xBC\xE4\xB8\x96\xF0\x9F\x98\x80z")), 5);
 }
 
+static void each_character_is_encoded_as_it_is_decoded(void **state)
+{
+    (void)state;
+    for (uint32_t c = 0; c <= 0x10FFFF; c++) {
+        char bytes[4];
+        uint32_t read;
+        bool half = c >= 0xD800 && c <= 0xDFFF;
+        size_t expected = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        size_t length = mishap_utf8_encode(c, bytes);
+        size_t taken = mishap_text_character((mishap_text){ bytes, length }, &read);
+        if (length != expected || taken != (half ? 1 : length) || read != (half ? 0xFFFD : c))
+            fail_msg("U+%04X has %zu bytes, and is read as U+%04X of %zu", (unsigned)c, length,
+                     (unsigned)read, taken);
+    }
+}
+
+static void a_text_is_trimmed_at_both_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        mishap_text text, trimmed;
+    } rows[] = {
+        { MISHAP_TEXT(""), MISHAP_TEXT("") },
+        { MISHAP_TEXT(" \t "), MISHAP_TEXT("") },
+        { MISHAP_TEXT("a b"), MISHAP_TEXT("a b") },
+        { MISHAP_TEXT("\t a \t b  "), MISHAP_TEXT("a \t b") },
+        { MISHAP_TEXT(" \ra\n "), MISHAP_TEXT("\ra\n") },
+        { MISHAP_TEXT(" \0 "), MISHAP_TEXT("\0") }, /* the end of the list is no character of it */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(mishap_text_equal(mishap_trim(rows[i].text, " \t"), rows[i].trimmed));
+    assert_null(mishap_trim((mishap_text){ NULL, 0 }, " \t").data);
+    assert_true(mishap_text_equal(mishap_trim(T(" a"), ""), T(" a")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +244,8 @@ int main(void)
         TEST(every_character_stays_at_every_place_of_a_short_text),
         TEST(text_is_cut_on_a_character_boundary),
         TEST(characters_are_counted_not_bytes),
+        TEST(each_character_is_encoded_as_it_is_decoded),
+        TEST(a_text_is_trimmed_at_both_ends),
     };
     return RUN(tests);
 }

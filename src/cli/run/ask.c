@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/trim.h"
 #include "cli/run/run.h"
 #include "operation/asking.h"
 
@@ -72,15 +73,6 @@ static void show_prompt(const mishap_cli *cli, const mishap_param *param)
     mishap_buffer_release(&prompt);
 }
 
-static mishap_text trimmed(mishap_text text)
-{
-    while (text.length && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = (mishap_text){ text.data + 1, text.length - 1 };
-    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r'))
-        text.length--;
-    return text;
-}
-
 static void put_boolean(mishap_buffer *json, mishap_text word)
 {
     static const mishap_text yes[] = { MISHAP_TEXT("y"), MISHAP_TEXT("yes"), MISHAP_TEXT("Y") },
@@ -100,7 +92,7 @@ static void put_list(mishap_buffer *json, mishap_text words)
     while (words.length) {
         const char *comma = memchr(words.data, ',', words.length);
         size_t length = comma ? (size_t)(comma - words.data) : words.length;
-        mishap_text word = trimmed((mishap_text){ words.data, length });
+        mishap_text word = mishap_trim((mishap_text){ words.data, length }, " \t\r");
         if (word.length)
             mishap_put_spelled(json, MISHAP_ENUM, word);
         length += comma != NULL;
@@ -150,7 +142,8 @@ static void ask_question(const mishap_cli *cli, mishap_arena *arena, const misha
         answered = read_line(&line);
         /* What was typed may be no UTF-8. */
         if (answered)
-            put_value(&answer, p, trimmed(mishap_utf8_clean(arena, mishap_buffer_text(&line))));
+            put_value(&answer, p,
+                      mishap_trim(mishap_utf8_clean(arena, mishap_buffer_text(&line)), " \t\r"));
     }
     mishap_json_close(&answer, '}');
     mishap_json_key(json, mishap_text_of(asked->question->name));

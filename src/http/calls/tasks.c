@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/trim.h"
 #include "http/calls/calls.h"
 #include "http/wire/wire.h"
 #include "worker/wire/frame.h"
@@ -24,15 +25,6 @@ typedef struct task_request {
 
 /* -- Prefer (RFC 7240) ------------------------------------------------------------------------- */
 
-static mishap_text trim(mishap_text text)
-{
-    while (text.length && strchr(" \t", text.data[0]))
-        text.data++, text.length--;
-    while (text.length && strchr(" \t", text.data[text.length - 1]))
-        text.length--;
-    return text;
-}
-
 /* The next part before `end`, or the rest. False: there is none. */
 static bool next_part(mishap_text *rest, char end, mishap_text *part)
 {
@@ -40,7 +32,7 @@ static bool next_part(mishap_text *rest, char end, mishap_text *part)
         return false;
     const char *at = memchr(rest->data, end, rest->length);
     size_t length = at ? (size_t)(at - rest->data) : rest->length;
-    *part = trim((mishap_text){ rest->data, length });
+    *part = mishap_trim((mishap_text){ rest->data, length }, " \t");
     *rest = at ? (mishap_text){ at + 1, rest->length - length - 1 } : (mishap_text){ NULL, 0 };
     return true;
 }
@@ -75,7 +67,7 @@ bool mishap_http_prefer_read(mishap_text value, int *wait_ms)
     while (next_part(&rest, ',', &one)) {
         next_part(&one, ';', &words);
         next_part(&words, '=', &name);
-        said = words.data ? trim(words) : (mishap_text){ NULL, 0 };
+        said = words.data ? mishap_trim(words, " \t") : (mishap_text){ NULL, 0 };
         async = async || (is_named(name, "respond-async") && !said.data);
         if (is_named(name, "wait") && said.data && *wait_ms < 0)
             *wait_ms = read_wait(said);

@@ -7,6 +7,7 @@
 
 #include "base/media.h"
 #include "base/memory.h"
+#include "base/trim.h"
 
 enum { LEVEL = 1, GZIP_BITS = 15 + 16, MEMORY = 8 };
 
@@ -63,22 +64,13 @@ static bool has_zstd(void)
 
 /* -- which one --------------------------------------------------------------------------------- */
 
-static mishap_text trim(mishap_text text)
-{
-    while (text.length && (text.data[0] == ' ' || text.data[0] == '\t'))
-        text = (mishap_text){ text.data + 1, text.length - 1 };
-    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
-        text.length--;
-    return text;
-}
-
 static mishap_text next_part(mishap_text *rest, char separator)
 {
     const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
     mishap_text part = { rest->data, end ? (size_t)(end - rest->data) : rest->length };
     size_t skipped = part.length + (end ? 1 : 0);
     *rest = (mishap_text){ end ? rest->data + skipped : NULL, rest->length - skipped };
-    return trim(part);
+    return mishap_trim(part, " \t");
 }
 
 /* In thousandths: 1000 without one, and 0 if it is not valid. */

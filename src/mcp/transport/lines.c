@@ -123,14 +123,6 @@ void mishap_mcp_lines_read(mishap_mcp_lines *lines)
         lines->ended = true;
 }
 
-static bool is_blank(mishap_text line)
-{
-    for (size_t i = 0; i < line.length; i++)
-        if (line.data[i] != ' ' && line.data[i] != '\t' && line.data[i] != '\r')
-            return false;
-    return true;
-}
-
 /* The bytes up to a line feed, or at the end of input all of them. False: there are none. */
 static bool cut_line(mishap_mcp_lines *lines, mishap_text *line)
 {
@@ -156,7 +148,7 @@ mishap_mcp_line mishap_mcp_lines_next(mishap_mcp_lines *lines, mishap_text *line
     while (cut_line(lines, line)) {
         bool skipped = lines->skipping;
         lines->skipping = false;
-        if (skipped || is_blank(*line))
+        if (skipped || mishap_blank(*line))
             continue;
         return line->length > MISHAP_MCP_LINE_LIMIT ? MISHAP_MCP_LONG_LINE : MISHAP_MCP_LINE;
     }
