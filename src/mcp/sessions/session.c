@@ -14,13 +14,10 @@ enum {
     CALLER = MISHAP_MCP_CALLER,
 };
 
-/* Ids are random, so their first characters are as good as a hash. */
+/* Ids are random: their first characters are enough. */
 static size_t start_of(const char *id)
 {
-    uint64_t hash = 0;
-    for (int i = 0; i < 8; i++)
-        hash = hash * 31 + (unsigned char)id[i];
-    return hash & (PLACES - 1);
+    return mishap_text_hash((mishap_text){ id, 8 }) & (PLACES - 1);
 }
 
 /* A place is free as long as its id is empty, so the id is written last. */
