@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -133,9 +133,13 @@ bench-oauth: build ## access tokens: the first check of each algorithm, and a ca
 bench-index: build ## the index of incidents: CPU and bytes of records, and queries; COMPACT=3000000 WHOLE=300000 QUERIES=1000000 STORE=50000
 	@scripts/bench-index $(if $(COMPACT),compact=$(COMPACT)) $(if $(WHOLE),whole=$(WHOLE)) $(if $(QUERIES),queries=$(QUERIES)) $(if $(STORE),store=$(STORE))
 
-bench-journal: build ## what the record of a failure costs a request and a command
+bench-journal: build ## what the record of a failure costs a request and a command, and 50,000 failures a second up to the index; SECONDS=5 RATE=50000
 	@scripts/setup bench
-	@scripts/bench-journal
+	@scripts/bench-journal $(if $(SECONDS),seconds=$(SECONDS)) $(if $(RATE),rate=$(RATE))
+
+bench-pages: build ## the first view of the pages in Chromium, and their bytes; ROUNDS=7
+	@scripts/setup bench-pages || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-pages $(if $(ROUNDS),--rounds $(ROUNDS))
 
 bench-upload: build ## an upload of 1 GB that is streamed through a handler, against a bare loop, and its memory; MEGABYTES=1024 ROUNDS=7
 	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
