@@ -453,4 +453,31 @@ def an_mcp_server_is_a_url_or_a_command(words):
     expect(re.search("URL.*COMMAND", found["error"]["suggestion"]), found["error"])
 
 
+# ---- Without libcurl -----------------------------------------------------------------------------
+
+def without_libcurl():
+    """An environment in which it cannot be loaded: an empty file stands where it is looked for first."""
+    os.makedirs(path("lib"), exist_ok=True)
+    for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
+        write(os.path.join("lib", name), "")
+    return dict(ENV, LD_LIBRARY_PATH=path("lib"))
+
+
+@tests_of({"http": ("http", "http://127.0.0.1:9"), "mcp": ("mcp", "http://127.0.0.1:9/mcp")})
+def without_libcurl_an_audit_over_http_exits_with_4_and_names_the_package(*words):
+    done = run_program(MISHAP, "audit", *words, env=without_libcurl())
+    equal(done.status, 4, done.out)
+    error = parsed(done.out)["error"]
+    equal(error["code"], "PRECONDITION")
+    expect("libcurl" in error["message"] and "libcurl4" in error["suggestion"], error)
+
+
+@test
+def all_else_works_without_libcurl():
+    env = without_libcurl()
+    equal(run_program(MISHAP, "--version", env=env).status, 0)
+    done = run_program(MISHAP, "audit", "cli", "--rate", "1000", "--time-limit", "60", "--", GOOD, env=env)
+    equal((done.status, parsed(done.out)["data"]["score"]), (0, 100), done.out)
+
+
 main()
