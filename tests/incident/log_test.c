@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "incident/file.h"
 #include "incident/logs.h"
 #include "worker/spawn/children.h"
 
