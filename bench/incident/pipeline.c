@@ -311,7 +311,6 @@ static void measure(double rate, double seconds)
     uint64_t lost = atomic_load(&counts->lost), whole = atomic_load(&counts->written_whole);
     mishap_index_process_end();
     mishap_logs_end();
-    size_t missing = count_missing(total);
     printf("%zu failures in %.1f s, %.0f a second; %" PRIu64 " of them whole; all in the index "
            "%.0f ms after the last\n",
            total, lasted, (double)total / lasted, whole, behind);
@@ -322,6 +321,8 @@ static void measure(double rate, double seconds)
     tell("memory of the process that writes the log", log.peak_mb, "MB", 64);
     tell("memory of the process of the index", index.peak_mb, "MB", 64);
     printf("%-46s %10" PRIu64 "      bar   none  %s\n", "lost", lost, lost ? "MISSED" : "met");
+    fflush(stdout);
+    size_t missing = count_missing(total); /* takes minutes for a million */
     printf("%-46s %10zu      bar   none  %s\n", "ids that are not found", missing,
            missing ? "MISSED" : "met");
     munmap(ids, total * sizeof *ids);
