@@ -43,9 +43,11 @@ class Tasks(Server):
         return found, found["Location"]
 
     def ended(self, path, fields=()):
+        """503 has advice to ask again: the process of the tasks may have been killed, and the next one starts."""
         def look():
             found = self.ask("GET", path, fields=fields)
-            return found if found.status != 200 or found.json["state"] not in ("queued", "running") else None
+            running = found.status == 503 or found.status == 200 and found.json["state"] in ("queued", "running")
+            return None if running else found
         return wait_until(look, lambda: "it does not end: %r" % self.ask("GET", path, fields=fields))
 
 
