@@ -68,6 +68,20 @@ bool mishap_leak_search_path(mishap_leak_place *place)
     return true;
 }
 
+/* `"code":"NOT_FOUND","id"`, given the end of the word and what follows: the word is a value
+ * itself, unless its own value stands beside it, as in `"name":"HOME","value":"/root"`. */
+static bool is_of_object(mishap_leak_place *place, const char *name, const char *end,
+                         const char *next)
+{
+    const char *at = name - 1;
+    if (!leak_quote(leak_char(place, at)) || !memchr(end, ',', (size_t)(next - end)) ||
+        leak_is(place, next, "value") || leak_is(place, next, "Value"))
+        return false;
+    while (leak_space(leak_char(place, at - 1)))
+        at--;
+    return leak_char(place, at - 1) == ':';
+}
+
 /* A name of a variable that stands beside at least three other variables. */
 bool mishap_leak_variables(mishap_leak_place *place)
 {
@@ -88,7 +102,7 @@ bool mishap_leak_variables(mishap_leak_place *place)
         const char *value = variable_value(place, at);
         char before = leak_char(place, name - 1);
         if (at - name < 2 || !value || leak_word(before) || before == '-' || before == '&' ||
-            before == '?' || before == '$')
+            before == '?' || before == '$' || is_of_object(place, name, at, value))
             continue;
         if (name > place->at && !first)
             return false;

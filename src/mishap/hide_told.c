@@ -86,6 +86,73 @@ static void replace_members(mishap *m, mishap_leaks_known *known)
     mishap_forget_keys(m);
 }
 
+/* Take over what was replaced in a member: `clean` is its value in the document, NULL if it was
+ * left out there. False: it goes. */
+static bool take_clean(mishap *m, mishap_value *value, yyjson_val *clean)
+{
+    mishap_text text = mishap_json_text(clean);
+    if (!clean)
+        return false;
+    if (yyjson_is_str(clean) && mishap_leaks_is_sentence(text)) {
+        text = mishap_arena_copy(&m->arena, text);
+        *value = mishap_value_of_text(text.data ? text : mishap_guard_redacted);
+    } else if (value->kind == MISHAP_KIND_JSON) {
+        mishap_buffer json = { 0 };
+        mishap_json_copy(&json, clean);
+        value->text = json.failed ? (mishap_text){ NULL, 0 }
+                                  : mishap_arena_copy(&m->arena, mishap_buffer_text(&json));
+        mishap_buffer_release(&json);
+        if (!value->text.data)
+            *value = mishap_value_of_text(mishap_guard_redacted);
+    }
+    return true;
+}
+
+/* The members as those of this document. One that cannot be read keeps none. */
+static void take_members(mishap *m, mishap_text json)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_member *kept = NULL;
+    bool read = mishap_json_read(&reader, json);
+    for (mishap_member *at = CHANGING(mishap_member, m->told.context), *next; at; at = next) {
+        next = CHANGING(mishap_member, at->next);
+        if (read &&
+            take_clean(m, &at->value, yyjson_obj_getn(reader.root, at->key.data, at->key.length)))
+            kept = at;
+        else if (kept)
+            kept->next = next;
+        else
+            m->told.context = next;
+    }
+    m->last_told = kept;
+    mishap_forget_keys(m);
+    mishap_json_reader_release(&reader);
+}
+
+/* Some members say little alone and are a leak together: the variables of an environment, a
+ * password and its name. */
+static void replace_together(mishap *m, mishap_leaks_known *known)
+{
+    mishap_buffer json = { 0 };
+    if (!m->told.context)
+        return;
+    mishap_json_open(&json, '{');
+    for (const mishap_member *at = m->told.context; at; at = at->next) {
+        mishap_json_key(&json, at->key);
+        mishap_json_value(&json, &at->value);
+    }
+    mishap_json_close(&json, '}');
+    mishap_text was = json.failed ? (mishap_text){ NULL, 0 }
+                                  : mishap_arena_copy(&m->arena, mishap_buffer_text(&json));
+    mishap *found = json.failed ? NULL : mishap_hide_known_json(&json, NULL, known);
+    if (json.failed || found)
+        take_members(m, mishap_buffer_text(&json));
+    if (found && mishap_told(found)->code == MISHAP_CODE_RUNTIME_ERROR)
+        mishap_note(m, "removed", was);
+    mishap_free(found);
+    mishap_buffer_release(&json);
+}
+
 /* `its_own`: the message and the type stay, too. */
 static void replace_all(mishap *failure, mishap_leaks_known *known, bool its_own)
 {
@@ -101,6 +168,7 @@ static void replace_all(mishap *failure, mishap_leaks_known *known, bool its_own
     remove_word(failure, &failure->told.docs_url, known);
     remove_word(failure, &failure->told.incident, known);
     replace_members(failure, known);
+    replace_together(failure, known);
     for (mishap_field *field = CHANGING(mishap_field, failure->told.fields); field;
          field = CHANGING(mishap_field, field->next)) {
         replace_value(failure, &field->actual, known);

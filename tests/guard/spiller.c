@@ -87,6 +87,7 @@ static mishap *run_code(mishap_call *call)
     m = mishap_frame_add(m, mishap_text_of("(PAY \"" OWN_PLACE "\")"));
     m = mishap_tell(m, "host_frame", OWN_FRAME);
     m = mishap_tell(m, "host_output", "TypeError: x\n" OWN_PLACE);
+    m = mishap_tell(m, "smtp_pass", MARK "-4711"); /* by its name alone */
     return mishap_tell(m, "beside", "It is in line 3 of the input.");
 }
 

@@ -258,7 +258,8 @@ static void all_parts_of_a_key_or_an_environment_go(void **state)
     static const char *const documents_of_parts[] = {
         "{\"code\":\"X\",\"context\":{\"key\":[\"-----BEGIN RSA PRIVATE KEY-----\",\"" LINE
         "\",\"" LINE "\",\"aB3=\",\"-----END RSA PRIVATE KEY-----\"],\"x\":\"kept\"}}",
-        "{\"code\":\"X\",\"context\":{\"env\":{\"HOME\":\"/home/ada\",\"AWS\":"
+        "{\"code\":\"NOT_FOUND\",\"category\":\"client\",\"context\":{\"env\":{\"HOME\":\"/home/"
+        "ada\",\"AWS\":"
         "\"AKIA2E0A8F3B244C9986\",\"PATH\":\"/usr/bin:/bin\",\"SHELL\":\"/bin/sh\","
         "\"DB_PHRASE\":\"correct-horse\"},\"x\":\"kept\"}}",
     };
@@ -271,7 +272,8 @@ static void all_parts_of_a_key_or_an_environment_go(void **state)
             if (memmem(json.data, json.length, gone[j], strlen(gone[j])))
                 fail_msg("%s in %.*s", gone[j], (int)json.length, json.data);
         assert_non_null(memmem(json.data, json.length, "\"x\":\"kept\"", 10));
-        assert_non_null(memmem(json.data, json.length, "\"code\":\"X\"", 10));
+        assert_non_null(
+            memmem(json.data, json.length, i ? "\"NOT_FOUND\",\"c" : "\"code\":\"X\",", 11));
         mishap_buffer_release(&json);
     }
 }
@@ -354,11 +356,39 @@ static void a_failure_for_c_has_no_leak_and_notes_it(void **state)
     mishap_buffer_release(&account);
 }
 
+/* Each of them says little alone. */
+static void members_that_are_a_leak_together_are_replaced(void **state)
+{
+    (void)state;
+    static const char removed[] = "Environment variables were removed here.";
+    mishap *m = mishap_raise(CONFLICT, "It is taken.");
+    m = mishap_tell(m, "smtp_pass", "correct-horse-7");
+    m = mishap_tell(m, "count", 7);
+    m = mishap_tell(m, "list", mishap_value_of_json("[1,{\"smtp_pass\":\"correct-horse-8\"}]"));
+    mishap_hide_failure_leaks(m, NULL);
+    const mishap_member *at = mishap_told(m)->context;
+    assert_true(mishap_text_equal(at->value.text, T("A credential was removed here.")));
+    assert_int_equal(at->next->value.integer, 7);
+    assert_true(mishap_text_equal(at->next->next->value.text,
+                                  T("[1,{\"smtp_pass\":\"A credential was removed here.\"}]")));
+    mishap_free(m);
+    m = mishap_raise(CONFLICT, "It is taken.");
+    m = mishap_tell(m, "HOME", "/home/ada");
+    m = mishap_tell(m, "USER", "ada");
+    m = mishap_tell(m, "LANG", "C.UTF-8");
+    m = mishap_tell(m, "SHELL", "/bin/sh");
+    mishap_hide_report_leaks(m, NULL);
+    for (at = mishap_told(m)->context; at; at = at->next)
+        assert_true(mishap_text_equal(at->value.text, mishap_text_of(removed)));
+    mishap_free(m);
+}
+
 static void hide_one_for_c(const void *input)
 {
     (void)input;
     mishap *m = mishap_raise(CONFLICT, "%s", SQL);
     m = mishap_tell(m, "list", mishap_value_of_json("[1,\"" SQL "\"]"));
+    m = mishap_tell(m, "smtp_pass", "SQLSTATE-7");
     mishap_hide_failure_leaks(m, &(mishap_sent){ .text = T("[\"a\",\"sent\"]") });
     for (const mishap_member *at = mishap_told(m)->context; at; at = at->next)
         if (at->value.text.length)
@@ -516,6 +546,7 @@ int main(void)
         TEST(the_envelope_survives_many_leaks),
         TEST(credentials_are_not_in_the_log_either),
         TEST(a_failure_for_c_has_no_leak_and_notes_it),
+        TEST(members_that_are_a_leak_together_are_replaced),
         TEST(without_memory_no_leak_is_left_for_c),
         TEST(a_buffer_may_have_storage_of_its_own),
         TEST(the_log_gets_what_was_taken_out),

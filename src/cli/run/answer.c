@@ -183,8 +183,8 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* A person gets the failure text by text. What is replaced in them has to be in the record, which
- * is written before: so all of the failure is judged once. */
+/* A person gets the failure text by text, and its members judged together. What is replaced in them
+ * has to be in the record, which is written before: so all of the failure is judged once. */
 static void keep_leaks(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer room = { 0 };
@@ -477,6 +477,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
     bool in_log = false;
+    const mishap_sent sent = mishap_cli_sent(cli);
     mishap_cli_live_end();
     /* The exit code of a server does not depend on whether its last message is read. */
     bool resident = cli->operation && cli->operation->resident;
@@ -495,6 +496,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         if (for_person) { /* it is told where the log is */
             keep_leaks(cli, answer->failure);
             in_log = mishap_cli_record(cli, answer, (mishap_text){ NULL, 0 }, NULL);
+            mishap_hide_report_leaks(answer->failure, &sent);
         }
     }
     if (!answer->failure && answer->document.data)
