@@ -4,6 +4,7 @@
 
 Speaks TAP. The server is tests/http/traced.c.
 """
+import itertools
 import json
 import os
 import re
@@ -72,6 +73,14 @@ def a_malformed_header_makes_a_new_trace_in(path, text):
     equal(len(traces), 2, "traces of two calls")
     for trace in traces:
         expect_trace(trace, None)
+
+
+@tests_of({"a worker": "/trace", "the loop": "/trace/quick"})
+def two_headers_make_a_new_trace_in(path):
+    """Which of them is meant is not known."""
+    for pair in itertools.product((TRACE, OTHER, "malformed"), repeat=2):
+        fields = [(name, "00-%s-%s-01" % (trace, SPAN)) for name, trace in zip(("traceparent", "Traceparent"), pair)]
+        expect_trace(the_server().ask("GET", path, fields=fields).json["trace"], None)
 
 
 @test
