@@ -104,10 +104,7 @@ static void put_members(mishap_buffer *b, const mishap_secrets *secrets, const c
     if (!member)
         return;
     mishap_json_key(b, mishap_text_of(name));
-    mishap_json_open(b, '{');
-    for (; member; member = member->next)
-        mishap_redact_member(b, secrets, member->key, &member->value);
-    mishap_json_close(b, '}');
+    mishap_redact_members(b, secrets, member);
 }
 
 static void put_field_value(mishap_buffer *b, const mishap_secrets *secrets, const char *name,

@@ -144,6 +144,49 @@ void mishap_redact_string(mishap_buffer *b, const mishap_secrets *secrets, misha
     put_hidden(b, secrets, text, false);
 }
 
+/* -- names ------------------------------------------------------------------------------------- */
+
+/* A pair, and whether a credential in it begins before its value and reaches into it. What the
+ * value has alone is found when it is written. */
+struct pair {
+    size_t value_at;
+    bool found;
+};
+
+static void look_at_value(void *state, const mishap_leak *leak)
+{
+    struct pair *pair = state;
+    bool secret = leak->kind == MISHAP_LEAK_CREDENTIAL || leak->kind == MISHAP_LEAK_CONNECTION;
+    if (secret && leak->confidence == MISHAP_LEAK_HIGH && leak->start <= pair->value_at &&
+        leak->start + leak->length > pair->value_at + 1)
+        pair->found = true;
+}
+
+/* Does the guard find a credential in `"name":"value"`, which may be none without its name? */
+static bool is_secret_by_name(mishap_text name, const mishap_value *value)
+{
+    enum { ENOUGH = 256 };
+    char storage[ROOM];
+    mishap_buffer json;
+    mishap_value shown = *value;
+    struct pair pair = { 0 };
+    if (value->kind == MISHAP_KIND_JSON || value->kind == MISHAP_KIND_NONE || !name.length)
+        return false;
+    if (shown.kind == MISHAP_KIND_TEXT && shown.text.length > ENOUGH)
+        shown.text.length = ENOUGH;
+    mishap_buffer_init(&json, storage, sizeof storage);
+    mishap_json_open(&json, '{');
+    mishap_json_key(&json, name);
+    pair.value_at = json.length;
+    mishap_json_value(&json, &shown);
+    mishap_json_close(&json, '}');
+    if (!json.failed)
+        mishap_leak_scan(mishap_buffer_text(&json), NULL, look_at_value, &pair);
+    bool found = pair.found || json.failed;
+    mishap_buffer_release(&json);
+    return found;
+}
+
 /* -- JSON -------------------------------------------------------------------------------------- */
 
 static void put_json(mishap_buffer *b, const mishap_secrets *secrets, yyjson_val *value,
@@ -158,7 +201,9 @@ static void put_json_members(mishap_buffer *b, const mishap_secrets *secrets, yy
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         put_hidden(b, secrets, name, true);
-        if (mishap_guard_secret_name(name))
+        mishap_value text = mishap_value_of_text(mishap_json_text(value));
+        if (mishap_guard_secret_name(name) ||
+            (yyjson_is_str(value) && is_secret_by_name(name, &text)))
             put_redacted(b);
         else
             put_json(b, secrets, value, depth + 1);
@@ -275,12 +320,38 @@ void mishap_redact_value(mishap_buffer *b, const mishap_secrets *secrets, const 
     }
 }
 
-void mishap_redact_member(mishap_buffer *b, const mishap_secrets *secrets, mishap_text key,
-                          const mishap_value *value)
+static void put_member(mishap_buffer *b, const mishap_secrets *secrets, mishap_text key,
+                       const mishap_value *value)
 {
     put_hidden(b, secrets, key, true);
-    if (mishap_guard_secret_name(key))
+    if (mishap_guard_secret_name(key) || is_secret_by_name(key, value))
         put_redacted(b);
     else
         mishap_redact_value(b, secrets, value);
+}
+
+void mishap_redact_members(mishap_buffer *b, const mishap_secrets *secrets,
+                           const mishap_member *first)
+{
+    char storage[ROOM];
+    mishap_buffer json;
+    mishap_buffer_init(&json, storage, sizeof storage);
+    mishap_json_open(&json, '{');
+    for (const mishap_member *at = first; at; at = at->next) {
+        mishap_json_key(&json, at->key);
+        mishap_json_value(&json, &at->value);
+    }
+    mishap_json_close(&json, '}');
+    bool together = json.failed || is_parted_leak(mishap_buffer_text(&json));
+    mishap_buffer_release(&json);
+    mishap_json_open(b, '{');
+    for (const mishap_member *at = first; at; at = at->next) {
+        if (!together) {
+            put_member(b, secrets, at->key, &at->value);
+            continue;
+        }
+        put_hidden(b, secrets, at->key, true);
+        put_redacted(b);
+    }
+    mishap_json_close(b, '}');
 }

@@ -4,15 +4,16 @@
 
 #include "base/json_read.h"
 #include "guard/guard.h"
+#include "mishap/mishap.h"
 
 /* A text as a JSON string: valid UTF-8, known secrets, passwords in addresses, handles of sessions,
  * and what the guard finds of credentials, connection strings and environments redacted. */
 void mishap_redact_string(mishap_buffer *b, const mishap_secrets *secrets, mishap_text text);
 
-/* A member: its key, and its value. A value that goes by the name of a secret is redacted as a
- * whole. */
-void mishap_redact_member(mishap_buffer *b, const mishap_secrets *secrets, mishap_text key,
-                          const mishap_value *value);
+/* Members as an object. A value that goes by the name of a secret is redacted as a whole, and all
+ * of them if they are a private key or an environment only together. */
+void mishap_redact_members(mishap_buffer *b, const mishap_secrets *secrets,
+                           const mishap_member *first);
 void mishap_redact_value(mishap_buffer *b, const mishap_secrets *secrets,
                          const mishap_value *value);
 

@@ -183,6 +183,28 @@ static void credentials_of_a_failure_are_not_in_the_log(void **state)
     free(text);
 }
 
+/* A password by its name, and variables that were told one by one. */
+static void what_is_a_credential_only_beside_others_is_not_in_a_record(void **state)
+{
+    (void)state;
+    size_t length;
+    mishap *failure = mishap_tell(mishap_raise(CONFLICT, "No."), "smtp_pass", "correct-horse-7");
+    failure = mishap_tell(failure, "said", "The key AKIA2E0A8F3B244C9986 is unknown.");
+    failure = mishap_tell(failure, "deep",
+                          mishap_value_of_json("[{\"smtp_pass\":\"correct-horse-8\"}]"));
+    record(mishap_tell(failure, "user", "ada"), NULL);
+    failure = mishap_tell(mishap_raise(CONFLICT, "No."), "HOME", "/home/ada-1815");
+    failure = mishap_tell(mishap_tell(failure, "USER", "ada-1815"), "LANG", "C.UTF-8");
+    record(mishap_tell(failure, "SHELL", "/bin/sh"), NULL);
+    char *text = read_file(log_file, &length);
+    assert_null(strstr(text, "correct-horse"));
+    assert_null(strstr(text, "ada-1815"));
+    assert_non_null(strstr(text, "\"said\":\"The key [redacted] is unknown.\""));
+    assert_non_null(strstr(text, "\"user\":\"ada\""));
+    assert_non_null(strstr(text, "\"HOME\":\"[redacted]\""));
+    free(text);
+}
+
 #define SOME_DIGITS "0123456789abcdef0123456789abcdef01234567"
 #define HANDLE      "c0ffee00" SOME_DIGITS
 
@@ -379,6 +401,7 @@ int main(void)
         IN_FOLDER(secrets_are_not_in_the_log),
         IN_FOLDER(no_part_of_a_record_has_secrets),
         IN_FOLDER(credentials_of_a_failure_are_not_in_the_log),
+        IN_FOLDER(what_is_a_credential_only_beside_others_is_not_in_a_record),
         IN_FOLDER(handles_of_sessions_are_not_in_the_log),
         IN_FOLDER(a_record_that_is_too_long_is_cut_and_says_where),
         TEST(what_is_no_record_is_cut_without_harm),
