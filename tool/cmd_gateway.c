@@ -59,7 +59,7 @@ static mishap *run_gateway(mishap_call *call)
 
 const mishap_operation tool_gateway = {
     .name = "gateway",
-    .summary = "Run nginx in front of servers, and tell their errors as ours",
+    .summary = "Run nginx in front of servers, and write all their errors in one format",
     .description =
         "A success passes untouched, with streams, ranges, WebSockets and bodies of any size. An "
         "error leaves in one dialect, with a code of the catalog and field errors in one form, and "

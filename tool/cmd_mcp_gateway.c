@@ -203,7 +203,7 @@ static mishap *run_gateway(mishap_call *call)
 
 const mishap_operation tool_mcp_gateway = {
     .name = "mcp-gateway",
-    .summary = "Run an MCP server of any program, and tell the failures of its tools as ours",
+    .summary = "Run an MCP server of any program, and add codes and advice to its failures",
     .description =
         "An MCP client starts this command in place of the server. Messages pass in both "
         "directions, in every revision. The arguments of a call are held against the inputSchema "

@@ -146,7 +146,7 @@ done:
 
 const mishap_operation tool_wrap = {
     .name = "wrap",
-    .summary = "Run a command of any program, and tell its failure as one of ours",
+    .summary = "Run a command of any program, and add a code and advice to its failure",
     .description =
         "Output, the order of it, exit code and death by a signal are those of the command. If it "
         "fails, one line is added to the end of stderr: the envelope, with a code, the line of the "
@@ -157,10 +157,11 @@ const mishap_operation tool_wrap = {
         "program could not be started: 127 if it does not exist, 126 if it cannot be executed. The "
         "time was over: 10.\n\n"
         "The code comes from rules: of the program, of its exit codes, and of texts that many "
-        "programs print. A file of your own looks like this:\n\n"
-        "[deploy.sh]\n"
-        "3  CONFLICT  is deployed already\n"
-        "   suggest   Choose another version.\n\n"
+        "programs print. In a file of your own a line such as `[deploy.sh]` names one program or "
+        "several. A line such as `3 CONFLICT is deployed already` is a rule: an exit code, a code "
+        "of the catalog and a pattern. Indented lines below a rule belong to it: `suggest Choose "
+        "another version.` is its advice, and `retry yes` or `retry no` says whether a retry can "
+        "help.\n\n"
         "A pattern is a part of one line; capitals do not matter, a star stands for any "
         "characters, "
         "and \" | \" separates alternatives.",
