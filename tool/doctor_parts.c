@@ -17,7 +17,7 @@
 /* What the library itself uses, and loads when it needs it. */
 static const service_part library_parts[] = {
     { "libpq.so.5", "a store in PostgreSQL", "libpq5", NULL },
-    { "libcurl.so.4", "telemetry for a collector, --otlp", "libcurl4", NULL },
+    { "libcurl.so.4", "audits of a URL, mcp-gateway --to, --otlp", "libcurl4", NULL },
     { "libdw.so.1", "lines of source code in stacks", "libdw1", NULL },
     { 0 },
 };

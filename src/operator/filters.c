@@ -232,7 +232,8 @@ static mishap *check_time(mishap_call *call, const char *param, int64_t now_ms, 
         failure, param,
         mishap_value_of_string("2026-11-17T16:00:00Z, 2026-11-17, or an age such as 15m, 6h, 7d"),
         given);
-    failure = mishap_field_says(failure, "It is neither a time nor an age.");
+    failure = mishap_field_says(
+        failure, "It is neither a time, such as 2026-11-17, nor an age, such as 6h.");
     if (strcmp(param, "to") == 0 && call->operation->answers_type &&
         mishap_boundary(call) == MISHAP_BY_COMMAND)
         failure = mishap_suggest(failure,

@@ -47,7 +47,7 @@ def a_mistake_needs_no_id(words, status):
 @test
 def a_finding_names_its_field():
     shown = on_terminal(Place("finding"), "incidents", "list", "--from", "10y", status=2)
-    expect("- from: It is neither a time nor an age." in shown, shown)
+    expect("- from: It is neither a time, such as 2026-11-17, nor an age, such as 6h." in shown, shown)
 
 
 @test
