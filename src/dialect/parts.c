@@ -1,5 +1,7 @@
 #include "dialect/parts.h"
 
+#include "mishap/members.h"
+
 /* -- writing ----------------------------------------------------------------------------------- */
 
 static bool is_missing(const mishap_field *field)
@@ -54,10 +56,7 @@ void mishap_put_bare_fields(mishap_buffer *b, const mishap_public *told)
 
 void mishap_put_context_members(mishap_buffer *b, const mishap_public *told)
 {
-    for (const mishap_member *member = told->context; member; member = member->next) {
-        mishap_json_key(b, member->key);
-        mishap_json_value(b, &member->value);
-    }
+    mishap_members_put(b, told->context);
 }
 
 void mishap_put_context(mishap_buffer *b, const mishap_public *told)

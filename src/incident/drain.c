@@ -108,8 +108,7 @@ static void tell_person(mishap_text json, mishap_text text)
     mishap_buffer_release(&named);
 }
 
-/* A record that the log cannot take is told with the reason below it. As JSON, the reason is a line
- * of its own kind. */
+/* A record that the log cannot take is told with the reason below it. */
 static void tell_instead(mishap_text json, mishap_text text, int error)
 {
     char storage[1024], room[2048];
@@ -117,13 +116,8 @@ static void tell_instead(mishap_text json, mishap_text text, int error)
     mishap_buffer_init(&why, storage, sizeof storage);
     mishap_buffer_init(&line, room, sizeof room);
     mishap_incident_put_why(&why, d.by->path, error);
-    if (d.by->json_errors) {
-        mishap_record_put_line(&line, d.by->program, NULL, NULL, mishap_buffer_text(&why));
-    } else {
-        MISHAP_PUT(&line, "  ");
-        mishap_buffer_put_text(&line, mishap_buffer_text(&why));
-    }
-    MISHAP_PUT(&line, "\n");
+    mishap_record_put_reason(&line, d.by->json_errors, d.by->program, NULL, NULL,
+                             mishap_buffer_text(&why));
     tell_person(json, text);
     mishap_log_error(mishap_buffer_text(&line));
     mishap_buffer_release(&line);

@@ -209,22 +209,16 @@ static bool is_serious(const mishap_incident_entry *entry)
            mishap_incident_is_one(entry->failure);
 }
 
-/* Why the log has refused a record, below the record. As JSON, it is a line of its own kind. */
+/* A reason that there is no memory for is left out. */
 static void put_reason(mishap_buffer *text, const mishap_incident_entry *entry, mishap_text why)
 {
     mishap_buffer line = { 0 };
     if (!why.length)
         return;
-    if (mishap_log_is_json()) {
-        mishap_record_put_line(&line, entry->program, entry->operation, entry->id, why);
-    } else {
-        MISHAP_PUT(&line, "  ");
-        mishap_buffer_put_text(&line, why);
-    }
-    if (!line.failed) {
+    mishap_record_put_reason(&line, mishap_log_is_json(), entry->program, entry->operation,
+                             entry->id, why);
+    if (!line.failed)
         mishap_buffer_put_text(text, mishap_buffer_text(&line));
-        MISHAP_PUT(text, "\n");
-    }
     mishap_buffer_release(&line);
 }
 

@@ -420,6 +420,18 @@ void mishap_record_put_line(mishap_buffer *b, const char *program, const char *o
     mishap_incident_fit(b);
 }
 
+void mishap_record_put_reason(mishap_buffer *b, bool json, const char *program,
+                              const char *operation, const char *id, mishap_text why)
+{
+    if (json) {
+        mishap_record_put_line(b, program, operation, id, why);
+    } else {
+        MISHAP_PUT(b, "  ");
+        mishap_buffer_put_text(b, why);
+    }
+    MISHAP_PUT(b, "\n");
+}
+
 void mishap_record_put_lost(mishap_buffer *b, const char *program, uint64_t count)
 {
     put_line_head(b, "lost", NULL, program);

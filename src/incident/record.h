@@ -48,6 +48,11 @@ void mishap_record_name(mishap_buffer *named, mishap_text record);
 void mishap_record_put_line(mishap_buffer *b, const char *program, const char *operation,
                             const char *id, mishap_text words);
 
+/* Why the log has refused a record, to be shown below the record: one line, as JSON a line of its
+ * own kind. */
+void mishap_record_put_reason(mishap_buffer *b, bool json, const char *program,
+                              const char *operation, const char *id, mishap_text why);
+
 /* How many incidents were lost. */
 void mishap_record_put_lost(mishap_buffer *b, const char *program, uint64_t count);
 

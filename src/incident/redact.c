@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "guard/leak.h"
+#include "mishap/members.h"
 
 enum { ROOM = 512, MOST_DEPTH = MISHAP_JSON_MAX_DEPTH };
 
@@ -320,38 +321,22 @@ void mishap_redact_value(mishap_buffer *b, const mishap_secrets *secrets, const 
     }
 }
 
-static void put_member(mishap_buffer *b, const mishap_secrets *secrets, mishap_text key,
-                       const mishap_value *value)
-{
-    put_hidden(b, secrets, key, true);
-    if (mishap_guard_secret_name(key) || is_secret_by_name(key, value))
-        put_redacted(b);
-    else
-        mishap_redact_value(b, secrets, value);
-}
-
 void mishap_redact_members(mishap_buffer *b, const mishap_secrets *secrets,
                            const mishap_member *first)
 {
     char storage[ROOM];
     mishap_buffer json;
     mishap_buffer_init(&json, storage, sizeof storage);
-    mishap_json_open(&json, '{');
-    for (const mishap_member *at = first; at; at = at->next) {
-        mishap_json_key(&json, at->key);
-        mishap_json_value(&json, &at->value);
-    }
-    mishap_json_close(&json, '}');
+    mishap_members_put_object(&json, first);
     bool together = json.failed || is_parted_leak(mishap_buffer_text(&json));
     mishap_buffer_release(&json);
     mishap_json_open(b, '{');
     for (const mishap_member *at = first; at; at = at->next) {
-        if (!together) {
-            put_member(b, secrets, at->key, &at->value);
-            continue;
-        }
         put_hidden(b, secrets, at->key, true);
-        put_redacted(b);
+        if (together || mishap_guard_secret_name(at->key) || is_secret_by_name(at->key, &at->value))
+            put_redacted(b);
+        else
+            mishap_redact_value(b, secrets, &at->value);
     }
     mishap_json_close(b, '}');
 }

@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "mishap/hide.h"
 #include "mishap/inside.h"
+#include "mishap/members.h"
 
 /* The parts of a mishap are const for its readers; here it may be changed, since it was not read
  * yet. */
@@ -136,12 +137,7 @@ static void replace_together(mishap *m, mishap_leaks_known *known)
     mishap_buffer json = { 0 };
     if (!m->told.context)
         return;
-    mishap_json_open(&json, '{');
-    for (const mishap_member *at = m->told.context; at; at = at->next) {
-        mishap_json_key(&json, at->key);
-        mishap_json_value(&json, &at->value);
-    }
-    mishap_json_close(&json, '}');
+    mishap_members_put_object(&json, m->told.context);
     mishap_text was = json.failed ? (mishap_text){ NULL, 0 }
                                   : mishap_arena_copy(&m->arena, mishap_buffer_text(&json));
     mishap *found = json.failed ? NULL : mishap_hide_known_json(&json, NULL, known);

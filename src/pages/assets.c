@@ -1,5 +1,5 @@
 /* The files of console/, embedded when the program was built: which form of a file is sent. */
-#include "base/trim.h"
+#include "base/list.h"
 #include "pages/pages.h"
 
 #include "base/media.h"
@@ -13,18 +13,6 @@ const mishap_page_asset *mishap_page_asset_find(mishap_text name)
 }
 
 /* -- lists in header fields -------------------------------------------------------------------- */
-
-/* The part before the next `separator`; *rest is what follows it, without data at the end. */
-static mishap_text next_part(mishap_text *rest, char separator)
-{
-    const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
-    mishap_text part = *rest;
-    if (end)
-        part.length = (size_t)(end - rest->data);
-    *rest = end ? (mishap_text){ end + 1, rest->length - part.length - 1 }
-                : (mishap_text){ NULL, 0 };
-    return mishap_trim(part, " \t");
-}
 
 /* `q=0`, `q=0.000`: a coding that is refused. */
 static bool is_zero_quality(mishap_text param)
@@ -41,11 +29,11 @@ bool mishap_page_accepts_gzip(mishap_text accept_encoding)
 {
     bool any = false;
     while (accept_encoding.data) {
-        mishap_text element = next_part(&accept_encoding, ',');
-        mishap_text coding = next_part(&element, ';');
+        mishap_text element = mishap_list_next(&accept_encoding, ',');
+        mishap_text coding = mishap_list_next(&element, ';');
         bool refused = false;
         while (element.data)
-            refused = is_zero_quality(next_part(&element, ';')) || refused;
+            refused = is_zero_quality(mishap_list_next(&element, ';')) || refused;
         if (mishap_http_same_letters(coding, (mishap_text)MISHAP_TEXT("gzip")))
             return !refused;
         any = any || (!refused && mishap_text_equal(coding, (mishap_text)MISHAP_TEXT("*")));
@@ -58,7 +46,7 @@ bool mishap_page_accepts_gzip(mishap_text accept_encoding)
 bool mishap_page_tag_is_known(mishap_text if_none_match, mishap_text tag)
 {
     while (if_none_match.data) {
-        mishap_text part = next_part(&if_none_match, ',');
+        mishap_text part = mishap_list_next(&if_none_match, ',');
         if (mishap_text_equal(part, (mishap_text)MISHAP_TEXT("*")))
             return true;
         if (part.length > 2 && part.data[0] == 'W' && part.data[1] == '/')

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "base/list.h"
 #include "base/memory.h"
-#include "base/trim.h"
 #include "http/calls/calls.h"
 #include "http/wire/wire.h"
 #include "worker/wire/frame.h"
@@ -30,10 +30,7 @@ static bool next_part(mishap_text *rest, char end, mishap_text *part)
 {
     if (!rest->data)
         return false;
-    const char *at = memchr(rest->data, end, rest->length);
-    size_t length = at ? (size_t)(at - rest->data) : rest->length;
-    *part = mishap_trim((mishap_text){ rest->data, length }, " \t");
-    *rest = at ? (mishap_text){ at + 1, rest->length - length - 1 } : (mishap_text){ NULL, 0 };
+    *part = mishap_list_next(rest, end);
     return true;
 }
 

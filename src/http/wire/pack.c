@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <zlib.h>
 
+#include "base/list.h"
 #include "base/media.h"
 #include "base/memory.h"
-#include "base/trim.h"
 
 enum { LEVEL = 1, GZIP_BITS = 15 + 16, MEMORY = 8 };
 
@@ -64,21 +64,12 @@ static bool has_zstd(void)
 
 /* -- which one --------------------------------------------------------------------------------- */
 
-static mishap_text next_part(mishap_text *rest, char separator)
-{
-    const char *end = rest->length ? memchr(rest->data, separator, rest->length) : NULL;
-    mishap_text part = { rest->data, end ? (size_t)(end - rest->data) : rest->length };
-    size_t skipped = part.length + (end ? 1 : 0);
-    *rest = (mishap_text){ end ? rest->data + skipped : NULL, rest->length - skipped };
-    return mishap_trim(part, " \t");
-}
-
 /* In thousandths: 1000 without one, and 0 if it is not valid. */
 static int quality_of(mishap_text params)
 {
     int quality = 1000;
     while (params.data) {
-        mishap_text param = next_part(&params, ';');
+        mishap_text param = mishap_list_next(&params, ';');
         if (param.length < 3 || (param.data[0] | 32) != 'q' || param.data[1] != '=')
             continue;
         int unit = 1000;
@@ -99,8 +90,8 @@ mishap_pack_coding mishap_pack_choose(mishap_text accept_encoding)
 {
     int gzip_quality = -1, zstd_quality = -1, star = -1;
     while (accept_encoding.length) {
-        mishap_text element = next_part(&accept_encoding, ',');
-        mishap_text name = next_part(&element, ';');
+        mishap_text element = mishap_list_next(&accept_encoding, ',');
+        mishap_text name = mishap_list_next(&element, ';');
         int quality = quality_of(element);
         if (mishap_http_same_letters(name, (mishap_text)MISHAP_TEXT("gzip")) ||
             mishap_http_same_letters(name, (mishap_text)MISHAP_TEXT("x-gzip")))
