@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "bench/measure.h"
+#include "bench/place.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "incident/readers.h"
@@ -27,7 +27,6 @@ enum { PRODUCERS = 2, KINDS = 8, CALLERS = 16, PIECE_MS = 10, MOST_WAIT_MS = 600
 
 typedef char told_id[MISHAP_ID_LENGTH + 1];
 
-static char folder[256], journal[300];
 static told_id *ids; /* shared: those of each producer side by side */
 
 /* -- failures ---------------------------------------------------------------------------------- */
@@ -138,34 +137,6 @@ static struct use use_of(const char *name)
 
 /* -- the run ----------------------------------------------------------------------------------- */
 
-static void end_on(const char *what, mishap *failure)
-{
-    mishap_buffer words = { 0 };
-    if (!failure)
-        return;
-    mishap_account(failure, &words);
-    mishap_buffer_put_char(&words, '\0');
-    end_void(what, words.data);
-}
-
-static void make_place(void)
-{
-    const char *above = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/mishap-bench-XXXXXX", above ? above : "/var/tmp");
-    if (!mkdtemp(folder))
-        end_void("folder", "it cannot be made");
-    snprintf(journal, sizeof journal, "%s/bench.log", folder);
-    setenv("BENCH_LOG", journal, 1);
-}
-
-static void remove_place(void)
-{
-    char command[400];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0)
-        fprintf(stderr, "mishap: %s is left\n", folder);
-}
-
 /* Start the producers, and wait for them. The CPU time of a record, the worst of them. */
 static double run_producers(size_t each, double per_second)
 {
@@ -274,17 +245,6 @@ static size_t count_missing(size_t total)
     return missing;
 }
 
-static double bytes_of_index(void)
-{
-    char command[400], text[64] = "";
-    snprintf(command, sizeof command, "cat '%s'/incidents/2*.sqlite | wc -c", folder);
-    FILE *pipe = popen(command, "r");
-    if (!pipe || !fgets(text, sizeof text, pipe))
-        end_void("size", "it cannot be read");
-    pclose(pipe);
-    return strtod(text, NULL);
-}
-
 static void tell(const char *what, double value, const char *unit, double bar)
 {
     printf("%-46s %10.2f %-4s bar %6.2f  ratio %5.2f  %s\n", what, figure(what, value), unit, bar,
@@ -300,6 +260,7 @@ static void measure(double rate, double seconds)
     if (!total || ids == MAP_FAILED)
         end_void("ids", "there is no memory");
     make_place();
+    setenv("BENCH_LOG", journal, 1);
     end_on("logs", mishap_logs_begin(&(mishap_logs_plan){
                        .program = "bench", .incident_bytes = 64 << 20, .processes = PRODUCERS }));
     mishap_index_process_start(
@@ -317,7 +278,7 @@ static void measure(double rate, double seconds)
     tell("a failure, in the process that serves: CPU", producer / 1e3, "us", 0.3);
     tell("… in the process that writes the log: CPU", log.cpu_us / (double)total, "us", 4);
     tell("… in the process of the index: CPU", index.cpu_us / (double)total, "us", 4);
-    tell("… in the files of the index", bytes_of_index() / (double)total, "B", 64);
+    tell("… in the files of the index", (double)bytes_of_index() / (double)total, "B", 64);
     tell("memory of the process that writes the log", log.peak_mb, "MB", 64);
     tell("memory of the process of the index", index.peak_mb, "MB", 64);
     printf("%-46s %10" PRIu64 "      bar   none  %s\n", "lost", lost, lost ? "MISSED" : "met");

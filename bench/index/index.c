@@ -21,13 +21,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "bench/measure.h"
+#include "bench/place.h"
 #include "index/index.h"
 #include "mishap/store.h"
 
 enum { GROUPS = 64, CALLERS = 16, TICK = 12500, LINE = 1500, CODES = 8 };
 
-static char folder[256], journal[300];
 static uint64_t count_lost;
 static const char *address; /* of a store; NULL: files */
 
@@ -38,33 +37,6 @@ static double cpu_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static void end_on(const char *what, mishap *failure)
-{
-    mishap_buffer words = { 0 };
-    if (!failure)
-        return;
-    mishap_account(failure, &words);
-    mishap_buffer_put_char(&words, '\0');
-    end_void(what, words.data);
-}
-
-static void make_place(void)
-{
-    const char *above = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/mishap-bench-XXXXXX", above ? above : "/var/tmp");
-    if (!mkdtemp(folder))
-        end_void("folder", "it cannot be made");
-    snprintf(journal, sizeof journal, "%s/bench.log", folder);
-}
-
-static void remove_place(void)
-{
-    char command[400];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0)
-        fprintf(stderr, "mishap: %s is left\n", folder);
-}
-
 static mishap_index *open_bench(void)
 {
     mishap_index *index;
@@ -72,17 +44,6 @@ static mishap_index *open_bench(void)
                        &(mishap_index_plan){ .data = folder, .journal = journal, .store = address },
                        &index));
     return index;
-}
-
-static uint64_t bytes_of_index(void)
-{
-    char command[400], text[64] = "";
-    snprintf(command, sizeof command, "cat '%s'/incidents/2*.sqlite | wc -c", folder);
-    FILE *pipe = popen(command, "r");
-    if (!pipe || !fgets(text, sizeof text, pipe))
-        end_void("size", "it cannot be read");
-    pclose(pipe);
-    return strtoull(text, NULL, 10);
 }
 
 static void tell(const char *what, double value, const char *unit, double bar)
