@@ -25,10 +25,12 @@ function readRoutes(stack, path, found, depth) {
         if (!layer.route && !inside) continue;
         const before = [layer.params, layer.path, layer.keys];
         try {
-            if (!layer.match(path)) continue;
-            Object.assign(found.params, layer.params);
+            const matched = layer.match(path);
+            if (!matched) continue;
+            const { params, path: start } = matched === true ? layer : matched; // the layer keeps them up to 2.2 of the package router
+            Object.assign(found.params, params);
             if (layer.route) for (const method of Object.keys(layer.route.methods)) found.methods.add(method === "_all" ? "*" : method.toUpperCase());
-            else readRoutes(inside, path.slice((layer.path ?? "").length) || "/", found, depth + 1);
+            else readRoutes(inside, path.slice((start ?? "").length) || "/", found, depth + 1);
         } catch { /* a path that cannot be decoded */ } finally {
             [layer.params, layer.path, layer.keys] = before;
         }
