@@ -46,7 +46,8 @@ def a_folder_of_the_same_name_keeps_no_target_from_running(target):
         os.mkdir(os.path.join(folder, target))
         with open(os.path.join(folder, "rules"), "w", encoding="utf-8") as copy:
             copy.write(re.sub(r"^include .*\n", "", RULES, flags=re.M))
-        done = subprocess.run(["make", "-n", "-f", "rules", target], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        outside = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")} # of `make test`
+        done = subprocess.run(["make", "-n", "-f", "rules", target], cwd=folder, env=outside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=PATIENCE, check=False)
         equal((done.returncode, done.stdout.strip()), (0, "dh %s --buildsystem=meson" % target))
 
