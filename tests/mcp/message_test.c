@@ -101,7 +101,7 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
 #define AT(pointer) ",\"context\":{\"pointer\":\"" pointer "\"}"
 #define FIELD(id, why, field, error, more)                                                         \
     ERROR(id, "-32602", "VALIDATION_ERROR", why,                                                   \
-          "Correct the fields that are named and send the request again.",                         \
+          "Correct the fields that are named and try again.",                                      \
           ",\"fields\":[{\"field\":\"" field "\",\"error\":\"" error "\"" more "}]")
 #define WRONG(id, field, article, type)                                                            \
     FIELD(id, "`" field "` must be of type " type ".", field, "invalid_type",                      \
