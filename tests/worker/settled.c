@@ -35,10 +35,19 @@ static mishap *execute(const char *sql)
     return sqlite3_exec(store.database, sql, NULL, NULL, NULL) == SQLITE_OK ? NULL : broken(sql);
 }
 
+static char gate[PATH + 8]; /* a file: a slow call waits until it is gone */
+
 static void pause_ms(long ms)
 {
     struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
     nanosleep(&time, NULL);
+}
+
+static void wait_at_gate(void)
+{
+    enum { LOOKS = 5000 };
+    for (int i = 0; i < LOOKS && access(gate, F_OK) == 0; i++)
+        pause_ms(5);
 }
 
 /* -- the service ------------------------------------------------------------------------------- */
@@ -47,6 +56,7 @@ static mishap *open_store(const mishap_setup *setup, void **state)
 {
     char path[PATH];
     snprintf(path, sizeof path, "%s/entries.db", setup->data);
+    snprintf(gate, sizeof gate, "%s/gate", setup->data);
     store.settle_ms = (long)mishap_integer(setup->settings, "settle_ms");
     *state = &store;
     if (sqlite3_open(path, &store.database) != SQLITE_OK)
@@ -178,7 +188,7 @@ static void misbehave(mishap_call *call, const char *how)
     if (is(how, "misuse"))
         mishap_string(call, "nothing_of_this_name");
     if (is(how, "slow"))
-        pause_ms(200);
+        wait_at_gate();
 }
 
 static mishap *answer(mishap_call *call, int64_t key)

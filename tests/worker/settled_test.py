@@ -37,12 +37,14 @@ def rows(data):
         return dict(database.execute("SELECT key, count(*) FROM entries GROUP BY key"))
 
 
-def together(found, calls, before=None):
+def together(found, calls, before_answers=None):
     """Send calls at once, each on a connection of its own, and wait for all: (key, how) to a response."""
     connections = [(key, how, found.connect()) for key, how in calls]
     for key, how, one in connections:
         body = {"key": key, **({"how": how} if how else {})}
         one.send(server.request("POST", "/entries", body))
+    if before_answers:
+        before_answers()
     answers = {key: one.response("POST", "/entries", checked=False) for key, _, one in connections}
     for _, _, one in connections:
         one.close()
@@ -50,12 +52,22 @@ def together(found, calls, before=None):
 
 
 def batched(found, calls):
-    """The same while a slow call runs, so that they are one batch behind it."""
+    """The same while a slow call runs, so that they are one batch behind it. It waits until the server has all of them."""
     batched.key += 1
+    gate = os.path.join(found.data, "gate")
+    open(gate, "wb").close()
+
+    def until_handed_over(count):
+        expect(wait_for(lambda: found.running_handlers() >= count), "handed over:", found.running_handlers(), "of", count)
+
+    def open_gate():
+        until_handed_over(1 + len(calls))
+        os.unlink(gate)
+
     with found.connect() as slow:
         slow.send(server.request("POST", "/entries", {"key": batched.key, "how": "slow"}))
-        time.sleep(0.05)
-        answers = together(found, calls)
+        until_handed_over(1)
+        answers = together(found, calls, open_gate)
         equal(slow.response("POST", "/entries").status, 200, "the slow call")
     return answers
 
