@@ -242,36 +242,47 @@ static char next_letter(const char **at, const char *end)
     return (char)(*c >= 'A' && *c <= 'Z' ? *c | 32 : *c);
 }
 
-static bool is_other_case(mishap_text key, const char *name)
+static bool is_other_case(mishap_text key, mishap_text name)
 {
     const char *at = key.data, *end = key.data + key.length;
-    if (mishap_text_equal(key, mishap_text_of(name)))
+    size_t i = 0;
+    if (mishap_text_equal(key, name))
         return false;
-    for (; *name && at < end; name++)
-        if (next_letter(&at, end) != *name)
-            return false;
-    return !*name && at == end;
+    while (i < name.length && at < end && next_letter(&at, end) == name.data[i])
+        i++;
+    return i == name.length && at == end;
 }
 
-static bool has_other_case(yyjson_val *object, const char *const *names)
+/* Whether a name can begin as the key does: most names are excluded by that. */
+static bool may_be(mishap_text key, mishap_text name)
+{
+    return key.length >= name.length &&
+           ((key.data[0] | 32) == name.data[0] || ((unsigned char)key.data[0] & 0x80));
+}
+
+static bool has_other_case(yyjson_val *object, const mishap_text *names, size_t count_of_names)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS (object, index, count, key, value)
-        for (const char *const *name = names; *name; name++)
-            if (is_other_case(mishap_json_text(key), *name))
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
+        mishap_text text = mishap_json_text(key);
+        for (size_t i = 0; i < count_of_names; i++)
+            if (may_be(text, names[i]) && is_other_case(text, names[i]))
                 return true;
+    }
     return false;
 }
 
 /* Such a server would see a method or a tool that was not checked. */
 static bool is_ambiguous(const mishap_mcp_message *message, yyjson_val *root)
 {
-    static const char *const of_root[] = { "jsonrpc", "id",    "method", "params",
-                                           "result",  "error", NULL };
-    static const char *const of_call[] = { "name", "arguments", NULL };
-    return has_other_case(root, of_root) || (kind_of(message->method) == GATEWAY_TOOLS_CALL &&
-                                             has_other_case(message->params, of_call));
+    static const mishap_text of_root[] = { MISHAP_TEXT("jsonrpc"), MISHAP_TEXT("id"),
+                                           MISHAP_TEXT("method"),  MISHAP_TEXT("params"),
+                                           MISHAP_TEXT("result"),  MISHAP_TEXT("error") };
+    static const mishap_text of_call[] = { MISHAP_TEXT("name"), MISHAP_TEXT("arguments") };
+    return has_other_case(root, of_root, sizeof of_root / sizeof *of_root) ||
+           (kind_of(message->method) == GATEWAY_TOOLS_CALL &&
+            has_other_case(message->params, of_call, sizeof of_call / sizeof *of_call));
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */

@@ -25,16 +25,16 @@ mishap_mcp_gateway_entry *mishap_mcp_gateway_table_find(const mishap_mcp_gateway
 
 void mishap_mcp_gateway_table_add(mishap_mcp_gateway_table *table, mishap_mcp_gateway_entry *entry)
 {
-    mishap_mcp_gateway_entry **place = &table->places[place_of(table, entry->key)];
-    entry->next = *place;
-    *place = entry;
+    entry->place = place_of(table, entry->key);
+    entry->next = table->places[entry->place];
+    table->places[entry->place] = entry;
     table->count++;
 }
 
 void mishap_mcp_gateway_table_remove(mishap_mcp_gateway_table *table,
                                      mishap_mcp_gateway_entry *entry)
 {
-    mishap_mcp_gateway_entry **at = &table->places[place_of(table, entry->key)];
+    mishap_mcp_gateway_entry **at = &table->places[entry->place];
     while (*at != entry)
         at = &(*at)->next;
     *at = entry->next;

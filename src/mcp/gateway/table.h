@@ -7,6 +7,7 @@
 typedef struct mishap_mcp_gateway_entry {
     struct mishap_mcp_gateway_entry *next;
     mishap_text key; /* in memory of the entry's owner */
+    size_t place;    /* set by the table */
 } mishap_mcp_gateway_entry;
 
 enum { MISHAP_GATEWAY_PLACES = 1024 }; /* a power of two */

@@ -261,8 +261,9 @@ static void take_cancelling(http_exchange *filled, const mishap_mcp_message *mes
         mishap_mcp_http_exchange_finish(x, 202, (mishap_text){ NULL, 0 });
 }
 
-/* Send one message. NULL, or why it was not sent. */
-static mishap *send_message(http_exchange *x, yyjson_val *root)
+/* Send one message. `text` is the whole of it, as the client has sent it; no data: it is one of a
+ * batch. NULL, or why it was not sent. */
+static mishap *send_message(http_exchange *x, yyjson_val *root, mishap_text text)
 {
     http_session *session = x->session;
     mishap_mcp_message message;
@@ -287,9 +288,10 @@ static mishap *send_message(http_exchange *x, yyjson_val *root)
             &line, root,
             &(http_change){ .id = awaited->entry.key,
                             .token = awaited->token.data ? awaited->entry.key : awaited->token });
-    else
+    else if (!text.data)
         mishap_json_copy(&line, root);
-    bool sent = !line.failed && mishap_mcp_http_session_send(session, mishap_buffer_text(&line));
+    bool sent = !line.failed && mishap_mcp_http_session_send(
+                                    session, line.length ? mishap_buffer_text(&line) : text);
     mishap_buffer_release(&line);
     if (sent && message.kind == MISHAP_MCP_RESPONSE)
         mishap_mcp_http_question_forget(session, message.id);
@@ -298,22 +300,22 @@ static mishap *send_message(http_exchange *x, yyjson_val *root)
     return sent ? NULL : mishap_raise(UNAVAILABLE, "The server does not read its messages.");
 }
 
-static mishap *send_all(http_exchange *x, yyjson_val *root)
+static mishap *send_all(http_exchange *x, yyjson_val *root, mishap_text text)
 {
     size_t index, count;
     yyjson_val *item;
     mishap *failure = NULL;
     x->batch = yyjson_is_arr(root);
     if (!x->batch)
-        return send_message(x, root);
+        return send_message(x, root, text);
     MISHAP_JSON_ITEMS (root, index, count, item)
         if (!failure)
-            failure = send_message(x, item);
+            failure = send_message(x, item, (mishap_text){ NULL, 0 });
     return failure;
 }
 
 void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_request *request,
-                                   mishap_http_reply *reply, yyjson_val *root)
+                                   mishap_http_reply *reply, yyjson_val *root, mishap_text text)
 {
     http_exchange *x = make_exchange(session, request);
     mishap *failure = x ? NULL : mishap_out_of_memory();
@@ -324,7 +326,7 @@ void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_requ
                                                    "and text/event-stream.");
     }
     if (!failure)
-        failure = send_all(x, root);
+        failure = send_all(x, root, text);
     if (!failure && x->waits && defer(x, request))
         return;
     if (!failure && x->waits)

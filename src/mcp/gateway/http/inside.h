@@ -104,9 +104,10 @@ struct http_exchange {
     int64_t quiet_ns;
 };
 
-/* Take the messages of a POST: `reader` has them. */
+/* Take the messages of a POST. A single message is passed on as `text`; no data: as `root` has it.
+ */
 void mishap_mcp_http_exchange_post(http_session *session, const mishap_http_request *request,
-                                   mishap_http_reply *reply, yyjson_val *root);
+                                   mishap_http_reply *reply, yyjson_val *root, mishap_text text);
 
 /* Open the stream of a session. */
 void mishap_mcp_http_exchange_get(http_session *session, const mishap_http_request *request,

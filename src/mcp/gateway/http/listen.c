@@ -127,7 +127,9 @@ static void answer_post(mishap_http_server *server, const mishap_http_request *r
     } else {
         http_session *session = session_for(&message, request, reply);
         if (session)
-            mishap_mcp_http_exchange_post(session, request, reply, reader.root);
+            mishap_mcp_http_exchange_post(session, request, reply, reader.root,
+                                          message.mended ? (mishap_text){ NULL, 0 }
+                                                         : request->body);
     }
     mishap_json_reader_release(&reader);
 }

@@ -1,5 +1,6 @@
 /* A session: a gateway on standard input and output, as a process of its own. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "mcp/gateway/http/inside.h"
@@ -138,20 +139,53 @@ bool mishap_mcp_http_session_send(http_session *session, mishap_text line)
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
+static void close_ends(uv_file ends[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+}
+
+/* A pipe of which this process keeps one end (0: for reading, 1: for writing), and the other end.
+ */
+static int open_pipe(uv_pipe_t *own, int side, uv_file *other)
+{
+    uv_file ends[2];
+    int error = uv_pipe(ends, side ? 0 : UV_NONBLOCK_PIPE, side ? UV_NONBLOCK_PIPE : 0);
+    if (error)
+        return error;
+    error = uv_pipe_open(own, ends[side]);
+    if (error) {
+        close_ends(ends);
+        return error;
+    }
+    *other = ends[!side];
+    return 0;
+}
+
+/* Through pipes: those that libuv would make are pairs of sockets, and each message would cost more
+ * in both processes. */
 static int spawn(http_session *session, uv_loop_t *loop)
 {
+    uv_file ends[2] = { -1, -1 };
+    char **argv = (char **)(uintptr_t)session->front->settings->argv;
+    int error = open_pipe(&session->in, 1, &ends[0]);
+    if (!error)
+        error = open_pipe(&session->out, 0, &ends[1]);
     uv_stdio_container_t files[3] = {
-        { .flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t *)&session->in },
-        { .flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&session->out },
+        { .flags = UV_INHERIT_FD, .data.fd = ends[0] },
+        { .flags = UV_INHERIT_FD, .data.fd = ends[1] },
         { .flags = UV_INHERIT_FD, .data.fd = 2 },
     };
-    char **argv = (char **)(uintptr_t)session->front->settings->argv;
-    return uv_spawn(loop, &session->process,
-                    &(uv_process_options_t){ .exit_cb = on_end,
-                                             .file = "/proc/self/exe",
-                                             .args = argv,
-                                             .stdio_count = 3,
-                                             .stdio = files });
+    if (!error)
+        error = uv_spawn(loop, &session->process,
+                         &(uv_process_options_t){ .exit_cb = on_end,
+                                                  .file = "/proc/self/exe",
+                                                  .args = argv,
+                                                  .stdio_count = 3,
+                                                  .stdio = files });
+    close_ends(ends);
+    return error;
 }
 
 static bool name_session(http_session *session)
@@ -188,6 +222,20 @@ static mishap *too_many(void)
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "There are too many sessions."), 5000);
 }
 
+/* libuv knows the handle of the process only if it came so far as to start it. */
+static mishap *not_started(http_session *session, int error)
+{
+    session->ended = true;
+    if (uv_handle_get_type((uv_handle_t *)&session->process) == UV_UNKNOWN_HANDLE)
+        session->handles--;
+    else
+        close_handle((uv_handle_t *)&session->process);
+    close_handle((uv_handle_t *)&session->in);
+    close_handle((uv_handle_t *)&session->out);
+    return mishap_note(mishap_raise(UNAVAILABLE, "The gateway cannot start a process."), "reason",
+                       uv_strerror(error));
+}
+
 mishap *mishap_mcp_http_session_start(http_front *front, bool stateless, http_session **out)
 {
     uv_loop_t *loop = mishap_http_uv(front->http);
@@ -213,14 +261,8 @@ mishap *mishap_mcp_http_session_start(http_front *front, bool stateless, http_se
     session->handles = 3;
     int error = spawn(session, loop);
     session->process.data = session->in.data = session->out.data = session;
-    if (error) {
-        session->ended = true;
-        close_handle((uv_handle_t *)&session->process);
-        close_handle((uv_handle_t *)&session->in);
-        close_handle((uv_handle_t *)&session->out);
-        return mishap_note(mishap_raise(UNAVAILABLE, "The gateway cannot start a process."),
-                           "reason", uv_strerror(error));
-    }
+    if (error)
+        return not_started(session, error);
     front->running++;
     uv_read_start((uv_stream_t *)&session->out, on_room, on_read);
     session->used_ns = mishap_clock_monotonic_ns();
