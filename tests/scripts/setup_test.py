@@ -119,8 +119,8 @@ class World:
         os.chmod(os.path.join(self.folder, "stand-in"), stat.S_IRWXU)
         self.write("brings", "".join("%s %s\n" % row for row in BRINGS.items()))
         self.write("debian.list", "deb http://mirror.example/debian bookworm main\n")
-        for tool in TOOLS:
-            os.symlink(shutil.which(tool), os.path.join(self.bin, tool))
+        for tool in TOOLS:  # the Python in the path may be a script of pyenv, which does not run here
+            os.symlink(sys.executable if tool == "python3" else shutil.which(tool), os.path.join(self.bin, tool))
         for name in "id", "apt-get", "dpkg-deb":
             self.stand_in(name)
         self.variables = {"FAKE_UID": "0", "SUDO": "", "APT_FAILS": "", "NO_PACKAGE": "", "NINJA_SAYS": ""}
