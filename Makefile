@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-serve bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -112,6 +112,10 @@ bench-artifacts: build ## transfers and searches of the artifacts service; ROUND
 bench-fair: build ## quick calls of one caller beside 64 connections of another; ROUNDS=3 CALLS=100 ONLY=artifacts,symbolic,lisp,search
 	@scripts/setup bench-fair || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-fair $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CALLS),--calls $(CALLS)) $(if $(ONLY),--only $(ONLY))
+
+bench-serve: build ## a read against a 422, first calls, memory at rest, idle connections and event streams against nginx; ROUNDS=5 ONLY=read,first,resting,idle,streams
+	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-serve $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
 
 bench-metrics: build ## instructions of a 422 with all metrics, against one without, and against an earlier commit; BASE=COMMIT
 	@scripts/setup bench bench-metrics || echo 'mishap: going on with what is here' >&2

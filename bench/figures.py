@@ -2,13 +2,17 @@
 
 A measurement of nothing is no result. A figure that is zero, negative or not a number, fewer calls than were asked for, and responses of
 another kind than the one that is measured raise Void: run() prints the reason as one sentence, and the benchmark exits with 1. A target
-that is missed is a result: it is printed, and the exit code stays 0.
+that is missed is a result: it is printed, and the exit code stays 0. Where other programs take more than a tenth of a core from the
+beginning of a benchmark on, no target is judged: the verdict is "unsure".
 """
 import math
 import statistics
 import sys
 
 EXIT_VOID = 1
+QUIET = 0.1  # of a core may go to other programs
+
+others = None  # processes.Others of the benchmark that runs
 
 
 class Void(Exception):
@@ -78,11 +82,19 @@ def goal(unit, at_most=None, at_least=None):
     return with_unit(f"at most {at_most:,g}" if at_least is None else f"at least {at_least:,g}", unit)
 
 
+def is_quiet():
+    """Whether targets can be judged. Processes that end while they are counted leave no reading: then not."""
+    try:
+        return not others or others.share() <= QUIET
+    except Void:
+        return False
+
+
 def row(what, value, unit, at_most=None, at_least=None, sure=True):
     """Print a figure, its target if it has one, and the verdict. The figure as it was printed."""
     text = f"{what:<58} {with_unit(shown(what, value), unit):>12}"
     if at_most is not None or at_least is not None:
-        text += f"   {goal(unit, at_most, at_least):<18} {outcome(value, at_most, at_least, sure)}"
+        text += f"   {goal(unit, at_most, at_least):<18} {outcome(value, at_most, at_least, sure and is_quiet())}"
     print(text, flush=True)
     return round(value, digits(value))
 
@@ -90,9 +102,22 @@ def row(what, value, unit, at_most=None, at_least=None, sure=True):
 # ---- The end of a benchmark ----------------------------------------------------------------------------------------------
 
 
-def run(main):
+def report_others():
     try:
+        share = others.share()
+    except Void:
+        return
+    if share > QUIET:
+        print(f"Other programs took {share:.2f} of a core meanwhile; more than {QUIET} are too much to judge.", flush=True)
+
+
+def run(main):
+    global others
+    try:
+        import processes  # which needs this module
+        others = processes.Others()
         main()
+        report_others()
     except Void as why:
         say(f"void: {why}")
         sys.exit(EXIT_VOID)

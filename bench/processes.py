@@ -86,6 +86,24 @@ def machine_seconds():
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
+class Others:
+    """How much of a core all other programs take, from its beginning on. BENCH_OTHERS says it instead: for tests of benchmarks."""
+
+    def __init__(self):
+        self.given = os.environ.get("BENCH_OTHERS")
+        self.began = None if self.given else (time.monotonic(), self.used())
+
+    @staticmethod
+    def used():
+        """CPU seconds of all programs but this one, its children and theirs."""
+        return machine_seconds() - cpu_ns(os.getpid()) / 1e9
+
+    def share(self):
+        if self.given:
+            return float(self.given)
+        return max(0, self.used() - self.began[1]) / max(0.001, time.monotonic() - self.began[0])
+
+
 # ---- One process ---------------------------------------------------------------------------------------------------
 
 

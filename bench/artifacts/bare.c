@@ -1,8 +1,8 @@
 /*
- * Transfers in a bare loop over SQLite: the statements of a transfer, one commit each, and nothing
- * around them.
+ * Transfers in a bare loop over SQLite: the statements of a transfer, one commit for each or for
+ * a batch, and nothing around them.
  *
- *     artifacts_bare FILE ACCOUNTS SECONDS
+ *     artifacts_bare FILE ACCOUNTS SECONDS BATCH
  *
  * FILE is a store of the artifacts service with the principals 1 to ACCOUNTS. Prints the number of
  * transfers and the seconds that they took, as JSON.
@@ -72,9 +72,11 @@ static void on_account(sqlite3_stmt *statement, const char *id)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 5)
         return 2;
-    uint64_t accounts = strtoull(argv[2], NULL, 10), calls = 0;
+    uint64_t accounts = strtoull(argv[2], NULL, 10), batch = strtoull(argv[4], NULL, 10), calls = 0;
+    if (!accounts || !batch)
+        return 2;
     double begun, seconds = strtod(argv[3], NULL);
     check(sqlite3_open(argv[1], &database));
     check(sqlite3_exec(database, "PRAGMA synchronous = FULL", NULL, NULL, NULL));
@@ -95,7 +97,8 @@ int main(int argc, char **argv)
         snprintf(from, sizeof from, "%" PRIu64, first + 1);
         snprintf(to, sizeof to, "%" PRIu64, (first + 1 + next() % (accounts - 1)) % accounts + 1);
         snprintf(id, sizeof id, "%016" PRIx64 "%016" PRIx64, next(), next());
-        run(begin);
+        if (calls % batch == 0)
+            run(begin);
         on_account(get, from);
         on_account(get, to);
         on_account(debit, from);
@@ -106,8 +109,11 @@ int main(int argc, char **argv)
         bind_text(call, 1, id);
         bind_text(call, 2, ANSWER);
         run(call);
-        run(commit);
+        if (calls % batch == batch - 1)
+            run(commit);
     }
+    if (calls % batch)
+        run(commit);
     printf("{\"requests\":%" PRIu64 ",\"seconds\":%.6f}\n", calls, now() - begun);
     return 0;
 }

@@ -20,8 +20,9 @@ from stores import postgres
 
 import figures
 
-LEAST = {"quick": 2, "slow": 8, "pgbench": 0.7}
-SOON_MS = 50
+LEAST = {"quick": 2, "slow": 8, "pgbench": 0.9, "bare": 0.42}
+LEAST_RATE, MOST_P99_MS, MOST_CPU = 40_000, 10, 25  # of durable transfers on SQLite
+SOON_MS = 30
 
 
 def middle(values):
@@ -49,15 +50,17 @@ def line(name, rounds):
 
 def on_sqlite(options, folder):
     print("Transfers over HTTP on SQLite, %d connections" % transfers.CONNECTIONS)
-    rounds = {name: [] for name in ("bare", "quick 1", "quick 64", "slow 1", "slow 64")}
+    rounds = {name: [] for name in ("bare", "bare 64", "quick 1", "quick 64", "slow 1", "slow 64")}
     for turn in range(options.rounds):
         rounds["bare"].append(transfers.bare(options.program, options.parts / "artifacts_bare", folder / "store", options.seconds))
+        rounds["bare 64"].append(transfers.bare(options.program, options.parts / "artifacts_bare", folder / "store", options.seconds, 64))
         for flush in ("quick", "slow"):
             for batch in ("1", "64"):
                 preload = options.parts / "artifacts_flush.so" if flush == "slow" else None
                 rounds["%s %s" % (flush, batch)].append(
                     transfers.over_http(options.program, folder / "store", options.seconds, turn, "--handler-batch", batch, preload=preload))
     line("a bare loop, one commit each", rounds["bare"])
+    line("a bare loop, a commit for 64", rounds["bare 64"])
     line("one by one", rounds["quick 1"])
     line("in batches", rounds["quick 64"])
     line("one by one, flush +1 ms", rounds["slow 1"])
@@ -65,6 +68,12 @@ def on_sqlite(options, folder):
     for flush, name in (("quick", "in batches / one by one"), ("slow", "in batches / one by one, flush +1 ms")):
         ratios = [many["rate"] / one["rate"] for many, one in zip(rounds[flush + " 64"], rounds[flush + " 1"])]
         verdict(name, ratios, LEAST[flush])
+    many = rounds["quick 64"]
+    verdict("in batches / the bare loop with a commit for 64", [ours["rate"] / bare["rate"] for ours, bare in zip(many, rounds["bare 64"])],
+            LEAST["bare"])
+    figures.row("  transfers in batches", figures.median("rate", [seen["rate"] for seen in many]), "/s", at_least=LEAST_RATE)
+    figures.row("  99th percentile", figures.median("p99", [seen["p99_us"] / 1000 for seen in many]), "ms", at_most=MOST_P99_MS)
+    figures.row("  CPU of a transfer, the client's too", figures.median("CPU", [seen["cpu"] for seen in many]), "µs", at_most=MOST_CPU)
 
 
 def on_postgresql(options, folder):

@@ -94,12 +94,12 @@ def over_http(program, folder, seconds, seed, *flags, preload=None, warm=0):
         return server.load(seconds, seed)
 
 
-def bare(program, loop, folder, seconds):
-    """A loop over SQLite, one commit for each transfer."""
+def bare(program, loop, folder, seconds, batch=1):
+    """A loop over SQLite, one commit for each batch of transfers."""
     with Server(program, folder) as server:
         shutil.copytree(folder / "data", str(folder) + "-bare", ignore=shutil.ignore_patterns("incidents"))  # which change meanwhile
     try:
-        done = subprocess.run([loop, str(folder) + "-bare/artifacts.sqlite", str(ACCOUNTS), str(seconds)], capture_output=True, text=True,
+        done = subprocess.run([loop, str(folder) + "-bare/artifacts.sqlite", str(ACCOUNTS), str(seconds), str(batch)], capture_output=True, text=True,
                               check=True)
         seen = json.loads(done.stdout)
         return {"rate": figures.figure("transfers of the bare loop", seen["requests"]) / seen["seconds"]}

@@ -8,7 +8,7 @@ import statistics
 import figures
 import load
 
-TARGET = 1.3
+TARGET = 1.2
 CONNECTIONS, SECONDS = 64, 2
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {

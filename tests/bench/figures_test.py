@@ -28,8 +28,8 @@ def printed(*given, **more):
     return out.getvalue()
 
 
-def program(code):
-    return run_program(sys.executable, "-c", "import sys\nsys.path.insert(0, %r)\nimport figures\n%s" % (str(BENCH), code))
+def program(code, others="0"):
+    return run_program(sys.executable, "-c", "import sys\nsys.path.insert(0, %r)\nimport figures\n%s" % (str(BENCH), code), env={"BENCH_OTHERS": others})
 
 
 def refused(done, *words):
@@ -67,6 +67,12 @@ def a_missed_target_is_printed_and_exits_with_0():
     equal((done.status, done.err), (0, b""))
     found = ROW.fullmatch(done.out.decode())
     expect(found and found["verdict"] == "MISSED", done.out)
+
+
+@tests_of({"of this machine": ("0.11", "unsure"), "as much as is allowed": ("0.1", "met")})
+def a_verdict_depends_on_other_programs(others, verdict):
+    done = program("figures.run(lambda: figures.row('CPU a call', 2.99, 'µs', at_most=3))", others)
+    equal((done.status, done.out.decode().split("\n")[0].split()[-1]), (0, verdict), done.err)
 
 
 @tests_of({

@@ -32,7 +32,8 @@ HANDLERS = ["handlers/measure.py", "--program", MISHAP, "--drive", DRIVE, "--rou
 
 
 def benchmark(script, *arguments, **environment):
-    """Run a benchmark in a folder of its own."""
+    """Run a benchmark in a folder of its own, as if no other program took anything."""
+    environment = {"BENCH_OTHERS": "0", **environment}
     with tempfile.TemporaryDirectory(prefix="bench-test-") as folder:
         return run_program(sys.executable, "-B", str(TREE / "bench" / script), *map(str, arguments), env=environment, cwd=folder)
 
@@ -67,6 +68,9 @@ def needs_two_cores():
                                                                    "--sbcl", FAKES / "agent", "--only", "trips"], {"FAKE_WRONG": "1"}),
     "bench-artifacts, a loop that does nothing": ("bare loop is 0", ["artifacts/measure.py", "--program", MISHAP, "--parts", FAKES, "--kept",
                                                                     "kept", "--only", "sqlite"], {}),
+    "bench-serve, a program that ends": ("does not listen", ["serve/measure.py", "--program", "/bin/false", "--only", "read"], {}),
+    "bench-serve, requests that are not refused": ("100 had an error status", ["serve/measure.py", "--program", MISHAP, "--rounds", "1", "--seconds", "1",
+                                                                             "--only", "read"], {"FAKE_SEEN": '{"refused":100}'}),
     "bench-fair, a program that ends": ("does not listen", ["fair/measure.py", "--program", "/bin/false", "--only", "lisp"], {}),
     "bench-symbolic, an engine with another verdict": ("nonsense", [TREE / "tests/symbolic/bench.py", "--rounds", "1"],
                                                        {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
@@ -111,6 +115,13 @@ def bench_core_exits_with_1(words, environment):
 def bench_core_judges_what_was_measured():
     done = core(FAKE_STARTS="500.0 600.0")
     equal((done.status, done.out.split()[-5:]), (0, "1.20× at most 1.15× MISSED".encode().split()), done.err)
+
+
+@test
+def a_benchmark_beside_other_programs_judges_nothing():
+    done = core(FAKE_STARTS="500.0 600.0", BENCH_OTHERS="0.11")
+    expect(b"unsure\n" in done.out and b"MISSED" not in done.out and b"0.11 of a core" in done.out, done.out + done.err)
+    equal(done.status, 0, done.err)
 
 
 def told(what, ours, theirs, bar):
