@@ -18,15 +18,13 @@ import time
 
 import blackbox
 import leaks
-from blackbox import Answer, Broken, PATIENCE, SANITIZED, Skipped, equal, expect, main, run_program, test, tests_of
+from blackbox import Answer, Broken, PATIENCE, SANITIZED, Skipped, equal, expect, in_time, main, run_program, test, tests_of
 from boundary import (CATALOG, FOLDER, LOG, PROGRAMS, after_all, ask, ended, fifo, internal, on_terminal, output, run, started,
                       told, wait_until_it_asks, wait_until_it_writes)
 
 # ---- The clock and signals -----------------------------------------------------------------------
 
-def in_time(begin):
-    """Sooner than a command ends that was told nothing."""
-    expect(0.2 < time.monotonic() - begin < 20, "it took", time.monotonic() - begin)
+TOLD_NOTHING = 20  # seconds; a command that was told nothing takes longer
 
 
 @tests_of({"reading a FIFO": ("sample", ["block", "--how", "fifo", "--path", "FIFO"], True),
@@ -38,10 +36,8 @@ def in_time(begin):
            "what changes something": ("sample", ["touch", "--path", "FIFO.new", "--wait"], False)})
 def a_timeout_fires_while_the_command_blocks(program, words, retryable):
     with fifo() as path:
-        begin = time.monotonic()
-        found = ask(program, *[word.replace("FIFO", path) for word in words], "--timeout-ms", "300", status=10,
-                    code="TIMEOUT")
-        in_time(begin)
+        found = in_time(lambda: ask(program, *[word.replace("FIFO", path) for word in words], "--timeout-ms", "300", status=10,
+                                    code="TIMEOUT"), 0.2, TOLD_NOTHING)
         equal(found["error"]["retryable"], retryable, "retryable")
         equal((found["error"]["context"]["timeout_ms"], found["data"]), (300, None))
 

@@ -32,7 +32,7 @@ sys.path.insert(0, os.path.join(TREE, "tests", "cli"))
 import blackbox  # noqa: E402
 import journal  # noqa: E402
 import leaks  # noqa: E402
-from blackbox import SANITIZED, Skipped, equal, expect, parsed, run_program  # noqa: E402
+from blackbox import SANITIZED, Skipped, equal, expect, in_time, parsed, run_program  # noqa: E402,F401
 from leaks import MARKER, secrets  # noqa: E402,F401
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
@@ -516,18 +516,6 @@ def free_port():
 
 
 given = set()
-
-
-def in_time(attempt, least, usual):
-    """An attempt lasts so many seconds at least, and ends before a server would end it that was told nothing. If that time
-    passes the machine may have stood still: then there is another attempt."""
-    took = []
-    while not took or took[-1] >= usual and (len(took) < 5 or sum(took) < PATIENCE):
-        begun = time.monotonic()
-        attempt()
-        took.append(time.monotonic() - begun)
-        expect(took[-1] >= least, "it took only", took[-1], "seconds")
-    expect(took[-1] < usual, "it took", took, "seconds")
 
 
 def name_of(pid):

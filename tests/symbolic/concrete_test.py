@@ -335,7 +335,7 @@ def all_tools_tell_their_seconds_and_paths():
     for tool, count in (("check", "paths_explored"), ("find", "total_paths_explored"), ("compare", "paths_compared"), ("branches", None)):
         for seconds in 2, 10, 40:
             answer = asked(tool, both, timeout_seconds=seconds, **({"exception_type": "ZeroDivisionError"} if tool == "find" else {}))
-            assert answer["error_type"] == "TimeoutError" and 0.75 * seconds <= answer["time_seconds"] < seconds + 28, (tool, answer)
+            assert answer["error_type"] == "TimeoutError" and 0.75 * seconds <= answer["time_seconds"] < seconds + 60, (tool, answer)
             if not count or answer[count]:
                 break
         assert not count or answer[count] >= 1, (tool, answer)

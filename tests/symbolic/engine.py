@@ -109,8 +109,8 @@ class Engine:
             took, used = time.monotonic() - begun, self.processor_seconds() - used
             if last or not ran_out_of_time(answer) or used >= 0.9 * seconds:
                 return answer
-            share = min(max(used / max(took, 0.001), 0.05), 1)
-            wait = 1.5 * seconds / share
+            if used > 0:  # another process may have taken the place of one that a solver ended
+                wait = 1.5 * seconds / min(max(used / max(took, 0.001), 0.05), 1)
 
     def close(self):
         self.socket.close()

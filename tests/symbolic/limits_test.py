@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine  # noqa: E402
 
-SLOW = float(os.environ.get("SYMBOLIC_SLOW", "30"))  # what a busy machine may add, in seconds
+SLOW = float(os.environ.get("SYMBOLIC_SLOW", "60"))  # what a busy machine may add, in seconds
 engine = None
 
 
