@@ -1,14 +1,14 @@
 // The official clients for TypeScript against a server of ours that accepts tokens of an issuer:
 //
-//     node oauth.mjs NODE_MODULES one|two URL [brief]
+//     node oauth.mjs NODE_MODULES one|two URL next|scope|refused
 //
-// one: 1.x, two: 2.x. They find the issuer, log in, call a tool, and go on with the next token when the first one has ended,
-// unless it should be brief: then they ask for another scope instead. oauth_test.py has the issuer, and runs it.
+// one: 1.x, two: 2.x. They find the issuer, log in and call a tool. Then they go on with the next token when the first one has ended
+// (`next`), or get another scope, or are refused for it. oauth_test.py and logins_test.py have the issuers, and run it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const [modules, which, url, brief] = process.argv.slice(2);
+const [modules, which, url, then] = process.argv.slice(2);
 const require = createRequire(modules + '/');
 const load = (name) => import(pathToFileURL(require.resolve(name)));
 const info = { name: 'test', version: '1' };
@@ -17,7 +17,7 @@ const { StreamableHTTPClientTransport } = await load(which === 'one' ? '@modelco
 
 const provider = {
   redirectUrl: 'http://127.0.0.1:9/callback',
-  clientMetadata: { client_name: 'test', redirect_uris: ['http://127.0.0.1:9/callback'] },
+  clientMetadata: { client_name: 'test', redirect_uris: ['http://127.0.0.1:9/callback'], grant_types: ['authorization_code', 'refresh_token'] },
   client: undefined, saved: undefined, verifier: undefined, address: undefined, found: undefined,
   clientInformation() { return this.client; },
   saveClientInformation(client) { this.client = client; },
@@ -61,12 +61,15 @@ async function browse(address) {
   return assert.fail('there is no end');
 }
 
+// What a client asks for; that it wants to refresh its token, too, is for the issuer.
+const scopes = () => provider.address?.searchParams.get('scope').split(' ').filter((scope) => scope !== 'offline_access');
+
 const first = transport();
 await step('the issuer is found', async () => {
   await assert.rejects(new Client(info).connect(first), (error) => /unauthorized/i.test(error.name + error.message) || Boolean(provider.address));
   assert.ok(provider.address, 'nobody was sent to log in');
   assert.equal(provider.address.searchParams.get('resource'), url);
-  assert.equal(provider.address.searchParams.get('scope'), 'call');
+  assert.deepEqual(scopes(), ['call']);
 });
 await step('log in', async () => {
   const back = await browse(provider.address);
@@ -81,22 +84,28 @@ await step('call', async () => {
   await client.connect(stepped);
   assert.equal(await who(), 'oauth:alice');
 });
-// 1.x refreshes its token instead, if it can, and gets no other scope.
-if (brief) await step('ask for another scope', async () => {
-  const change = () => client.callTool({ name: 'things_change', arguments: { id: 'known' } });
+const change = () => client.callTool({ name: 'things_change', arguments: { id: 'known' } });
+if (then === 'scope') await step('get another scope', async () => {
   provider.address = undefined;
   await assert.rejects(change());
-  assert.equal(provider.address?.searchParams.get('scope'), 'call things:write');
+  assert.deepEqual(scopes(), ['call', 'things:write']);
   const back = await browse(provider.address);
   await stepped.finishAuth(which === 'one' ? back.get('code') : back);
   assert.deepEqual((await change()).structuredContent, { id: 'known' });
 });
-if (!brief) await step('go on with the next token', async () => {
-  const token = provider.saved.access_token;
+// 1.x refreshes its token, if it can, and gets no other scope.
+if (then === 'refused') await step('be refused', async () => {
+  provider.address = undefined;
+  await assert.rejects(change(), /403/);
+  assert.equal(provider.address, undefined);
+});
+if (then === 'next') await step('go on with the next token', async () => {
+  const token = provider.saved.access_token, session = stepped.sessionId;
   while (provider.saved.access_token === token) {
     assert.equal(await who(), 'oauth:alice');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   assert.equal(await who(), 'oauth:alice');
+  assert.equal(stepped.sessionId, session);
 });
 await client.close();

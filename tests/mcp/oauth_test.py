@@ -3,6 +3,7 @@
     MISHAP_PROGRAM=… SCOPED_PROGRAM=… CONFORMANCE_PROGRAM=… python3 tests/mcp/oauth_test.py [PART-OF-A-NAME]
 
 The issuer is here: it registers each client, logs in anybody as alice, and gives tokens that tests/oauth/issuer.py signs.
+logins_test.py has an issuer that is a program of others.
 """
 import http.server
 import json
@@ -81,31 +82,13 @@ def the_official_client_logs_in(which):
         threading.Thread(target=login.serve_forever, daemon=True).start()
         with server.Server("--workers", "1", "--oauth-issuer", url, "--oauth-jwks", login.issuer.file, "--public-url", own,
                            listen="127.0.0.1:%d" % port, program=SCOPED) as found:
-            done = subprocess.run([node_22(), os.path.join(HERE, "oauth.mjs"), NODE_MODULES, which, found.url + "/mcp"],
+            done = subprocess.run([node_22(), os.path.join(HERE, "oauth.mjs"), NODE_MODULES, which, found.url + "/mcp", "next"],
                                   capture_output=True, text=True, timeout=PATIENCE, check=False)
         login.shutdown()
     equal(([text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")], done.stderr[-1500:]), ([*STEPS, "go on with the next token"], ""), "steps")
     expect(done.returncode == 0, "exit status", done.returncode)
     equal([asked["grant_type"] for asked in login.seen][:2], ["authorization_code", "refresh_token"], "what the issuer was asked")
     equal({asked.get("resource") for asked in login.seen}, {own + "/mcp"}, "the resource of each token")
-
-
-@tests_of({"1.x": "one", "2.x": "two"})
-def the_official_client_logs_in_at_oidc_provider(which):
-    """The issuer is a program of others, and the server fetches its keys."""
-    if not all(os.path.isdir(os.path.join(NODE_MODULES, name)) for name in ("oidc-provider", PACKAGES[which])):
-        raise Skipped("it is not there")
-    ports = server.free_port(), server.free_port()
-    url, own = ("http://127.0.0.1:%d" % port for port in ports)
-    with subprocess.Popen([node_22(), os.path.join(HERE, "oidc.mjs"), NODE_MODULES, str(ports[0])], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True) as issuer:
-        equal(issuer.stdout.readline(), "ready\n", "the issuer")
-        with server.Server("--workers", "1", "--oauth-issuer", url, "--public-url", own, listen="127.0.0.1:%d" % ports[1], program=SCOPED) as found:
-            expect(server.wait_for(lambda: any(name.startswith("jwks") for name in os.listdir(found.data))), "no keys:", server.Server.read(found.stderr))
-            done = subprocess.run([node_22(), os.path.join(HERE, "oauth.mjs"), NODE_MODULES, which, found.url + "/mcp", "brief"],
-                                  capture_output=True, text=True, timeout=PATIENCE, check=False)
-        issuer.stdin.close()
-    equal(([text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")], done.stderr[-1500:]), ([*STEPS, "ask for another scope"], ""), "steps")
 
 
 @test
