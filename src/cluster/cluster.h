@@ -10,6 +10,7 @@
  *     rates.c       what each server has of the rate of a caller
  *     blocks.c      callers that are blocked
  *     notices.c     which servers there are, and what has changed at each
+ *     sessions.c    sessions of MCP, with which another server can go on
  *
  * It lies in the library of src/store, which a program need not link: so the code that uses it
  * (src/http/cluster) has only this table of functions, which a program hands in as `.cluster` of
@@ -35,6 +36,8 @@ enum {
     MISHAP_CLUSTER_BLOCKS = 40000,  /* callers that are blocked */
     MISHAP_CLUSTER_WHOLE = 1000000, /* what servers divide */
     MISHAP_CLUSTER_LEASES = 256,    /* callers for whom something is leased at once */
+    MISHAP_CLUSTER_EVENTS = 1000,   /* events of a stream that are read at once */
+    MISHAP_CLUSTER_SESSIONS = 512,  /* sessions of a caller that are stored */
 };
 
 /* A key, as it is stored. When it is read, none of it has been checked. The hash is bytes. A key
@@ -50,12 +53,26 @@ typedef struct mishap_cluster_state {
     bool used, disabled; /* there was a key at some time; `keys disable` was the last word */
 } mishap_cluster_state;
 
-/* Another server, and the number of its last notice. It is silent if its last heartbeat is more
- * than five seconds old. */
+/* Another server, the number of its last notice, and how many changes it has told with that. It is
+ * silent if its last heartbeat is more than five seconds old. */
 typedef struct mishap_cluster_peer {
-    int64_t id, last;
+    int64_t id, last, changes;
     bool silent;
 } mishap_cluster_peer;
+
+/* The n-th notice of a server: the addresses of its changes behind the number `since`, up to the
+ * number `changes`, each with a NUL behind it. */
+typedef struct mishap_cluster_notice {
+    int64_t server, n, since, changes;
+    mishap_text addresses;
+} mishap_cluster_notice;
+
+/* An event of a session: see operation/handover.h. `server` has stored it. */
+typedef struct mishap_cluster_event {
+    mishap_text session; /* its key */
+    int64_t holder, server, stream, place, flags, scopes;
+    mishap_text data;
+} mishap_cluster_event;
 
 /* A rate: the interval of a request, and how far the word of a caller may lie ahead of now. */
 typedef struct mishap_cluster_rate {
@@ -114,19 +131,44 @@ typedef struct mishap_cluster_engine {
     /* -- notices.c -- */
     /* The server `id` is alive, its last notice was `last`, and it has this part of what servers
      * divide. The timeline of the database changes when a standby takes over. */
-    mishap *(*beat)(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
+    mishap *(*beat)(mishap_cluster *cluster, const mishap_cluster_peer *own, mishap_text name,
                     int64_t part, char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
     mishap *(*peers)(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
                      size_t *count);
     mishap *(*leave)(mishap_cluster *cluster, int64_t id);
-    mishap *(*publish)(mishap_cluster *cluster, int64_t id, int64_t n, mishap_text addresses);
+    mishap *(*publish)(mishap_cluster *cluster, const mishap_cluster_notice *notice);
     /* The notices of these servers after their `last`, by server and number. */
     mishap *(*hear)(mishap_cluster *cluster, const mishap_cluster_peer *peers, size_t count,
-                    void (*hear)(void *context, int64_t server, int64_t n, mishap_text addresses),
+                    void (*hear)(void *context, const mishap_cluster_notice *notice),
                     void *context);
+    /* Those of all servers that have changes behind these numbers, in the order of the servers. The
+     * lower half of a server's number names it; one that is not named has none that are known.
+     * `most` notices at most. */
+    mishap *(*hear_since)(mishap_cluster *cluster, const uint32_t *servers, const int64_t *changes,
+                          size_t count, size_t most,
+                          void (*hear)(void *context, const mishap_cluster_notice *notice),
+                          void *context);
     /* Remove the notices of a server up to this number, and what servers have left that are gone.
      */
     mishap *(*prune)(mishap_cluster *cluster, int64_t id, int64_t upto);
+
+    /* -- sessions.c -- */
+    /* The state of a session, by its key; those of the same holder that were stored longest ago are
+     * removed if there are too many. */
+    mishap *(*keep_session)(mishap_cluster *cluster, mishap_text key, int64_t holder,
+                            mishap_text state);
+    /* `hear` is called once, or not at all. */
+    mishap *(*find_session)(mishap_cluster *cluster, mishap_text key,
+                            void (*hear)(void *context, mishap_text state), void *context);
+    /* All of them or none; one that is there already stays as it is. */
+    mishap *(*keep_events)(mishap_cluster *cluster, const mishap_cluster_event *events,
+                           size_t count);
+    /* Those of a stream behind a place, with what has the place 0. */
+    mishap *(*find_events)(mishap_cluster *cluster, mishap_text key, int64_t stream, int64_t place,
+                           void (*hear)(void *context, const mishap_cluster_event *event),
+                           void *context);
+    /* Remove what is old, and what is too much. */
+    mishap *(*prune_sessions)(mishap_cluster *cluster);
 } mishap_cluster_engine;
 
 #endif

@@ -32,9 +32,18 @@ enum cluster_statement {
     CLUSTER_LEAVE,
     CLUSTER_PUBLISH,
     CLUSTER_HEAR,
+    CLUSTER_HEAR_SINCE,
     CLUSTER_PRUNE,
     CLUSTER_PRUNE_SERVERS,
     CLUSTER_PRUNE_GONE,
+    CLUSTER_SESSION_KEEP,
+    CLUSTER_SESSION_TRIM,
+    CLUSTER_SESSION,
+    CLUSTER_EVENT_KEEP,
+    CLUSTER_EVENTS,
+    CLUSTER_PRUNE_SESSIONS,
+    CLUSTER_PRUNE_EVENTS,
+    CLUSTER_TRIM_EVENTS,
     CLUSTER_STATEMENTS,
 };
 
@@ -70,17 +79,33 @@ mishap *mishap_cluster_block(mishap_cluster *cluster, mishap_text name, bool *do
 mishap *mishap_cluster_unblock(mishap_cluster *cluster, mishap_text name, bool *done);
 
 /* notices.c */
-mishap *mishap_cluster_beat(mishap_cluster *cluster, int64_t id, mishap_text name, int64_t last,
-                            int64_t part, char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
+mishap *mishap_cluster_beat(mishap_cluster *cluster, const mishap_cluster_peer *own,
+                            mishap_text name, int64_t part,
+                            char timeline[MISHAP_CLUSTER_TIMELINE + 1]);
 mishap *mishap_cluster_list_peers(mishap_cluster *cluster, int64_t id, mishap_cluster_peer *peers,
                                   size_t *count);
 mishap *mishap_cluster_leave(mishap_cluster *cluster, int64_t id);
-mishap *mishap_cluster_publish(mishap_cluster *cluster, int64_t id, int64_t n,
-                               mishap_text addresses);
+mishap *mishap_cluster_publish(mishap_cluster *cluster, const mishap_cluster_notice *notice);
 mishap *mishap_cluster_hear(mishap_cluster *cluster, const mishap_cluster_peer *peers, size_t count,
-                            void (*hear)(void *context, int64_t server, int64_t n,
-                                         mishap_text addresses),
+                            void (*hear)(void *context, const mishap_cluster_notice *notice),
                             void *context);
+mishap *mishap_cluster_hear_since(mishap_cluster *cluster, const uint32_t *servers,
+                                  const int64_t *changes, size_t count, size_t most,
+                                  void (*hear)(void *context, const mishap_cluster_notice *notice),
+                                  void *context);
 mishap *mishap_cluster_prune(mishap_cluster *cluster, int64_t id, int64_t upto);
+
+/* sessions.c */
+mishap *mishap_cluster_keep_session(mishap_cluster *cluster, mishap_text key, int64_t holder,
+                                    mishap_text state);
+mishap *mishap_cluster_find_session(mishap_cluster *cluster, mishap_text key,
+                                    void (*hear)(void *context, mishap_text state), void *context);
+mishap *mishap_cluster_keep_events(mishap_cluster *cluster, const mishap_cluster_event *events,
+                                   size_t count);
+mishap *mishap_cluster_find_events(mishap_cluster *cluster, mishap_text key, int64_t stream,
+                                   int64_t place,
+                                   void (*hear)(void *context, const mishap_cluster_event *event),
+                                   void *context);
+mishap *mishap_cluster_prune_sessions(mishap_cluster *cluster);
 
 #endif

@@ -66,4 +66,10 @@ const mishap_cluster_engine mishap_cluster_in_postgresql = {
     .publish = mishap_cluster_publish,
     .hear = mishap_cluster_hear,
     .prune = mishap_cluster_prune,
+    .hear_since = mishap_cluster_hear_since,
+    .keep_session = mishap_cluster_keep_session,
+    .find_session = mishap_cluster_find_session,
+    .keep_events = mishap_cluster_keep_events,
+    .find_events = mishap_cluster_find_events,
+    .prune_sessions = mishap_cluster_prune_sessions,
 };

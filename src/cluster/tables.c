@@ -9,10 +9,13 @@
  *     servers  who is alive, the number of its last notice, and its part of what is divided
  *     divided  since when the parts in `servers` are complete
  *     leases   for each caller the time up to which it has used its allowance (server/rate.c)
- *     notices  the addresses that have changed at a server, each with a NUL behind it
+ *     notices  the addresses that have changed at a server, each with a NUL behind it; a notice has
+ *              the changes behind the number `since`, up to the number `changes`
+ *     sessions the level and the subscriptions of MCP sessions
+ *     events   the events of their streams
  *
- * Servers, divided, leases and notices are not logged: writing them waits for no disk and no
- * standby. After a crash or a failover they are empty, which readers notice by the numbers.
+ * Servers, divided, leases, notices and events are not logged: writing them waits for no disk and
+ * no standby. After a crash or a failover they are empty, which readers notice by the numbers.
  */
 #include "cluster/inside.h"
 
@@ -39,6 +42,17 @@ static const char *const postgresql[] = {
     "CREATE UNLOGGED TABLE leases (place bigint PRIMARY KEY, used bigint NOT NULL,"
     " asked bigint NOT NULL, granted bigint NOT NULL) WITH (fillfactor = 50)",
     "CREATE TABLE blocks (name text PRIMARY KEY, since timestamptz NOT NULL DEFAULT now())",
+    "ALTER TABLE servers ADD COLUMN changes bigint NOT NULL DEFAULT 0;"
+    "ALTER TABLE notices ADD COLUMN since bigint NOT NULL DEFAULT 0;"
+    "ALTER TABLE notices ADD COLUMN changes bigint NOT NULL DEFAULT 0;"
+    "CREATE TABLE sessions (key bytea PRIMARY KEY, holder bigint NOT NULL,"
+    " state bytea NOT NULL, seen timestamptz NOT NULL DEFAULT now());"
+    "CREATE INDEX sessions_of_holder ON sessions (holder, seen);"
+    "CREATE UNLOGGED TABLE events (session bytea, stream bigint, place bigint,"
+    " holder bigint NOT NULL, server bigint NOT NULL, flags bigint NOT NULL,"
+    " scopes bigint NOT NULL, data bytea NOT NULL, made timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (session, stream, place));"
+    "CREATE INDEX events_by_time ON events (made)",
     NULL,
 };
 
@@ -118,17 +132,27 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
                         " - least(greatest(l.used, excluded.asked), excluded.asked"
                         " + ?4::bigint)) / ?3::bigint) * ?3::bigint"
                         " RETURNING l.place, l.granted", .writes = true },
-    [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last, part)"
-                       " VALUES (?1::bigint, ?2::text, ?3::bigint, ?4::bigint) ON CONFLICT (id) DO UPDATE"
-                       " SET seen = now(), last = ?3::bigint, part = least(servers.part, ?4::bigint)"
+    [CLUSTER_BEAT] = { .text = "INSERT INTO servers (id, name, last, part, changes)"
+                       " VALUES (?1::bigint, ?2::text, ?3::bigint, ?4::bigint, ?5::bigint)"
+                       " ON CONFLICT (id) DO UPDATE SET seen = now(), last = ?3::bigint,"
+                       " changes = ?5::bigint, part = least(servers.part, ?4::bigint)"
                        " RETURNING substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)",
                        .writes = true },
-    [CLUSTER_PEERS] = { .text = "SELECT id, last, seen < now() - interval '5 seconds' FROM servers"
+    [CLUSTER_PEERS] = { .text = "SELECT id, last, seen < now() - interval '5 seconds', changes FROM servers"
                         " WHERE id <> ?1::bigint ORDER BY servers.seen DESC, id LIMIT ?2::bigint" },
     [CLUSTER_LEAVE] = { .text = "DELETE FROM servers WHERE id = ?1::bigint", .writes = true },
-    [CLUSTER_PUBLISH] = { .text = "INSERT INTO notices (server, n, addresses)"
-                          " VALUES (?1::bigint, ?2::bigint, ?3::bytea)", .writes = true },
-    [CLUSTER_HEAR] = { .text = "SELECT t.server, t.n, t.addresses"
+    [CLUSTER_PUBLISH] = { .text = "INSERT INTO notices (server, n, addresses, since, changes)"
+                          " VALUES (?1::bigint, ?2::bigint, ?3::bytea, ?4::bigint, ?5::bigint)",
+                          .writes = true },
+    /* A server that is not named counts if it is alive: then its notices are those that the client
+     * cannot know. What is known is read too, once: so a reader sees that nothing is missing. */
+    [CLUSTER_HEAR_SINCE] = { .text = "SELECT t.server, t.n, t.addresses, t.since, t.changes"
+                             " FROM notices t LEFT JOIN unnest(?1::bigint[], ?2::bigint[])"
+                             " AS k(server, changes) ON k.server = t.server & 4294967295"
+                             " WHERE t.changes >= k.changes OR (k.server IS NULL"
+                             " AND t.server IN (SELECT id FROM servers))"
+                             " ORDER BY t.server, t.n LIMIT ?3::bigint" },
+    [CLUSTER_HEAR] = { .text = "SELECT t.server, t.n, t.addresses, t.since, t.changes"
                        " FROM unnest(?1::bigint[], ?2::bigint[]) AS k(server, last)"
                        " JOIN notices t ON t.server = k.server AND t.n > k.last"
                        " ORDER BY t.server, t.n LIMIT ?3::bigint" },
@@ -138,6 +162,35 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
                                 " WHERE seen < now() - interval '1 hour'", .writes = true },
     [CLUSTER_PRUNE_GONE] = { .text = "DELETE FROM notices WHERE made < now() - interval '1 hour'",
                              .writes = true },
+    /* It waits for no standby: a subscription that is lost with a primary is made again by its
+     * client. */
+    [CLUSTER_SESSION_KEEP] = { .text = "WITH quick AS (SELECT set_config('synchronous_commit',"
+                               " 'local', true)) INSERT INTO sessions (key, holder, state)"
+                               " SELECT ?1::bytea, ?2::bigint, ?3::bytea FROM quick"
+                               " ON CONFLICT (key) DO UPDATE SET holder = excluded.holder,"
+                               " state = excluded.state, seen = now()", .writes = true },
+    [CLUSTER_SESSION_TRIM] = { .text = "WITH quick AS (SELECT set_config('synchronous_commit',"
+                               " 'local', true)) DELETE FROM sessions USING quick"
+                               " WHERE key IN (SELECT key FROM sessions WHERE holder = ?1::bigint"
+                               " ORDER BY seen DESC OFFSET ?2::bigint)", .writes = true },
+    [CLUSTER_SESSION] = { .text = "SELECT state FROM sessions WHERE key = ?1::bytea" },
+    [CLUSTER_EVENT_KEEP] = { .text = "INSERT INTO events (session, stream, place, holder, server,"
+                             " flags, scopes, data) VALUES (?1::bytea, ?2::bigint, ?3::bigint,"
+                             " ?4::bigint, ?5::bigint, ?6::bigint, ?7::bigint, ?8::bytea)"
+                             " ON CONFLICT DO NOTHING", .writes = true, .later = true },
+    [CLUSTER_EVENTS] = { .text = "SELECT stream, place, holder, server, flags, scopes, data"
+                         " FROM events WHERE session = ?1::bytea AND stream = ?2::bigint"
+                         " AND (place = 0 OR place > ?3::bigint) ORDER BY place LIMIT ?4::bigint" },
+    [CLUSTER_PRUNE_SESSIONS] = { .text = "DELETE FROM sessions"
+                                 " WHERE seen < now() - interval '1 day'", .writes = true },
+    [CLUSTER_PRUNE_EVENTS] = { .text = "DELETE FROM events"
+                               " WHERE made < now() - interval '5 minutes'", .writes = true },
+    /* A caller has four megabytes of events. */
+    [CLUSTER_TRIM_EVENTS] = { .text = "DELETE FROM events e USING (SELECT session, stream, place,"
+                              " sum(length(data)) OVER (PARTITION BY holder ORDER BY made DESC,"
+                              " stream DESC, place DESC) AS bytes FROM events) AS k"
+                              " WHERE k.bytes > 4194304 AND e.session = k.session"
+                              " AND e.stream = k.stream AND e.place = k.place", .writes = true },
 };
 /* clang-format on */
 

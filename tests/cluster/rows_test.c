@@ -1,6 +1,7 @@
 /* Rows of a cluster that may have been written by hand: keys, and addresses that have changed. */
 #include "http/cluster/inside.h"
 #include "http/keys/in_cluster.h"
+#include "mcp/sessions/session.h"
 #include "testing.h"
 
 static const char hash[] = "\1\2\3\4\5\6\7\10\1\2\3\4\5\6\7\10\1\2\3\4\5\6\7\10\1\2\3\4\5\6\7\10";
@@ -95,6 +96,66 @@ static void a_row_that_is_no_list_of_addresses_means_anything(void **state)
     assert_string_equal(addresses(longest, sizeof longest), "!");
 }
 
+static void a_position_is_read_as_it_was_written(void **state)
+{
+    (void)state;
+    mishap_position position = { 2, { { 0x1a2b3c4d, 17 }, { 0xbeef, 0 } } }, found;
+    mishap_buffer text = { 0 };
+    mishap_position_put(&text, &position);
+    assert_true(mishap_text_equal(mishap_buffer_text(&text), T("m1a2b3c4d-17.0000beef-0")));
+    assert_true(mishap_position_read(mishap_buffer_text(&text), &found));
+    assert_int_equal(found.count, 2);
+    assert_int_equal(mishap_position_of(&found, 0x1a2b3c4d), 17);
+    assert_int_equal(mishap_position_of(&found, 0xbeef), 0);
+    assert_int_equal(mishap_position_of(&found, 1), -1);
+    for (size_t i = 0; i < MISHAP_POSITION_SERVERS; i++)
+        position.marks[i] = (struct mishap_position_mark){ UINT32_MAX,
+                                                           INT64_C(999999999999999999) };
+    position.count = MISHAP_POSITION_SERVERS;
+    mishap_buffer_reset(&text);
+    mishap_position_put(&text, &position);
+    assert_int_equal(text.length, MISHAP_POSITION_LIMIT);
+    assert_true(mishap_position_read(mishap_buffer_text(&text), &found));
+    assert_int_equal(mishap_position_of(&found, UINT32_MAX), INT64_C(999999999999999999));
+    mishap_buffer_put_char(&text, '0');
+    assert_false(mishap_position_read(mishap_buffer_text(&text), &found));
+    mishap_buffer_release(&text);
+}
+
+static void what_is_no_position_is_not_read(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        "m",
+        "m1-1",
+        "1a2b3c4d-1",
+        "m1a2b3c4d",
+        "m1a2b3c4d-",
+        "m1a2b3c4d-1.",
+        "m1a2b3c4d--1",
+        "m1A2b3c4d-1",
+        "m1a2b3c4d-1m1a2b3c4d-1",
+        "m1a2b3c4d-1 ",
+        "m1a2b3c4d-1234567890123456789",
+    };
+    mishap_position found;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(mishap_position_read(mishap_text_of(wrong[i]), &found));
+    assert_false(mishap_position_read((mishap_text){ "m1a2\0c4d-1", 11 }, &found));
+}
+
+static void what_a_session_watches_is_read_until_it_is_no_address(void **state)
+{
+    (void)state;
+    mishap_text list = { "a://1\0b://2\0\xff\0c://3", 19 }, uri;
+    assert_true(mishap_mcp_next_watched(&list, &uri));
+    assert_true(mishap_text_equal(uri, T("a://1")));
+    assert_true(mishap_mcp_next_watched(&list, &uri));
+    assert_true(mishap_text_equal(uri, T("b://2")));
+    assert_false(mishap_mcp_next_watched(&list, &uri));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +163,9 @@ int main(void)
         TEST(a_row_that_is_no_key_is_left_out),
         TEST(addresses_of_a_row_are_read_one_by_one),
         TEST(a_row_that_is_no_list_of_addresses_means_anything),
+        TEST(a_position_is_read_as_it_was_written),
+        TEST(what_is_no_position_is_not_read),
+        TEST(what_a_session_watches_is_read_until_it_is_no_address),
     };
     return RUN(tests);
 }

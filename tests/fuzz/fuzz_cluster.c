@@ -1,10 +1,12 @@
 /*
  * Any bytes as a row of a cluster: the addresses of a notice, and a key. Addresses are UTF-8 of the
- * allowed length and lie in the row. A key is one line, which is read again as the same key.
+ * allowed length and lie in the row. A key is one line, which is read again as the same key. A
+ * position, which a client sends, is read as it was written.
  */
 #include "fuzz.h"
 #include "http/cluster/inside.h"
 #include "http/keys/in_cluster.h"
+#include "mcp/sessions/session.h"
 
 static void read_notice(mishap_text row)
 {
@@ -44,9 +46,37 @@ static void read_key(mishap_text row)
     mishap_key_file_release(&file);
 }
 
+static void read_position(mishap_text text)
+{
+    mishap_position position, again;
+    mishap_buffer spelled = { 0 };
+    if (!mishap_position_read(text, &position))
+        return;
+    mishap_position_put(&spelled, &position);
+    EXPECT(mishap_position_read(mishap_buffer_text(&spelled), &again) &&
+               again.count == position.count,
+           "%zu servers", position.count);
+    for (size_t i = 0; i < position.count; i++)
+        EXPECT(again.marks[i].server == position.marks[i].server &&
+                   again.marks[i].change == position.marks[i].change,
+               "server %zu", i);
+    mishap_buffer_release(&spelled);
+}
+
+static void read_watched(mishap_text row)
+{
+    mishap_text uri;
+    while (mishap_mcp_next_watched(&row, &uri)) {
+        EXPECT(uri.length && uri.length <= MISHAP_ADDRESS_LIMIT, "%zu bytes", uri.length);
+        expect_utf8(uri);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_notice(input_text(data, size));
     read_key(input_text(data, size));
+    read_position(input_text(data, size));
+    read_watched(input_text(data, size));
     return 0;
 }

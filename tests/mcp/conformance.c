@@ -848,5 +848,6 @@ int main(int argc, char **argv)
                                       .version = "1.0",
                                       .summary = "What the conformance suite asks of a server",
                                       .operations = operations,
+                                      .cluster = &mishap_cluster_in_postgresql,
                                       .task_store = &mishap_tasks_in_store });
 }

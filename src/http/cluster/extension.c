@@ -112,6 +112,7 @@ static mishap *prepare_cluster(const mishap_http_settings *settings, void **shar
         return mishap_out_of_memory();
     atomic_store(&own->page->confirmed_ns, mishap_clock_monotonic_ns());
     own->news = settings->served->news;
+    own->served = settings->served;
     own->parent = getpid();
     mishap_http_child_want(&child);
     *shared = own;

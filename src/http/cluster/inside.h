@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "http/cluster/cluster.h"
+#include "operation/handover.h"
 #include "operation/news.h"
 
 enum { CLUSTER_PATH = 4096, CLUSTER_NAME = 64 };
@@ -22,7 +23,8 @@ typedef struct cluster_own {
     bool wanted;
     int parent; /* the supervisor */
     struct cluster_page *page;
-    mishap_news *news;        /* the changes of this server */
+    mishap_news *news; /* the changes of this server */
+    const struct mishap_served *served;
     mishap_http_rates *rates; /* NULL: there is no limit */
     int64_t version;          /* of the keys that were written last; -1: none were */
 } cluster_own;
@@ -84,11 +86,36 @@ bool mishap_cluster_notices_wait(const cluster_notices *notices);
 mishap *mishap_cluster_notices_beat(cluster_notices *notices, mishap_cluster *cluster,
                                     int64_t part);
 
+/* Send what has changed at this server. */
+mishap *mishap_cluster_notices_send(cluster_notices *notices, mishap_cluster *cluster);
+
+/* Up to which change this server has heard of each, itself first. */
+void mishap_cluster_notices_position(const cluster_notices *notices, mishap_position *position);
+
+/* True if this server is another one that is not silent. */
+bool mishap_cluster_notices_alive(const cluster_notices *notices, int64_t id);
+
 /* The number of this server. */
 int64_t mishap_cluster_notices_id(const cluster_notices *notices);
 
 /* Send the last ones, and leave. */
 mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *cluster);
+
+/* -- handover.c -------------------------------------------------------------------------------- */
+
+typedef struct cluster_handover {
+    uint64_t seen; /* what has been looked at */
+    bool waits;    /* a stream waits for another server */
+    int64_t due, prune_due, renew_due;
+} cluster_handover;
+
+/* Store what has changed in sessions, and look for what clients wait for that have come back. */
+mishap *mishap_cluster_handover_turn(cluster_handover *handover, cluster_notices *notices,
+                                     mishap_cluster *cluster, int64_t now_ms);
+
+/* The database is away. Sessions that this server knows do not wait for it: anything may have
+ * changed. */
+void mishap_cluster_handover_fail(cluster_handover *handover);
 
 /* Judge the addresses of a row, each with a NUL behind it: the next one, which is taken away.
  * False: there is none. *sound false: the row is no such list, and anything may have changed. */

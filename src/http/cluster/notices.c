@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "http/cluster/inside.h"
 #include "operation/changes.h"
+#include "worker/serving/served.h"
 
 enum {
     MOST_PENDING = 64 * 1024, /* bytes of changes that wait to be sent; beyond it: anything */
@@ -33,6 +34,7 @@ struct peer {
 
 struct cluster_notices {
     int64_t id, last; /* of our last notice */
+    int64_t changes;  /* of this server, that it has told */
     int64_t before[KEPT_BEATS];
     uint64_t beats;
     char timeline[MISHAP_CLUSTER_TIMELINE + 1];
@@ -48,6 +50,18 @@ struct cluster_notices {
     bool listed; /* the servers were read once */
 };
 
+static const mishap_handover *handover(void)
+{
+    const mishap_served *served = mishap_cluster_own.served;
+    return served ? served->handover : NULL;
+}
+
+/* Of this server, so far: those that were collected before are among them. */
+static int64_t count_changes(void)
+{
+    return handover() ? handover()->changes(handover()->state) : 0;
+}
+
 cluster_notices *mishap_cluster_notices_make(mishap_news *news)
 {
     cluster_notices *n = mishap_allocate(sizeof *n);
@@ -57,6 +71,7 @@ cluster_notices *mishap_cluster_notices_make(mishap_news *news)
     while (!mishap_system_random(&n->id, sizeof n->id))
         continue; /* two servers must not have the same */
     n->id &= INT64_MAX;
+    n->changes = count_changes();
     return n;
 }
 
@@ -103,9 +118,9 @@ static mishap *send_own(cluster_notices *n, mishap_cluster *cluster, bool *any)
     *any = true;
     mishap_text addresses = n->any_pending ? (mishap_text){ nothing, 1 }
                                            : mishap_buffer_text(&n->pending);
-    mishap *failure = mishap_cluster_own.plan.engine->publish(cluster, n->id, ++n->last, addresses);
-    if (failure)
-        return failure;
+    mishap_cluster_notice notice = { n->id, ++n->last, n->changes, count_changes(), addresses };
+    MISHAP_TRY(mishap_cluster_own.plan.engine->publish(cluster, &notice));
+    n->changes = notice.changes;
     mishap_buffer_reset_within(&n->pending, MOST_PENDING);
     n->any_pending = false;
     return NULL;
@@ -138,13 +153,17 @@ bool mishap_cluster_next_address(mishap_text *row, mishap_text *address, bool *s
     return *sound;
 }
 
-static void hear_row(cluster_notices *n, mishap_text row)
+/* Sessions hear all addresses of a notice at once, so that a position has all of them or none. */
+static void hear_row(cluster_notices *n, const mishap_cluster_notice *notice)
 {
-    mishap_text address;
+    mishap_text row = notice->addresses, address;
     bool sound;
+    if (handover())
+        handover()->hear(handover()->state, (uint32_t)notice->server, notice->changes, row);
     while (mishap_cluster_next_address(&row, &address, &sound)) {
         mishap_news_add_foreign(n->news, address);
-        mishap_changes_tell(address);
+        if (!handover())
+            mishap_changes_tell(address);
         if (++n->heard >= DRAIN_EVERY)
             collect(n); /* before ours are no longer kept */
     }
@@ -160,17 +179,18 @@ static struct peer *find_peer(cluster_notices *n, int64_t id)
     return NULL;
 }
 
-static void hear_notice(void *context, int64_t server, int64_t number, mishap_text addresses)
+static void hear_notice(void *context, const mishap_cluster_notice *notice)
 {
     cluster_notices *n = context;
-    struct peer *peer = find_peer(n, server);
+    struct peer *peer = find_peer(n, notice->server);
     n->any_heard = true;
-    if (!peer || number <= peer->at.last)
+    if (!peer || notice->n <= peer->at.last)
         return;
-    if (number != peer->at.last + 1)
+    if (notice->n != peer->at.last + 1)
         tell_any(n);
-    peer->at.last = number;
-    hear_row(n, addresses);
+    peer->at.last = notice->n;
+    peer->at.changes = notice->changes;
+    hear_row(n, notice);
 }
 
 static mishap *hear_others(cluster_notices *n, mishap_cluster *cluster, bool *any)
@@ -200,10 +220,11 @@ static void add_peer(cluster_notices *n, const mishap_cluster_peer *found)
 {
     if (n->count == MISHAP_CLUSTER_PEERS)
         return;
-    n->peers[n->count++] = (struct peer){
-        .at = { .id = found->id, .last = n->listed ? 0 : found->last, .silent = found->silent },
-        .present = true
-    };
+    n->peers[n->count++] = (struct peer){ .at = { .id = found->id,
+                                                  .last = n->listed ? 0 : found->last,
+                                                  .changes = n->listed ? 0 : found->changes,
+                                                  .silent = found->silent },
+                                          .present = true };
 }
 
 /* Called after all rows were read that there were when `found` was read. */
@@ -212,6 +233,7 @@ static void judge_peer(cluster_notices *n, struct peer *peer, const mishap_clust
     if (found->last > peer->at.last) { /* the notices up to there are gone */
         tell_any(n);
         peer->at.last = found->last;
+        peer->at.changes = found->changes;
     }
     if (found->silent && !peer->at.silent)
         tell_any(n);
@@ -229,6 +251,35 @@ static void drop_absent(cluster_notices *n)
     n->count = kept;
     for (size_t i = 0; i < n->count; i++)
         n->peers[i].present = false;
+}
+
+void mishap_cluster_notices_position(const cluster_notices *n, mishap_position *position)
+{
+    position->count = 1 + n->count;
+    position->marks[0].server = (uint32_t)n->id;
+    position->marks[0].change = n->changes;
+    for (size_t i = 0; i < n->count; i++) {
+        position->marks[i + 1].server = (uint32_t)n->peers[i].at.id;
+        position->marks[i + 1].change = n->peers[i].at.changes;
+    }
+}
+
+/* Ids of events have positions from now on. */
+static void tell_position(const cluster_notices *n)
+{
+    mishap_position position;
+    if (!handover())
+        return;
+    mishap_cluster_notices_position(n, &position);
+    handover()->place(handover()->state, &position);
+}
+
+bool mishap_cluster_notices_alive(const cluster_notices *n, int64_t id)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->peers[i].at.id == id)
+            return !n->peers[i].at.silent;
+    return false;
 }
 
 static mishap *look_at_peers(cluster_notices *n, mishap_cluster *cluster)
@@ -254,6 +305,7 @@ static mishap *look_at_peers(cluster_notices *n, mishap_cluster *cluster)
     }
     n->listed = true;
     drop_absent(n);
+    tell_position(n);
     return NULL;
 }
 
@@ -275,8 +327,9 @@ mishap *mishap_cluster_notices_beat(cluster_notices *n, mishap_cluster *cluster,
     const mishap_cluster_engine *engine = mishap_cluster_own.plan.engine;
     char timeline[MISHAP_CLUSTER_TIMELINE + 1] = "";
     n->told_any = false;
-    mishap *failure = engine->beat(cluster, n->id, mishap_text_of(mishap_cluster_own.name), n->last,
-                                   part, timeline);
+    mishap_cluster_peer own = { .id = n->id, .last = n->last, .changes = n->changes };
+    mishap *failure = engine->beat(cluster, &own, mishap_text_of(mishap_cluster_own.name), part,
+                                   timeline);
     if (failure)
         return failure;
     judge_timeline(n, timeline);
@@ -288,6 +341,12 @@ mishap *mishap_cluster_notices_beat(cluster_notices *n, mishap_cluster *cluster,
         failure = engine->prune(cluster, n->id, upto);
     n->beats++;
     return failure;
+}
+
+mishap *mishap_cluster_notices_send(cluster_notices *n, mishap_cluster *cluster)
+{
+    bool any;
+    return send_own(n, cluster, &any);
 }
 
 mishap *mishap_cluster_notices_end(cluster_notices *n, mishap_cluster *cluster)

@@ -29,6 +29,7 @@ struct work {
     mishap_cluster *cluster; /* NULL: it is not open */
     cluster_notices *notices;
     cluster_rates rates;
+    cluster_handover handover;
     int64_t version; /* of the keys in the file */
     int64_t keys_due, all_due, beat_due, hear_due, changed;
     size_t odd;
@@ -128,6 +129,8 @@ static mishap *do_what_is_due(struct work *w)
         failure = mishap_cluster_rates_lease(&w->rates, w->cluster, now_ms());
     if (!failure && (now_ms() >= w->hear_due || mishap_cluster_notices_wait(w->notices)))
         failure = carry_notices(w);
+    if (!failure)
+        failure = mishap_cluster_handover_turn(&w->handover, w->notices, w->cluster, now_ms());
     return failure;
 }
 
@@ -152,6 +155,8 @@ void mishap_cluster_run(void)
             break;
         }
         tell_failure(&w, failure);
+        if (failure)
+            mishap_cluster_handover_fail(&w.handover);
         close_after(&w, failure);
         mishap_free(failure);
         poll(NULL, 0, w.failing ? AGAIN_MS : is_busy(&w, now_ms()) ? SOON_MS : LOOK_MS);

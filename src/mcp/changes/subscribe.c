@@ -193,10 +193,12 @@ mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buf
         return failure;
     struct mishap_mcp_subscription **at = find_resource(request->peer, uri);
     if (request->peer->watch)
-        request->peer->watch(request->peer, uri, false);
+        failure = request->peer->watch(request->peer, uri, false);
     else if (*at)
         mishap_release(take_out(at));
-    return NULL;
+    if (failure)
+        request->code = -32600;
+    return failure;
 }
 
 /* -- subscriptions/listen ---------------------------------------------------------------------- */

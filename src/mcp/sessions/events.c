@@ -26,6 +26,9 @@ struct event {
         will_of;
     bool last;       /* its stream ends with it; of a will: the stream has ended */
     uint32_t scopes; /* of a will: what the caller could do that the stream answers */
+    bool lost;       /* of a will of another server: that server is gone */
+    bool here;       /* no other server needs it */
+    uint64_t number; /* grows with each event of a session; 0: it is here */
 };
 
 _Static_assert(sizeof(struct event) <= sizeof((struct mishap_mcp_block *)0)->data, "a head fits");
@@ -264,8 +267,12 @@ static bool add_event(mishap_mcp_sessions *s, uint64_t session, struct event eve
     mishap_mcp_sessions_lock(s);
     owner *p = mishap_mcp_place_find(s, session);
     bool kept = p && make_room(s, p, blocks);
+    if (kept && !event.here)
+        event.number = ++p->event_numbers;
     if (kept)
         put_event(s, p, &event, data);
+    if (kept && !event.here)
+        mishap_mcp_place_changed(s, p);
     if (p && event.last)
         note_end(s, p, event.stream);
     pthread_mutex_unlock(&s->lock);
@@ -276,6 +283,14 @@ bool mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t str
                           mishap_text data, bool last)
 {
     return add_event(s, session, (struct event){ .stream = stream, .place = place, .last = last },
+                     data);
+}
+
+bool mishap_mcp_event_add_here(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                               uint64_t place, mishap_text data)
+{
+    return add_event(s, session,
+                     (struct event){ .stream = stream, .place = place, .last = true, .here = true },
                      data);
 }
 
@@ -377,9 +392,9 @@ static mishap_mcp_next judge(mishap_mcp_sessions *s, const struct found *found, 
     if (!found->will)
         return MISHAP_MCP_STREAM_DROPPED;
     struct event will = read_head(s, found->will);
-    return will.last                           ? MISHAP_MCP_STREAM_DROPPED
-           : mishap_life_is_over(will.will_of) ? MISHAP_MCP_STREAM_LOST
-                                               : MISHAP_MCP_NOTHING_YET;
+    return will.last                                        ? MISHAP_MCP_STREAM_DROPPED
+           : will.lost || mishap_life_is_over(will.will_of) ? MISHAP_MCP_STREAM_LOST
+                                                            : MISHAP_MCP_NOTHING_YET;
 }
 
 mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
@@ -399,6 +414,88 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, 
     }
     pthread_mutex_unlock(&s->lock);
     return next;
+}
+
+/* -- other servers ----------------------------------------------------------------------------- */
+
+bool mishap_mcp_stream_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                             unsigned scopes)
+{
+    bool known = false, may = true;
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0; at; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        known = known || event.stream == stream;
+        may = may && !(event.stream == stream && event.scopes & ~scopes);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return known && may;
+}
+
+bool mishap_mcp_event_read(mishap_mcp_sessions *s, uint64_t session, uint64_t after,
+                           mishap_handover_event *to, mishap_buffer *data)
+{
+    bool found = false;
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0; at && !found; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        found = event.number > after;
+        if (!found)
+            continue;
+        *to = (mishap_handover_event){ .number = event.number,
+                                       .stream = event.stream,
+                                       .place = event.place,
+                                       .last = event.last && !event.will_of,
+                                       .will = event.will_of,
+                                       .scopes = event.scopes };
+        read_data(s, at, data);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+static bool has_event(mishap_mcp_sessions *s, uint64_t session, const mishap_handover_event *wanted)
+{
+    bool has = false;
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0; at && !has; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        has = event.stream == wanted->stream && event.place == wanted->place &&
+              !event.will_of == !wanted->will;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return has;
+}
+
+/* Only the process that talks to the database does this: so the will lasts as long as that. */
+void mishap_mcp_event_restore(mishap_mcp_sessions *s, uint64_t session,
+                              const mishap_handover_event *event, mishap_text data)
+{
+    struct event own = { .stream = event->stream,
+                         .place = event->place,
+                         .last = event->last,
+                         .scopes = event->scopes,
+                         .will_of = event->will ? mishap_life_self() : 0,
+                         .here = true };
+    if (!has_event(s, session, event))
+        add_event(s, session, own, data);
+}
+
+void mishap_mcp_stream_lose(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
+{
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0; at; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        if (!event.will_of || event.stream != stream)
+            continue;
+        event.lost = true;
+        write_head(s, at, &event);
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* -- who sends a stream ------------------------------------------------------------------------ */

@@ -63,7 +63,7 @@ bool mishap_mcp_question_answer(mishap_mcp_sessions *s, uint64_t session, uint64
 {
     if (!is_open(s, session, number))
         return false;
-    mishap_mcp_event_add(s, session, number, ONLY, answer, true);
+    mishap_mcp_event_add_here(s, session, number, ONLY, answer);
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_running *call = find_question(s, session, number);
     if (call)

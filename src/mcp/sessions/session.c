@@ -282,6 +282,15 @@ mishap *mishap_mcp_no_session(void)
                           "Start a new session with initialize.");
 }
 
+/* Another server may know more of it. */
+static struct mishap_mcp_place *restore_session(mishap_mcp_sessions *s,
+                                                struct mishap_mcp_place *place)
+{
+    place->restoring = place->doubtful = s->shared;
+    mishap_mcp_place_changed(s, place);
+    return place;
+}
+
 /* Ids are checked without the lock, so that many invalid ids do not delay other callers. */
 mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
                                   uint64_t holder, mishap_mcp_session *session)
@@ -299,7 +308,7 @@ mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap
     if (!place && !mishap_mcp_ended_has(s, id)) {
         room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
         if (room == MISHAP_MCP_ROOM)
-            place = add_session(s, owner, holder, &anew, 0, text);
+            place = restore_session(s, add_session(s, owner, holder, &anew, 0, text));
     }
     if (place)
         *session = place->session;
@@ -323,6 +332,10 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *s, const mishap_mcp_session *s
 {
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = mishap_mcp_place_find(s, session->number);
+    if (place && place->session.level != session->level) {
+        place->version++;
+        mishap_mcp_place_changed(s, place);
+    }
     if (place)
         place->session = *session;
     pthread_mutex_unlock(&s->lock);

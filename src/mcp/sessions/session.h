@@ -139,6 +139,48 @@ bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_chang
 bool mishap_mcp_session_untold(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing,
                                bool lists[MISHAP_MCP_LISTS]);
 
+/* -- other servers of a cluster (handover.c) ----------------------------------------------------
+ */
+
+struct mishap_handover;
+struct mishap_mcp_watches;
+
+/* The sessions are shared with other servers from now on. The table is filled in, for the process
+ * that talks to the database. */
+void mishap_mcp_sessions_hand_over(mishap_mcp_sessions *sessions,
+                                   struct mishap_mcp_watches *watches,
+                                   struct mishap_handover *handover);
+bool mishap_mcp_sessions_are_shared(const mishap_mcp_sessions *sessions);
+
+/* How a change of a list is told to other servers: as that of an address that is no resource. */
+extern const mishap_text mishap_mcp_list_addresses[MISHAP_MCP_LISTS];
+
+/* The next address of a list, each with a NUL behind it, which is taken away. False: there is none,
+ * or it is no address. */
+bool mishap_mcp_next_watched(mishap_text *list, mishap_text *uri);
+
+/* Other servers are to know that the subscriptions have changed. */
+void mishap_mcp_session_changed(mishap_mcp_sessions *sessions, uint64_t number);
+
+/* UNAVAILABLE while its state at another server is not known here. */
+mishap *mishap_mcp_session_complete(mishap_mcp_sessions *sessions, uint64_t number);
+
+/* True once, for a session that goes on here after another server had it. */
+bool mishap_mcp_session_doubtful(mishap_mcp_sessions *sessions, uint64_t number);
+
+typedef enum mishap_mcp_answer {
+    MISHAP_MCP_ASKED,
+    MISHAP_MCP_PARTLY, /* there may be more */
+    MISHAP_MCP_ANSWERED,
+} mishap_mcp_answer;
+
+/* Ask what follows in a stream behind a place or, if `stream` is 0, what has changed since a
+ * position. The number of the question, which has to be ended; 0: too many wait. */
+size_t mishap_mcp_wish_begin(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                             uint64_t place, mishap_text position);
+mishap_mcp_answer mishap_mcp_wish_look(mishap_mcp_sessions *sessions, size_t wish);
+void mishap_mcp_wish_end(mishap_mcp_sessions *sessions, size_t wish);
+
 /* -- calls that run, in whichever loop --------------------------------------------------------- */
 
 /* True if a call with this id runs. */
@@ -202,6 +244,14 @@ bool mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint6
  * and no event of the stream may be stored. */
 bool mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                             mishap_text id, unsigned scopes);
+
+/* The same for an answer of a client, which no other server sees. */
+bool mishap_mcp_event_add_here(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                               uint64_t place, mishap_text data);
+
+/* True if something of the stream is stored, and its caller had no other scopes than these. */
+bool mishap_mcp_stream_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                             unsigned scopes);
 
 /* True if this event is stored, and the caller of its stream had no other scopes than these. */
 bool mishap_mcp_event_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,

@@ -18,6 +18,7 @@
 #include "mcp/sessions/session.h"
 #include "mcp/sessions/watch.h"
 #include "operation/changes.h"
+#include "operation/handover.h"
 #include "operation/shared_secret.h"
 
 /*
@@ -38,6 +39,7 @@ enum {
     MISHAP_MCP_RUNNING = 64,    /* calls of a session that run at once */
     MISHAP_MCP_TAKEN_OVER = 16, /* resumed streams of a session that are open */
     MISHAP_MCP_ENDED = 4096,    /* ended sessions that are remembered */
+    MISHAP_MCP_WISHES = 64,     /* resumed streams that wait for the database */
     MISHAP_MCP_PATH = 4200
 };
 
@@ -55,6 +57,14 @@ struct mishap_mcp_running {
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
     mishap_life loop;    /* the loop that sends it; 0: none any more */
+};
+
+/* A stream that was resumed, and waits for what other servers know (handover.c). */
+struct mishap_mcp_wish {
+    mishap_life loop; /* 0: free */
+    mishap_mcp_answer answer;
+    uint64_t session, stream, place;
+    char position[MISHAP_POSITION_LIMIT + 1];
 };
 
 /* Numbers of blocks; 0: none. */
@@ -76,6 +86,13 @@ struct mishap_mcp_place {
     uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list were announced there */
     int64_t used_ns;
     struct mishap_mcp_kept events;
+    uint64_t event_numbers; /* of events, for other servers */
+    uint64_t event_stored;  /* the last one that other servers can find */
+    uint32_t version;       /* of its level and its subscriptions; 0: those of a new session */
+    uint32_t stored;        /* … that other servers can find */
+    bool listed;            /* it is in the list of `changed` sessions */
+    bool restoring;         /* its state at another server is wanted … */
+    bool doubtful;          /* … and no stream has asked yet what has changed since then */
     struct mishap_mcp_running running[MISHAP_MCP_RUNNING];
     struct mishap_mcp_taken taken[MISHAP_MCP_TAKEN_OVER];
 };
@@ -100,6 +117,10 @@ struct mishap_mcp_sessions {
     mishap_shared_secret secret;                   /* for the codes in ids; it does not change */
     char file[MISHAP_MCP_PATH];                    /* where the secret is stored; empty: nowhere */
     uint64_t ended[MISHAP_MCP_ENDED], ended_count; /* a ring: see lasting.c */
+    bool shared;                                   /* with other servers of a cluster: handover.c */
+    _Atomic uint64_t handovers;                    /* grows when something is to be handed over */
+    uint64_t changed[MISHAP_MCP_PLACES], changed_first, changed_count; /* a ring of numbers */
+    struct mishap_mcp_wish wishes[MISHAP_MCP_WISHES];
     size_t count;
     struct mishap_mcp_place places[MISHAP_MCP_PLACES];
     uint32_t block_count, free_count, first_free;
@@ -158,6 +179,29 @@ void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 
+/* handover.c: the state or an event of a session is to be stored, or its state is wanted. With the
+ * lock. Nothing happens if the sessions are not shared. */
+void mishap_mcp_place_changed(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
+
+/* events.c, for handover.c: the first event after a number; store one of another server; the call
+ * of a stream is lost there. */
+bool mishap_mcp_event_read(mishap_mcp_sessions *sessions, uint64_t session, uint64_t after,
+                           mishap_handover_event *event, mishap_buffer *data);
+void mishap_mcp_event_restore(mishap_mcp_sessions *sessions, uint64_t session,
+                              const mishap_handover_event *event, mishap_text data);
+void mishap_mcp_stream_lose(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
+
+/* watch.c, for handover.c: all that a session watches, each with a NUL behind it; it watches what
+ * it has watched at another server; addresses have changed at another server; which servers there
+ * are. */
+void mishap_mcp_watches_list(mishap_mcp_watches *watches, uint64_t session, mishap_buffer *uris);
+void mishap_mcp_watch_restore(mishap_mcp_watches *watches, uint64_t session, uint64_t holder,
+                              mishap_text uri);
+int64_t mishap_mcp_watches_changes(mishap_mcp_watches *watches);
+void mishap_mcp_watches_hear(mishap_mcp_watches *watches, uint32_t server, int64_t change,
+                             mishap_text uris);
+void mishap_mcp_watches_place(mishap_mcp_watches *watches, const mishap_position *position);
+
 /* -- who watches what (watch.c) ---------------------------------------------------------------- */
 
 /* Without its text, so that many can be scanned quickly. */
@@ -174,9 +218,11 @@ struct mishap_mcp_watch {
  * count takes the lock before it reads anything else. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
-    size_t of_one;          /* of one caller, at most */
-    _Atomic uint64_t count; /* the number of changes so far */
-    size_t used;            /* entries of `watches` in use, from the start */
+    size_t of_one;            /* of one caller, at most */
+    _Atomic uint64_t count;   /* the number of changes so far */
+    int64_t changes;          /* … at this server alone */
+    mishap_position position; /* up to which changes of other servers are marked */
+    size_t used;              /* entries of `watches` in use, from the start */
     struct mishap_mcp_watch watches[MISHAP_MCP_WATCHES];
     char uris[MISHAP_MCP_WATCHES][MISHAP_ADDRESS_LIMIT];
 };

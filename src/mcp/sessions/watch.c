@@ -68,6 +68,7 @@ static void mend(mishap_mcp_watches *w)
             mishap_mcp_address_hash((mishap_text){ w->uris[i], watch->length }) != watch->hash)
             remove_at(w, i);
     }
+    w->position.count = 0; /* until the servers are known again */
     atomic_fetch_add(&w->count, 1);
 }
 
@@ -101,6 +102,7 @@ void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
     if (uri.length > MISHAP_ADDRESS_LIMIT)
         return; /* no session can watch it */
     take_lock(w);
+    w->changes++;
     for (size_t i = 0; i < w->used; i++)
         if (!uri.data || is_of(w, i, uri, hash))
             w->watches[i].changed = true;
@@ -289,4 +291,99 @@ bool mishap_mcp_watch_next(mishap_mcp_watches *w, uint64_t session, uint64_t *se
         *seen = atomic_load(&w->count);
     pthread_mutex_unlock(&w->lock);
     return uri->data;
+}
+
+bool mishap_mcp_watch_take(mishap_mcp_watches *w, uint64_t session, uint64_t *seen,
+                           mishap_buffer *uris, mishap_position *position)
+{
+    position->count = 0;
+    if (*seen == atomic_load(&w->count) && *seen)
+        return false;
+    take_lock(w);
+    for (size_t i = 0; i < w->used; i++) {
+        struct mishap_mcp_watch *watch = &w->watches[i];
+        if (watch->session != session || !watch->changed ||
+            !mishap_buffer_reserve(uris, (size_t)watch->length + 1))
+            continue;
+        watch->changed = false;
+        mishap_buffer_put(uris, w->uris[i], watch->length);
+        mishap_buffer_put_char(uris, '\0');
+    }
+    *position = w->position;
+    position->marks[0].change = w->changes;
+    *seen = uris->failed ? 0 : atomic_load(&w->count);
+    pthread_mutex_unlock(&w->lock);
+    return uris->length;
+}
+
+/* -- other servers: see shared.h --------------------------------------------------------------- */
+
+void mishap_mcp_watches_list(mishap_mcp_watches *w, uint64_t session, mishap_buffer *uris)
+{
+    take_lock(w);
+    for (size_t i = 0; i < w->used; i++) {
+        if (w->watches[i].session != session)
+            continue;
+        mishap_buffer_put(uris, w->uris[i], w->watches[i].length);
+        mishap_buffer_put_char(uris, '\0');
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void mishap_mcp_watch_restore(mishap_mcp_watches *w, uint64_t session, uint64_t holder,
+                              mishap_text uri)
+{
+    uint32_t hash = mishap_mcp_address_hash(uri);
+    take_lock(w);
+    if (w->used < WATCHES && find_watch(w, session, holder, uri, hash) == MISSING) {
+        struct mishap_mcp_watch watch = { session, holder, hash, (uint16_t)uri.length, false };
+        put_at(w, w->used, watch, uri.data);
+        w->used++;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void mishap_mcp_watch_change(mishap_mcp_watches *w, uint64_t session, mishap_text uri)
+{
+    uint32_t hash = uri.data ? mishap_mcp_address_hash(uri) : 0;
+    take_lock(w);
+    for (size_t i = 0; i < w->used; i++)
+        if (w->watches[i].session == session && (!uri.data || is_of(w, i, uri, hash)))
+            w->watches[i].changed = true;
+    atomic_fetch_add(&w->count, 1);
+    pthread_mutex_unlock(&w->lock);
+}
+
+int64_t mishap_mcp_watches_changes(mishap_mcp_watches *w)
+{
+    take_lock(w);
+    int64_t changes = w->changes;
+    pthread_mutex_unlock(&w->lock);
+    return changes;
+}
+
+/* At once, so that a position has either all addresses of a row or none. */
+void mishap_mcp_watches_hear(mishap_mcp_watches *w, uint32_t server, int64_t change,
+                             mishap_text uris)
+{
+    mishap_text uri;
+    take_lock(w);
+    while (mishap_mcp_next_watched(&uris, &uri)) {
+        uint32_t hash = mishap_mcp_address_hash(uri);
+        for (size_t i = 0; i < w->used; i++)
+            if (is_of(w, i, uri, hash))
+                w->watches[i].changed = true;
+    }
+    for (size_t i = 1; i < w->position.count; i++)
+        if (w->position.marks[i].server == server)
+            w->position.marks[i].change = change;
+    atomic_fetch_add(&w->count, 1);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void mishap_mcp_watches_place(mishap_mcp_watches *w, const mishap_position *position)
+{
+    take_lock(w);
+    w->position = *position;
+    pthread_mutex_unlock(&w->lock);
 }

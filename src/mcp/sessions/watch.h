@@ -10,6 +10,7 @@
 #include "operation/changes.h"
 
 typedef struct mishap_mcp_watches mishap_mcp_watches;
+struct mishap_position;
 
 enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
 
@@ -47,5 +48,14 @@ void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions 
  * makes the call cheap while nothing changes. */
 bool mishap_mcp_watch_next(mishap_mcp_watches *watches, uint64_t session, uint64_t *seen,
                            char room[MISHAP_ADDRESS_LIMIT], mishap_text *uri);
+
+/* For this session alone, an address has changed; no data: all of its addresses. */
+void mishap_mcp_watch_change(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);
+
+/* The same, of all addresses that have changed: each with a NUL behind it, and the position that
+ * the client has then. `position` has no servers if there is no other server. False: there is no
+ * address, and unless `seen` was 0 the position was not read. */
+bool mishap_mcp_watch_take(mishap_mcp_watches *watches, uint64_t session, uint64_t *seen,
+                           mishap_buffer *uris, struct mishap_position *position);
 
 #endif

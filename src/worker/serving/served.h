@@ -59,10 +59,11 @@ typedef struct mishap_served {
     /* What services report in /health, as JSON, collected once at the start. */
     mishap_buffer health;
     mishap_keeper_plan plan;
-    mishap_keeper keeper;         /* in the supervisor */
-    mishap_news *news;            /* changed resources, for all loops */
-    mishap_standing *standing;    /* which services can be opened, for all loops */
-    struct mishap_trials *trials; /* which services work, for all loops */
+    mishap_keeper keeper;             /* in the supervisor */
+    mishap_news *news;                /* changed resources, for all loops */
+    struct mishap_handover *handover; /* sessions that other servers may go on with; NULL: none */
+    mishap_standing *standing;        /* which services can be opened, for all loops */
+    struct mishap_trials *trials;     /* which services work, for all loops */
     struct mishap_trying *trying; /* … in each process that serves: the trials that it runs now */
     mishap_sessions *sessions;    /* sessions of foreign programs, for all loops */
     struct mishap_permits *permits; /* permits to compute, for callers with many long calls */

@@ -5,6 +5,7 @@
 #include "mcp/transport/http/over_http.h"
 #include "incident/logs.h"
 #include "operation/changes.h"
+#include "operation/handover.h"
 
 enum {
     EVENT_BYTES = 8 * 1024 * 1024, /* events of all streams of all sessions */
@@ -15,21 +16,15 @@ enum {
 static mishap_mcp_sessions *sessions;
 static mishap_mcp_watches *watches;
 
-/* How a change of a list is told to other servers of a cluster: as that of an address that is no
- * resource. */
-static const mishap_text addresses_of_lists[MISHAP_MCP_LISTS] = {
-    [MISHAP_MCP_TOOLS_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/tools"),
-    [MISHAP_MCP_PROMPTS_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/prompts"),
-    [MISHAP_MCP_RESOURCES_CHANGED] = MISHAP_TEXT(MISHAP_ADDRESS_LISTS "/resources"),
-};
 static mishap_news *news;
+static mishap_handover handover;
 
 void mishap_mcp_changed(mishap_mcp_change change)
 {
     if (!sessions || change >= MISHAP_MCP_RESOURCE_UPDATED)
         return;
     mishap_mcp_sessions_change(sessions, change);
-    mishap_news_add(news, addresses_of_lists[change]);
+    mishap_news_add(news, mishap_mcp_list_addresses[change]);
 }
 
 /* Without data any resource may have changed. */
@@ -37,7 +32,7 @@ static void hear_update(void *state, mishap_text uri)
 {
     bool all = mishap_text_equal(uri, (mishap_text)MISHAP_TEXT(MISHAP_ADDRESS_LISTS));
     for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
-        if (all || mishap_text_equal(uri, addresses_of_lists[list]))
+        if (all || mishap_text_equal(uri, mishap_mcp_list_addresses[list]))
             mishap_mcp_sessions_change(sessions, list);
     mishap_mcp_watches_change(state, uri);
 }
@@ -77,6 +72,10 @@ static mishap *prepare_front(const mishap_http_settings *settings, void **shared
     if (!failure)
         mishap_changes_heard_by(hear_update, watches);
     news = settings->served->news;
+    if (!failure && settings->cluster) {
+        mishap_mcp_sessions_hand_over(sessions, watches, &handover);
+        settings->served->handover = &handover;
+    }
     return failure;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "operation/handover.h"
 
 /* Answer with a protocol error: it is not a request of this protocol. */
 static void refuse_exchange(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
@@ -296,6 +297,28 @@ static bool read_event_id(mishap_text id, uint64_t *stream, uint64_t *place)
     return *end == '\0';
 }
 
+/* Last-Event-ID: of a stream that is stored here or, in a cluster, perhaps elsewhere; or a position
+ * of changes, which only servers of a cluster send. False: it is neither. */
+static bool read_last_event(mishap_mcp_front *front, const mishap_http_request *request,
+                            const mishap_mcp_session *session, mishap_mcp_from *from)
+{
+    mishap_position position;
+    mishap_text last = mishap_mcp_field(request, MISHAP_MCP_FIELD_LAST_EVENT);
+    bool shared = mishap_mcp_sessions_are_shared(front->sessions);
+    *from = (mishap_mcp_from){ 0 };
+    if (!last.data)
+        return true;
+    if (shared && mishap_position_read(last, &position)) {
+        from->position = last;
+        return true;
+    }
+    if (!read_event_id(last, &from->stream, &from->place))
+        return false;
+    from->ask = !mishap_mcp_event_known(front->sessions, session->number, from->stream, from->place,
+                                        request->scopes);
+    return shared || !from->ask;
+}
+
 /* The stateless revision has only POST. True: it was refused. */
 static bool refuse_stateless(mishap_mcp_post *post, const mishap_http_request *request)
 {
@@ -344,20 +367,17 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
 {
     mishap_mcp_front *front = match->state;
     mishap_mcp_post *post = mishap_mcp_post_make(front, request, reply);
-    mishap_text last = mishap_mcp_field(request, MISHAP_MCP_FIELD_LAST_EVENT);
-    uint64_t stream = 0, place = 0;
+    mishap_mcp_from from;
     if (!post) {
         mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
         return;
     }
     if (may_have_stream(post, request) && join_session(post, request, MISHAP_MCP_NO_ID)) {
         mishap_mcp_session session = post->session;
-        bool known = !last.data || (read_event_id(last, &stream, &place) &&
-                                    mishap_mcp_event_known(front->sessions, session.number, stream,
-                                                           place, request->scopes));
+        bool known = read_last_event(front, request, &session, &from);
         mishap *failure = NULL;
         if (known)
-            failure = mishap_mcp_stream_open(front, request, reply, &session, stream, place);
+            failure = mishap_mcp_stream_open(front, request, reply, &session, &from);
         if (known && !failure) {
             leave_to_reply(post);
             return;

@@ -123,12 +123,20 @@ void mishap_mcp_questions_drain(mishap_mcp_front *front);
 
 /* -- stream.c ---------------------------------------------------------------------------------- */
 
-/* Open a stream for a session: from the event after `place` of `stream` on or, if `stream` is 0, a
- * new one that stays open. Answers the request, now or later. A failure, with nothing answered: the
- * caller or the session has too many streams. */
+/* Where a stream is resumed: behind the event `place` of `stream`, or at a position of changes
+ * (operation/handover.h); all empty: it is a new one, which stays open. `ask`: this server does not
+ * know the stream, but another server of the cluster may. */
+typedef struct mishap_mcp_from {
+    uint64_t stream, place;
+    mishap_text position;
+    bool ask;
+} mishap_mcp_from;
+
+/* Open a stream for a session. Answers the request, now or later. A failure, with nothing answered:
+ * the caller or the session has too many streams. */
 mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
                                mishap_http_reply *reply, const mishap_mcp_session *session,
-                               uint64_t stream, uint64_t place);
+                               const mishap_mcp_from *from);
 void mishap_mcp_streams_tick(mishap_mcp_front *front);
 void mishap_mcp_streams_drain(mishap_mcp_front *front);
 

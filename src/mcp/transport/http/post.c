@@ -390,11 +390,15 @@ static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 {
     const mishap_mcp_post *post = mishap_mcp_post_of(peer);
     mishap_mcp_front *front = post->front;
+    mishap *failure = NULL;
     if (begin)
-        return mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number,
-                                      mishap_http_caller_of(front->http, post->request), uri);
-    mishap_mcp_watch_end(front->watches, post->session.number, uri);
-    return NULL;
+        failure = mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number,
+                                         mishap_http_caller_of(front->http, post->request), uri);
+    else if (!(failure = mishap_mcp_session_complete(front->sessions, post->session.number)))
+        mishap_mcp_watch_end(front->watches, post->session.number, uri);
+    if (!failure)
+        mishap_mcp_session_changed(front->sessions, post->session.number);
+    return failure;
 }
 
 static void catch_up(mishap_mcp_peer *peer)
