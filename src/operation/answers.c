@@ -190,6 +190,38 @@ mishap *mishap_asking_answer_text(mishap_call *call, mishap_text json, mishap_an
     return failure;
 }
 
+static bool is_asked_again(const mishap_call *call, yyjson_val *key)
+{
+    for (const mishap_asked *a = call->questions; a; a = a->next)
+        if (yyjson_equals_str(key, a->question->name))
+            return true;
+    return false;
+}
+
+void mishap_asking_put_kept(mishap_buffer *out, const mishap_call *call)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!call->replies.length) {
+        mishap_buffer_put_text(out, mishap_text_of("{}"));
+        return;
+    }
+    if (!mishap_json_read(&reader, call->replies)) {
+        out->failed = true;
+        return;
+    }
+    mishap_json_open(out, '{');
+    MISHAP_JSON_MEMBERS (reader.root, index, count, key, value) {
+        if (yyjson_obj_get(value, "wrong") || is_asked_again(call, key))
+            continue;
+        mishap_json_key(out, mishap_json_text(key));
+        mishap_json_copy(out, value);
+    }
+    mishap_json_close(out, '}');
+    mishap_json_reader_release(&reader);
+}
+
 void mishap_asking_again(mishap_call *call)
 {
     mishap_buffer_reset(&call->answer);

@@ -182,7 +182,7 @@ mishap *mishap_ask_client(mishap_call *part, const char *name, const char *param
 
 /* -- the failure ------------------------------------------------------------------------------- */
 
-static void put_question(mishap_buffer *json, const mishap_asked *asked)
+void mishap_asking_put_question(mishap_buffer *json, const mishap_asked *asked)
 {
     const mishap_question *question = asked->question;
     mishap_json_key(json, mishap_text_of(question->name));
@@ -225,7 +225,7 @@ mishap *mishap_asking_conclude(mishap_call *call)
     mishap_buffer json = { 0 }, words = { 0 };
     mishap_json_open(&json, '{');
     for (const mishap_asked *asked = call->questions; asked; asked = asked->next)
-        put_question(&json, asked);
+        mishap_asking_put_question(&json, asked);
     mishap_json_close(&json, '}');
     put_message(&words, call->questions);
     mishap *m = json.failed || words.failed

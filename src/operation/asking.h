@@ -41,6 +41,9 @@ static inline bool mishap_asking_is(const mishap_call *call, const mishap *failu
            mishap_told(failure)->code == MISHAP_CODE_INPUT_REQUIRED;
 }
 
+/* Write a question as a member: its name, and its message and schema. */
+void mishap_asking_put_question(mishap_buffer *json, const mishap_asked *asked);
+
 /* Write the schema of an answer, in the words that forms of MCP clients have. */
 void mishap_question_put_schema(mishap_buffer *json, const mishap_question *question);
 
@@ -76,6 +79,10 @@ mishap *mishap_asking_answer(mishap_call *call, yyjson_val *answers, mishap_answ
 /* The same from JSON of a program or a command line; BAD_REQUEST if it is no object,
  * VALIDATION_ERROR if it answers what is not declared. */
 mishap *mishap_asking_answer_text(mishap_call *call, mishap_text json, mishap_answers_form form);
+
+/* Write the answers of a call that are kept while it asks, as an object: those that are right, and
+ * not those to what is asked again. */
+void mishap_asking_put_kept(mishap_buffer *out, const mishap_call *call);
 
 /* Make a call ready to be run again, with its answers. */
 void mishap_asking_again(mishap_call *call);

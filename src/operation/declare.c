@@ -12,6 +12,7 @@
 
 #include "mishap/code.h"
 #include "operation/media.h"
+#include "operation/secret.h"
 #include "operation/upload.h"
 
 enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
@@ -410,8 +411,10 @@ static mishap *check_task(const mishap_declared *what)
         flaw = "is `.task`, and has a file that is streamed";
     else if (operation->service && operation->service->worker)
         flaw = "is `.task`, and is run by a foreign program";
-    else if (operation->asks)
-        flaw = "is `.task`, and asks questions";
+    else if (operation->asks &&
+             (mishap_params_have_secret(operation->params) || operation->headers))
+        flaw = "is `.task`, and asks questions: its call is stored meanwhile, so it must have "
+               "neither secret parameters nor headers";
     else if (!what->app->task_store)
         flaw = "is `.task`, but its program has no `.task_store`";
     return flaw ? mishap_declared_wrongly(what, "%s", flaw) : NULL;

@@ -121,38 +121,6 @@ static bool prove(const unsigned char *key, const mishap_call *call, mishap_text
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* Answers to what is asked again are not kept. */
-static bool is_asked_again(const mishap_call *call, yyjson_val *key)
-{
-    for (const mishap_asked *a = call->questions; a; a = a->next)
-        if (yyjson_equals_str(key, a->question->name))
-            return true;
-    return false;
-}
-
-static void put_replies(mishap_buffer *out, const mishap_call *call)
-{
-    size_t index, count;
-    yyjson_val *key, *value;
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    if (!call->replies.length)
-        return;
-    if (!mishap_json_read(&reader, call->replies)) {
-        out->failed = true;
-        return;
-    }
-    mishap_buffer_put_char(out, '\n'); /* no comma is due after it */
-    mishap_json_open(out, '{');
-    MISHAP_JSON_MEMBERS (reader.root, index, count, key, value) {
-        if (yyjson_obj_get(value, "wrong") || is_asked_again(call, key))
-            continue;
-        mishap_json_key(out, mishap_json_text(key));
-        mishap_json_copy(out, value);
-    }
-    mishap_json_close(out, '}');
-    mishap_json_reader_release(&reader);
-}
-
 void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap_call *call)
 {
     char room[2048];
@@ -169,7 +137,10 @@ void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap
     if (is_once(call))
         mishap_pack_u64(&body, seal->run);
     mishap_buffer_put(&body, (const char *)arguments, made ? DIGEST : 0);
-    put_replies(&body, call);
+    if (call->replies.length) {
+        mishap_buffer_put_char(&body, '\n'); /* no comma is due after it */
+        mishap_asking_put_kept(&body, call);
+    }
     made = made && !body.failed && prove(key, call, mishap_buffer_text(&body), mac);
     mishap_buffer_put(&body, (const char *)mac, made ? sizeof mac : 0);
     if (made && !body.failed)

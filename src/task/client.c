@@ -159,6 +159,20 @@ bool mishap_task_client_ask(mishap_task_client *c, mishap_task_wait *wait, misha
     return send_question(c, wait);
 }
 
+bool mishap_task_client_give(mishap_task_client *c, mishap_task_wait *wait,
+                             const mishap_task_asker *asker, mishap_text id,
+                             const mishap_task_given *given)
+{
+    char name[MISHAP_TASK_OWNER + 1];
+    if (!connect_now(c))
+        return false;
+    mishap_task_owner_write(asker, name);
+    wait->number = ++c->last;
+    wait->stays = false;
+    mishap_task_put_give(&c->out, wait->number, mishap_text_of(name), id, given);
+    return send_question(c, wait);
+}
+
 void mishap_task_client_leave(mishap_task_client *c, mishap_task_wait *wait)
 {
     forget(c, wait);

@@ -15,9 +15,9 @@ _Static_assert((int)MISHAP_TASK_PROOF <= (int)MISHAP_MAC &&
                    (int)MISHAP_TASK_SECRET == (int)MISHAP_MAC_KEY,
                "a character for each byte");
 
-const char *const mishap_task_state_words[MISHAP_TASK_STATES + 1] = { "queued",    "running",
-                                                                      "succeeded", "failed",
-                                                                      "cancelled", NULL };
+const char *const mishap_task_state_words[MISHAP_TASK_STATES + 1] = {
+    "queued", "running", "succeeded", "failed", "cancelled", "asking", NULL
+};
 
 /* Uses six bits of each byte. */
 static void spell(char *to, const unsigned char *bytes, size_t count)

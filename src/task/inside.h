@@ -4,6 +4,7 @@
 
 #include "task/message.h"
 #include "task/task.h"
+#include "worker/wire/frame.h"
 
 enum {
     TASK_OWNERS = 4096,   /* of the table of owners */
@@ -36,6 +37,7 @@ typedef enum task_phase {
     TASK_WAITS, /* for its turn */
     TASK_MARKS, /* its row is to say that it begins */
     TASK_RUNS,
+    TASK_ASKS,  /* its row is to say so, and is then all that is left of it */
     TASK_ENDED, /* its row is to say so */
 } task_phase;
 
@@ -62,7 +64,7 @@ typedef struct task {
     bool unsure; /* … perhaps: whether its row was added is not known */
     bool again, secret, cancel;
     bool older; /* the program's list of scopes was another one when it was made */
-    int attempts;
+    int attempts, rounds;
     int64_t made_ms, changed_ms, due_ns; /* due: when the call becomes a task */
 
     task_conn *from; /* the loop that waits for it; NULL: none */
@@ -138,6 +140,37 @@ int64_t mishap_tasks_look_at_due(tasks *t, int64_t now);
 task *mishap_tasks_find(tasks *t, mishap_text key);
 void mishap_tasks_remember(tasks *t, task *x);
 
+/* It has ended; takes the call, which may be NULL, and the failure. */
+void mishap_tasks_finish(tasks *t, task *x, mishap_call *call, mishap *failure);
+mishap *mishap_tasks_cancelled(void); /* the failure of a task that was cancelled */
+
+/* No caller waits for a task, so its failure is recorded here. The call may be NULL. */
+void mishap_tasks_record(const tasks *t, const char *incident, const mishap_operation *operation,
+                         mishap_call *call, const mishap *failure);
+
+/* -- questions.c ------------------------------------------------------------------------------- */
+
+/* What was asked, on a call that was made again (mishap_call_remake), which gets copies of it. */
+void mishap_task_prepare(mishap_call *call, const mishap_frame_call *asked);
+
+/* -- ask.c ------------------------------------------------------------------------------------- */
+
+/* A task whose run has ended with questions. Takes the call and the failure. */
+void mishap_tasks_pause(tasks *t, task *x, mishap_call *call, mishap *failure);
+
+/* Answers to a task that asks. */
+void mishap_tasks_give(tasks *t, task_conn *from, uint32_t number, mishap_text owner,
+                       mishap_text id, const mishap_task_given *given);
+
+/* End a task that asks with this failure. `row` is what was read of it, and has its
+ * end afterwards; `*done` is false if its row has changed since. */
+mishap *mishap_tasks_end_asking(tasks *t, mishap_arena *arena, mishap_task_row *row,
+                                mishap_task_state state, const mishap *failure, bool *done);
+
+/* Those whose questions were open for too long; those of a caller that was blocked. */
+mishap *mishap_tasks_end_overdue(tasks *t);
+mishap *mishap_tasks_end_asking_of(tasks *t, mishap_text name);
+
 /* -- owners.c ---------------------------------------------------------------------------------- */
 
 /* NULL: there is no memory. It is valid until mishap_tasks_count(), or as long as a task points to
@@ -179,6 +212,8 @@ void mishap_tasks_block(tasks *t, mishap_text name);
 
 /* How a row is told, without its call and outcome. */
 mishap_task_told mishap_tasks_row_told(const tasks *t, const mishap_task_row *row, mishap_text id);
+
+mishap *mishap_tasks_unreadable(void); /* the failure of a question about a task then */
 
 /* False: the store has failed, and is tried again soon; until then no question waits for it. */
 bool mishap_tasks_can_read(const tasks *t);

@@ -91,7 +91,8 @@ void mishap_tasks_open_rows(tasks *t)
 
 static bool has_change(const task *x)
 {
-    return x->adds || (x->stored && (x->phase == TASK_MARKS || x->phase == TASK_ENDED));
+    return x->adds || (x->stored &&
+                       (x->phase == TASK_MARKS || x->phase == TASK_ASKS || x->phase == TASK_ENDED));
 }
 
 static mishap_task_change change_of(const tasks *t, const task *x)
@@ -99,6 +100,7 @@ static mishap_task_change change_of(const tasks *t, const task *x)
     mishap_task_change change = {
         .kind = x->adds                  ? MISHAP_TASK_ADD
                 : x->phase == TASK_MARKS ? MISHAP_TASK_BEGIN
+                : x->phase == TASK_ASKS  ? MISHAP_TASK_PAUSE
                                          : MISHAP_TASK_END,
         .row = { .key = { x->id, MISHAP_TASK_KEY },
                  .owner = mishap_text_of(x->owner->name),
@@ -108,13 +110,14 @@ static mishap_task_change change_of(const tasks *t, const task *x)
                  .state = x->state,
                  .again = x->again,
                  .attempts = x->attempts,
+                 .rounds = x->rounds,
                  .made_ms = x->made_ms,
                  .changed_ms = x->changed_ms,
                  .scopes = mishap_task_scopes_mark(t->plan->served->app) },
     };
     if (!x->secret)
         change.row.call = mishap_buffer_text(&x->call);
-    if (x->phase == TASK_ENDED)
+    if (x->phase == TASK_ENDED || x->phase == TASK_ASKS)
         change.row.outcome = mishap_buffer_text(&x->outcome);
     return change;
 }
@@ -138,7 +141,7 @@ static void act_on(tasks *t, task *x, const mishap_task_change *change)
         mishap_tasks_remember(t, x);
         tell_loop(t, x);
         t->changed = t->changed || x->phase == TASK_ENDED;
-    } else if (change->kind == MISHAP_TASK_END) {
+    } else if (change->kind == MISHAP_TASK_END || change->kind == MISHAP_TASK_PAUSE) {
         mishap_tasks_free(t, x);
         return;
     }
@@ -222,11 +225,12 @@ static mishap *expire(tasks *t, int64_t now)
         change.row.owner = (mishap_text)MISHAP_TEXT(MISHAP_TASK_BY_COMMAND);
     change.row.changed_ms = mishap_clock_now_ms() - t->plan->keep_ms;
     MISHAP_TRY(t->plan->engine->apply(t->rows, &change, 1));
+    MISHAP_TRY(mishap_tasks_end_overdue(t));
     return mishap_tasks_count(t);
 }
 
-/* A command stores its task itself. One that was made by a clock that was a little behind is found,
- * too. */
+/* A command stores its task itself, and writes its answers into the row; another server that shares
+ * the store writes answers, too. What was changed by a clock that was a little behind is found. */
 static mishap *take_detached(tasks *t)
 {
     int64_t since_ms = t->taken_ms - LATE_MS;

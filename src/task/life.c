@@ -96,23 +96,22 @@ static void put_more(const void *context, mishap_incident_more *more)
     mishap_call_put_words(recorded->call, &more->lines);
 }
 
-/* No caller waits for a task, so its failure is recorded here. */
-static void record(const tasks *t, const task *x, const mishap_call *call, const mishap *failure,
-                   const mishap_secrets *secrets)
+void mishap_tasks_record(const tasks *t, const char *incident, const mishap_operation *operation,
+                         mishap_call *call, const mishap *failure)
 {
     const mishap_app *app = t->plan->served->app;
     struct recorded recorded = { call };
     mishap_incident_record(&(mishap_incident_entry){
         .program = app->name,
         .version = app->version,
-        .id = x->incident,
+        .id = incident,
         .failure = failure,
-        .operation = x->operation->name,
-        .service = x->operation->service ? x->operation->service->name : NULL,
+        .operation = operation->name,
+        .service = operation->service ? operation->service->name : NULL,
         .caller = call ? call->caller : NULL,
         .traceparent = call ? call->traceparent : (mishap_text){ NULL, 0 },
         .boundary = boundary_of(call),
-        .secrets = secrets,
+        .secrets = call ? mishap_call_secrets(call) : NULL,
         .more = put_more,
         .context = &recorded,
         .to_stderr = t->plan->served->verbose });
@@ -154,9 +153,11 @@ static void hide(const task *x, mishap_call *call, mishap *failure)
 /* It has ended. What was no task is told to the loop that waits; a task is stored. One whose row
  * may have been added is both. A failure that no loop is told is recorded here. Takes the failure
  * and the call, which may be NULL. */
-static void finish(tasks *t, task *x, mishap_call *call, mishap *failure)
+void mishap_tasks_finish(tasks *t, task *x, mishap_call *call, mishap *failure)
 {
-    bool cancelled = failure && x->cancel && mishap_is(failure, CANCELLED);
+    /* A caller that declines to answer has cancelled its task, too. */
+    bool cancelled = failure && mishap_is(failure, CANCELLED) &&
+                     (x->cancel || (call && call->rounds));
     bool keeps = x->stored || x->unsure;
     x->state = !failure    ? MISHAP_TASK_SUCCEEDED
                : cancelled ? MISHAP_TASK_CANCELLED
@@ -170,7 +171,7 @@ static void finish(tasks *t, task *x, mishap_call *call, mishap *failure)
                                                  .outcome = mishap_buffer_text(&x->outcome) });
     } else if (failure && !cancelled && (x->stored || mishap_incident_is_one(failure))) {
         hide(x, call, failure);
-        record(t, x, call, failure, call ? mishap_call_secrets(call) : NULL);
+        mishap_tasks_record(t, x->incident, x->operation, call, failure);
     }
     x->from = NULL;
     if (keeps) {
@@ -185,7 +186,7 @@ static void finish(tasks *t, task *x, mishap_call *call, mishap *failure)
         mishap_tasks_free(t, x);
 }
 
-static mishap *cancelled(void)
+mishap *mishap_tasks_cancelled(void)
 {
     return mishap_raise(CANCELLED, "The task was cancelled.");
 }
@@ -232,7 +233,10 @@ static void on_done(mishap_run *run, mishap *failure)
         wait_for_turn(t, x);
         return;
     }
-    finish(t, x, call, failure);
+    if (x->stored && !x->cancel && mishap_asking_is(call, failure))
+        mishap_tasks_pause(t, x, call, failure);
+    else
+        mishap_tasks_finish(t, x, call, failure);
 }
 
 /* It is not known yet how the call ends, so everything that must not leave with a failure is taken
@@ -269,33 +273,16 @@ int64_t mishap_task_scopes_mark(const mishap_app *app)
     return (int64_t)(mark >> 1);
 }
 
-static mishap_text keep(mishap_call *call, mishap_text text)
-{
-    return text.data ? mishap_arena_copy(&call->arena, text) : text;
-}
-
-/* What was asked lives as long as the task, the call has copies of its own. */
 static void prepare_call(task *x, mishap_call *call, const mishap_frame_call *asked)
 {
-    mishap_text id = asked->id.data ? asked->id : mishap_text_of(x->incident);
+    mishap_task_prepare(call, asked);
     call->watcher = &x->watcher;
-    call->verbose = asked->verbose;
-    call->caller = asked->caller.data ? keep(call, asked->caller).data : NULL;
-    call->caller_is_free = asked->caller_is_free;
-    call->boundary = asked->boundary;
-    call->scopes = x->older ? asked->scopes & (MISHAP_SCOPE_FIRST_DECLARED - 1) : asked->scopes;
-    call->request_id = keep(call, asked->request_id);
-    call->remote = keep(call, asked->remote);
-    call->headers = keep(call, asked->headers);
-    call->traceparent = keep(call, asked->traceparent);
-    call->if_match = keep(call, asked->if_match);
-    call->if_none_match = keep(call, asked->if_none_match);
+    if (x->older)
+        call->scopes &= MISHAP_SCOPE_FIRST_DECLARED - 1;
     call->to_operator = mishap_incident_line;
-    call->id = keep(call, id);
+    if (!call->id.data)
+        call->id = mishap_arena_copy(&call->arena, mishap_text_of(x->incident));
     call->repeated = x->attempts > 1;
-    call->body = keep(call, asked->body);
-    call->body_type = asked->body_type.data ? keep(call, asked->body_type).data : NULL;
-    call->limit_ms = (int)asked->limit_ms;
     call->holder = x->holder;
 }
 
@@ -310,7 +297,7 @@ void mishap_tasks_hand(tasks *t, task *x)
     x->state = MISHAP_TASK_RUNNING;
     mishap_tasks_note(t, x);
     if (x->cancel)
-        failure = cancelled();
+        failure = mishap_tasks_cancelled();
     else if (mishap_frame_take_call(mishap_buffer_text(&x->call), &asked))
         failure = mishap_call_remake(app, x->operation, asked.arguments, &call);
     else
@@ -328,7 +315,7 @@ void mishap_tasks_hand(tasks *t, task *x)
         failure = mishap_runner_refuse(t->runner, call);
     }
     leave_place(t, x);
-    finish(t, x, call, failure);
+    mishap_tasks_finish(t, x, call, failure);
 }
 
 /* Callers take turns. A task says in its row that it begins before it does. */
@@ -463,7 +450,7 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     bool begun = row->state == MISHAP_TASK_RUNNING;
     if (!x->call.length || x->call.failed ||
         (begun && !(x->again && x->attempts < MISHAP_TASK_TRIES)))
-        finish(t, x, NULL, lost(x));
+        mishap_tasks_finish(t, x, NULL, lost(x));
     else if (x->cancel)
         mishap_tasks_cancel(t, x);
     else
@@ -495,7 +482,9 @@ void mishap_tasks_cancel(tasks *t, task *x)
     if (x->phase == TASK_WAITS) {
         if (x->turn.caller)
             mishap_turns_remove(&t->turns, &x->turn);
-        finish(t, x, NULL, cancelled());
+        mishap_tasks_finish(t, x, NULL, mishap_tasks_cancelled());
+    } else if (x->phase == TASK_ASKS) {
+        mishap_tasks_finish(t, x, NULL, mishap_tasks_cancelled());
     } else if (x->phase == TASK_RUNS) {
         mishap_runner_cancel(t->runner, &x->run);
     }

@@ -17,7 +17,7 @@ void mishap_tasks_tell(tasks *t, const task *x, mishap_task_told *told)
         .total = x->total,
         .words = mishap_text_of(x->words),
     };
-    if (x->phase == TASK_ENDED) /* its end is not durable yet */
+    if (x->phase == TASK_ENDED || x->phase == TASK_ASKS) /* that is not durable yet */
         told->state = MISHAP_TASK_RUNNING;
 }
 
@@ -28,6 +28,9 @@ struct question {
     mishap_task_wish wish;
     mishap_text id, owner;
     bool found, removes;
+    mishap_arena *arena; /* for a row that asks, and is to be cancelled */
+    bool ends;
+    mishap_task_row row;
     task_owner *payer; /* of a row that is removed; NULL: there is no memory */
     size_t bytes;
 };
@@ -41,7 +44,10 @@ mishap_task_told mishap_tasks_row_told(const tasks *t, const mishap_task_row *ro
                                .made_ms = row->made_ms,
                                .changed_ms = row->changed_ms,
                                .keep_ms = t->plan->keep_ms,
-                               .cancel = row->cancel };
+                               .cancel = row->cancel,
+                               .questions = row->state == MISHAP_TASK_ASKING
+                                                ? row->outcome
+                                                : (mishap_text){ NULL, 0 } };
 }
 
 static void tell_row(void *context, const mishap_task_row *row)
@@ -51,6 +57,11 @@ static void tell_row(void *context, const mishap_task_row *row)
     if (!mishap_task_owner_is(row->owner, q->owner))
         return;
     q->found = true;
+    q->ends = row->state == MISHAP_TASK_ASKING &&
+              (q->wish == MISHAP_TASK_DROP || q->wish == MISHAP_TASK_STOP) &&
+              mishap_task_copy_row(q->arena, row, &q->row);
+    if (q->ends)
+        return;
     q->removes = q->wish == MISHAP_TASK_DROP && mishap_task_has_ended(row->state);
     if (q->removes) {
         q->payer = mishap_tasks_owner_of(q->t, row->owner);
@@ -77,10 +88,30 @@ bool mishap_tasks_can_read(const tasks *t)
     return t->rows && mishap_clock_monotonic_ns() >= t->retry_ns;
 }
 
-static mishap *unreadable(void)
+mishap *mishap_tasks_unreadable(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."),
                               MISHAP_TASK_POLL_MS);
+}
+
+/* No process has it. If it was answered just now, its process finds the mark of the cancellation.
+ */
+static mishap *end_asking(struct question *q)
+{
+    bool done;
+    mishap *cancelled = mishap_tasks_cancelled();
+    mishap *failure = mishap_tasks_end_asking(q->t, q->arena, &q->row, MISHAP_TASK_CANCELLED,
+                                              cancelled, &done);
+    mishap_free(cancelled);
+    if (failure)
+        return failure;
+    q->row.cancel = true;
+    mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD,
+                                .told = mishap_tasks_row_told(q->t, &q->row, q->id) };
+    if (!done)
+        reply.told.state = MISHAP_TASK_QUEUED;
+    mishap_tasks_reply(q->t, q->from, q->number, &reply);
+    return NULL;
 }
 
 static mishap *ask_rows(struct question *q)
@@ -90,6 +121,8 @@ static mishap *ask_rows(struct question *q)
     if (q->wish == MISHAP_TASK_DROP || q->wish == MISHAP_TASK_STOP)
         MISHAP_TRY(change_row(q->t, MISHAP_TASK_CANCEL, key));
     MISHAP_TRY(q->t->plan->engine->find(q->t->rows, MISHAP_TASK_ONE, key, 0, tell_row, q));
+    if (q->ends)
+        return end_asking(q);
     if (!q->found)
         reply.kind = MISHAP_TASK_NONE;
     else if (!q->removes)
@@ -105,12 +138,16 @@ static mishap *ask_rows(struct question *q)
 static mishap *ask_store(struct question *q)
 {
     if (!mishap_tasks_can_read(q->t))
-        return unreadable();
+        return mishap_tasks_unreadable();
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    q->arena = &arena;
     mishap *failure = ask_rows(q);
+    mishap_arena_release(&arena);
     if (!failure)
         return NULL;
     mishap_tasks_store_failed(q->t, failure);
-    return unreadable();
+    return mishap_tasks_unreadable();
 }
 
 /* It says so in its row, too: a process that takes it up after this one must not run it again.
@@ -142,6 +179,9 @@ void mishap_tasks_block(tasks *t, mishap_text name)
             mark_cancelled(t, x);
         mishap_tasks_cancel(t, x);
     }
+    mishap *failure = mishap_tasks_can_read(t) ? mishap_tasks_end_asking_of(t, name) : NULL;
+    if (failure)
+        mishap_tasks_store_failed(t, failure);
 }
 
 static void ask_live(tasks *t, task *x, task_conn *from, uint32_t number, mishap_task_wish wish)
@@ -159,15 +199,17 @@ void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wi
                       mishap_text owner, mishap_text id)
 {
     mishap_task_reply reply = { .kind = MISHAP_TASK_NONE };
-    struct question q = { t, from, number, wish, id, owner, false, false, NULL, 0 };
+    struct question q = {
+        .t = t, .from = from, .number = number, .wish = wish, .id = id, .owner = owner
+    };
     mishap *failure = NULL;
     if (!t->rows)
-        failure = unreadable();
+        failure = mishap_tasks_unreadable();
     else if (!mishap_task_id_check(t->secret, owner, id))
         mishap_tasks_reply(t, from, number, &reply);
     else if (wish == MISHAP_TASK_WATCH)
         failure = mishap_tasks_can_read(t) ? mishap_tasks_watch(t, from, number, owner, id)
-                                           : unreadable();
+                                           : mishap_tasks_unreadable();
     else {
         task *x = mishap_tasks_find(t, (mishap_text){ id.data, MISHAP_TASK_KEY });
         if (x && x->stored)

@@ -113,6 +113,32 @@ bool mishap_task_take_ask(mishap_text body, mishap_task_wish *wish, mishap_text 
            owner->length <= MISHAP_TASK_OWNER;
 }
 
+void mishap_task_put_give(mishap_buffer *out, uint32_t number, mishap_text owner, mishap_text id,
+                          const mishap_task_given *given)
+{
+    size_t begun = mishap_task_message_begin(out, MISHAP_TASK_GIVE, number);
+    mishap_pack_u8(out, (uint8_t)given->form);
+    mishap_pack_u32(out, given->scopes);
+    mishap_pack_text(out, owner);
+    mishap_pack_text(out, id);
+    mishap_pack_text(out, given->answers);
+    mishap_task_message_end(out, begun);
+}
+
+bool mishap_task_take_give(mishap_text body, mishap_text *owner, mishap_text *id,
+                           mishap_task_given *given)
+{
+    mishap_unpack in = mishap_unpack_of(body);
+    uint8_t form = mishap_unpack_u8(&in);
+    *given = (mishap_task_given){ .form = (mishap_answers_form)form };
+    given->scopes = mishap_unpack_u32(&in);
+    *owner = mishap_unpack_text(&in);
+    *id = mishap_unpack_text(&in);
+    given->answers = mishap_unpack_text(&in);
+    return mishap_unpack_ended(&in) && form <= MISHAP_ANSWERS_OF_CLIENT && owner->length &&
+           owner->length <= MISHAP_TASK_OWNER && is_string(*owner);
+}
+
 /* -- to a loop --------------------------------------------------------------------------------- */
 
 static void put_told(mishap_buffer *out, const mishap_task_told *told)
@@ -130,6 +156,7 @@ static void put_told(mishap_buffer *out, const mishap_task_told *told)
     mishap_pack_text(out, told->words);
     mishap_pack_text(out, told->call);
     mishap_pack_text(out, told->outcome);
+    mishap_pack_text(out, told->questions);
 }
 
 static bool take_told(mishap_unpack *in, mishap_task_told *told)
@@ -149,6 +176,7 @@ static bool take_told(mishap_unpack *in, mishap_task_told *told)
     told->words = mishap_unpack_text(in);
     told->call = mishap_unpack_text(in);
     told->outcome = mishap_unpack_text(in);
+    told->questions = mishap_unpack_text(in);
     return mishap_unpack_ended(in) && state < MISHAP_TASK_STATES && flags < 4 &&
            told->id.length == MISHAP_TASK_ID && told->incident.length <= MISHAP_ID_LENGTH;
 }

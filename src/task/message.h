@@ -19,6 +19,7 @@ typedef enum mishap_task_message_kind {
     MISHAP_TASK_REPLY,
     /* to the process again */
     MISHAP_TASK_BLOCK, /* the name of a caller whose tasks are cancelled */
+    MISHAP_TASK_GIVE,  /* answers to what a task asks */
     MISHAP_TASK_MESSAGES,
 } mishap_task_message_kind;
 
@@ -57,6 +58,11 @@ void mishap_task_put_ask(mishap_buffer *out, uint32_t number, mishap_task_wish w
                          mishap_text owner, mishap_text id);
 bool mishap_task_take_ask(mishap_text body, mishap_task_wish *wish, mishap_text *owner,
                           mishap_text *id);
+
+void mishap_task_put_give(mishap_buffer *out, uint32_t number, mishap_text owner, mishap_text id,
+                          const mishap_task_given *given);
+bool mishap_task_take_give(mishap_text body, mishap_text *owner, mishap_text *id,
+                           mishap_task_given *given);
 
 /* The failure of a reply that was taken belongs to the caller. */
 void mishap_task_put_reply(mishap_buffer *out, uint32_t number, const mishap_task_reply *reply);

@@ -132,6 +132,7 @@ static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
     mishap_task_started started;
     mishap_task_wish wish;
     mishap_text owner, id;
+    mishap_task_given given;
     if (!c->known) {
         mishap_unpack in = mishap_unpack_of(m->body);
         c->known = m->kind == MISHAP_TASK_HELLO &&
@@ -148,6 +149,11 @@ static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
         if (!mishap_task_take_ask(m->body, &wish, &owner, &id))
             return false;
         mishap_tasks_ask(t, c, m->number, wish, owner, id);
+        return true;
+    case MISHAP_TASK_GIVE:
+        if (!mishap_task_take_give(m->body, &owner, &id, &given))
+            return false;
+        mishap_tasks_give(t, c, m->number, owner, id, &given);
         return true;
     case MISHAP_TASK_LEAVE:
         mishap_tasks_left(t, c, m->number);

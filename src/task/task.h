@@ -12,13 +12,15 @@
  *     message.c  messages between a loop and the process
  *     client.c   the loop's end
  *     life.c     what becomes of a task: it waits, runs, ends
+ *     ask.c      … and asks its caller: then only its row is left
  *     keep.c     … and is stored: rows are written in batches
  *     look.c     … and is asked for, cancelled and removed
  *     watch.c    … and is followed until its end
  *     process.c  the process: its connections and its clock
  *     parent.c   … and the supervisor, which starts it again
- *     detach.c   calls of commands that go on after the command, and a supervisor for them alone
+ *     questions.c  what a task asks, as bytes; and answers to it
  *     folder.c   the name of a data folder, and who runs its tasks
+ *     commands/  the commands of the operator, and --detach
  *     store/     rows in a store (src/store): an engine, in the library of stores
  *
  * What becomes of a task when a process dies:
@@ -31,10 +33,16 @@
  * same, when it starts again
  *
  * So no task runs twice that may not: its row says that it begins before it does.
+ *
+ * A task that asks is a row and nothing else. The row has the call with the answers so far, and the
+ * open questions. Each process that gets an answer changes the row, if it has not changed since it
+ * was read: so each answer counts once. If nothing is open any more, the task is queued again, and
+ * the process of its data folder takes it.
  */
 #ifndef MISHAP_TASK_TASK_H
 #define MISHAP_TASK_TASK_H
 
+#include "operation/asking.h"
 #include "worker/serving/served.h"
 
 enum {
@@ -55,7 +63,8 @@ typedef enum mishap_task_state {
     MISHAP_TASK_RUNNING,
     MISHAP_TASK_SUCCEEDED, /* this one and those after it have ended */
     MISHAP_TASK_FAILED,
-    MISHAP_TASK_CANCELLED,
+    MISHAP_TASK_CANCELLED, /* … up to this one */
+    MISHAP_TASK_ASKING,    /* it has open questions. The last: rows have these numbers */
     MISHAP_TASK_STATES,
 } mishap_task_state;
 
@@ -63,7 +72,7 @@ extern const char *const mishap_task_state_words[MISHAP_TASK_STATES + 1];
 
 static inline bool mishap_task_has_ended(mishap_task_state state)
 {
-    return state >= MISHAP_TASK_SUCCEEDED;
+    return state >= MISHAP_TASK_SUCCEEDED && state <= MISHAP_TASK_CANCELLED;
 }
 
 /* -- rows: an engine --------------------------------------------------------------------------- */
@@ -78,14 +87,17 @@ typedef struct mishap_task_row {
     bool again;  /* it may run again if its process has died */
     bool cancel; /* a command has cancelled it */
     int attempts;
+    int rounds; /* how often it has asked */
     int64_t made_ms, changed_ms;
-    int64_t scopes;            /* a mark of the program's list of scopes when it was made */
-    mishap_text call, outcome; /* no data: it is not stored, or there is none yet */
+    int64_t scopes;      /* a mark of the program's list of scopes when it was made */
+    mishap_text call;    /* no data: it is not stored */
+    mishap_text outcome; /* … or there is none yet. Of a task that asks: its open questions */
 } mishap_task_row;
 
 typedef enum mishap_task_change_kind {
     MISHAP_TASK_ADD,    /* a row; one that is there and has not ended gets the same state */
     MISHAP_TASK_BEGIN,  /* `key` runs from now on: state, attempts, changed_ms */
+    MISHAP_TASK_PAUSE,  /* `key` asks: state, call, outcome, rounds, changed_ms */
     MISHAP_TASK_END,    /* `key` has ended: state, outcome, changed_ms. Only the first end counts */
     MISHAP_TASK_CANCEL, /* `key` is to be cancelled, by its server */
     MISHAP_TASK_REMOVE, /* `key` is forgotten, if it has ended */
@@ -103,8 +115,12 @@ typedef enum mishap_task_find {
     MISHAP_TASK_ONE,        /* whose key is `text` */
     MISHAP_TASK_UNFINISHED, /* of the server `text`, the oldest first */
     MISHAP_TASK_CANCELLING, /* … those that are to be cancelled */
-    MISHAP_TASK_DETACHED,   /* … of commands, made since `number` */
-    MISHAP_TASK_NEWEST,     /* `number` of them, the newest first; without call and outcome */
+    MISHAP_TASK_DETACHED, /* … of commands, made since `number`; those that were answered since */
+    MISHAP_TASK_NEWEST,   /* `number` of them, the newest first; without call and outcome */
+    MISHAP_TASK_OVERDUE,  /* of the server `text`: some that ask since `number`, or are to be
+                             cancelled */
+    MISHAP_TASK_OVERDUE_HERE, /* … of commands */
+    MISHAP_TASK_ASKING_OF,    /* some that ask, of callers of the name `text` */
     MISHAP_TASK_FINDS,
 } mishap_task_find;
 
@@ -125,6 +141,12 @@ struct mishap_task_engine {
     mishap *(*find)(mishap_task_rows *rows, mishap_task_find what, mishap_text text, int64_t number,
                     mishap_task_each *each, void *context);
     mishap *(*count)(mishap_task_rows *rows, mishap_task_each_owner *each, void *context);
+
+    /* Change a task that asks, unless its row has changed since: `*done` is false if it has, or if
+     * it does not ask any more. All of the state, outcome, rounds, attempts and changed_ms; the
+     * call, if it has data. `seen_ms` is changed_ms of the row as it was read. */
+    mishap *(*revise)(mishap_task_rows *rows, const mishap_task_row *row, int64_t seen_ms,
+                      bool *done);
 
     /* The secret that ids are proved with, made when it is first asked for. All servers that share
      * a store have the same. */
@@ -169,6 +191,63 @@ mishap *mishap_task_remake(const mishap_app *app, const mishap_operation *operat
                            mishap_text bytes, mishap_text outcome, mishap_call **call,
                            mishap **failure);
 
+/* -- questions (questions.c) ------------------------------------------------------------------- */
+
+/* A question that a task asks. `asked.message` says what was wrong with the last answer, too;
+ * `plain` is the part before that. */
+typedef struct mishap_task_question {
+    mishap_asked asked;
+    mishap_text plain;
+    unsigned number; /* the round in which it was asked */
+} mishap_task_question;
+
+typedef struct mishap_task_questions {
+    size_t count;
+    mishap_task_question list[MISHAP_ASKING_QUESTIONS];
+} mishap_task_questions;
+
+/* As bytes, for a row or a message, and back. What was read points into the bytes. False: it is not
+ * sound, or the operation does not declare any of these questions any more. */
+void mishap_task_questions_put(mishap_buffer *out, const mishap_task_questions *questions);
+bool mishap_task_questions_take(mishap_text bytes, const mishap_operation *operation,
+                                mishap_task_questions *questions);
+
+/* The key of a question for clients of MCP: no other question of the task has it, and neither has
+ * the same question when it is asked again. */
+void mishap_task_question_put_key(mishap_buffer *out, const mishap_task_question *question);
+
+/* Answers to a task. */
+typedef struct mishap_task_given {
+    mishap_answers_form form;
+    unsigned scopes;     /* of the caller */
+    mishap_text answers; /* an object, as it came. Of clients of MCP its members are keys */
+} mishap_task_given;
+
+/*
+ * Hold answers against the row of a task, and change the row accordingly: to one that is queued
+ * again with its answers, that asks on, or that has ended since it was asked too often. New text is
+ * in the arena. The first failure: nothing was changed, since the task does not ask (CONFLICT), the
+ * caller lacks a scope, or the answers are not what they should be. `*wrong`: what is wrong with
+ * some of them, which are asked for again; NULL: nothing.
+ */
+mishap *mishap_task_give(const mishap_app *app, mishap_arena *arena, const mishap_task_given *given,
+                         mishap_task_row *row, mishap **wrong);
+
+mishap *mishap_task_asks_nothing(void); /* … and that CONFLICT */
+
+/* Change a row to one that has ended with this failure. */
+mishap *mishap_task_end_row(mishap_arena *arena, mishap_task_row *row, mishap_task_state state,
+                            const mishap *failure);
+
+/* Write a call as a row has it. False: there is no memory. */
+bool mishap_task_put_call(mishap_buffer *out, const mishap_call *call, int limit_ms);
+
+/* Copy a row that was found, and its text. False: there is no memory. */
+bool mishap_task_copy_row(mishap_arena *arena, const mishap_task_row *row, mishap_task_row *copy);
+
+/* The operation of a task; NULL: the program does not have it any more. */
+const mishap_operation *mishap_task_operation(const mishap_app *app, mishap_text name);
+
 /* -- the supervisor ---------------------------------------------------------------------------- */
 
 typedef struct mishap_task_plan {
@@ -206,12 +285,6 @@ mishap *mishap_task_folder_name(const char *folder, char name[MISHAP_TASK_SERVER
 /* The owner of tasks that commands make. No caller of a server is it. */
 #define MISHAP_TASK_BY_COMMAND "+command"
 
-/* Store a call as a task, in a store or (NULL) in the data folder (NULL: the usual one), and see to
- * it that it runs: in a server with that folder, or in a process that outlives this one. Writes
- * what `tasks show` says of it. */
-mishap *mishap_task_detach(mishap_call *call, const char *folder, const char *store,
-                           mishap_buffer *answer);
-
 /* A task of the operation may run again; its call is not stored. */
 bool mishap_task_may_repeat(const mishap_operation *operation);
 bool mishap_task_has_secret(const mishap_operation *operation);
@@ -233,6 +306,7 @@ typedef struct mishap_task_told {
     double done, total; /* total 0: unknown */
     mishap_text words;
     mishap_text call, outcome; /* if they were asked for and it has ended */
+    mishap_text questions;     /* if it asks: mishap_task_questions_take() */
 } mishap_task_told;
 
 typedef enum mishap_task_reply_kind {
@@ -287,6 +361,11 @@ typedef enum mishap_task_wish {
 /* Ask for a task; cancel it, or remove it if it has ended. False: it cannot be sent now. */
 bool mishap_task_client_ask(mishap_task_client *client, mishap_task_wait *wait,
                             mishap_task_wish wish, const mishap_task_asker *asker, mishap_text id);
+
+/* Answer what a task asks. The reply has its new state, or says what is wrong. */
+bool mishap_task_client_give(mishap_task_client *client, mishap_task_wait *wait,
+                             const mishap_task_asker *asker, mishap_text id,
+                             const mishap_task_given *given);
 
 /* The caller has gone. A call that is no task yet is cancelled. */
 void mishap_task_client_leave(mishap_task_client *client, mishap_task_wait *wait);

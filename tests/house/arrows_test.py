@@ -45,7 +45,7 @@ worker/loop        base mishap operation incident sandbox worker/wire worker/spa
 worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
 task               base guard mishap operation incident worker/wire worker/keeper worker/loop worker/serving
 task/store         base mishap store task
-task/commands      base mishap operation task
+task/commands      base mishap incident operation worker/keeper worker/serving task
 server             base mishap incident
 audit              base guard mishap
 audit/process      base mishap sandbox

@@ -30,15 +30,12 @@ PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
 
 # ---- What is not offered -------------------------------------------------------------------------
 
-ASKS_BEFORE = "an operation that asks questions cannot become a task"
 NEVER_REQUIRED = "no tool refuses clients that do not declare the extension of tasks: they wait"
 NO_PROTOCOL_ERROR = "a tool that fails has a result, and never an error of the protocol"
 
 # Of a scenario: why it fails, or why some checks of it do. The others of a family pass, or only warn.
 NOT_OFFERED = {
     "tasks-lifecycle": {"sep-2663-tasks-get-status-failed": NO_PROTOCOL_ERROR},
-    "tasks-mrtr-composition": ASKS_BEFORE,
-    "tasks-mrtr-input": ASKS_BEFORE,
     "tasks-required-task-error": NEVER_REQUIRED,
 }
 

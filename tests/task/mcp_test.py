@@ -55,7 +55,7 @@ class Tasks(Server):
     def ended(self, task, fields=()):
         def look():
             found = self.result("tasks/get", {"taskId": task}, fields=fields)
-            return found if found["status"] != "working" else None
+            return found if found["status"] not in ("working", "input_required") else None
         return wait_until(look, "it does not end")
 
 
@@ -255,6 +255,71 @@ def an_owner_without_the_scope_cancels_and_reads_nothing():
             told = listening.task(lambda one: one["taskId"] == done or one["status"] != "working")
             equal((told["taskId"], told["status"]), (runs, "cancelled"), "what needs no scope")
         equal(found.ended(runs, fields)["status"], "cancelled", "its end")
+
+
+CAN = {**TASKS, "elicitation": {}}
+
+
+def asking(found, task, capabilities=None, fields=()):
+    def look():
+        told = found.result("tasks/get", {"taskId": task}, CAN if capabilities is None else capabilities, fields)
+        return told if told["status"] == "input_required" else None
+    return wait_until(look, "it does not ask")
+
+
+def accept(**content):
+    return {"action": "accept", "content": content}
+
+
+@test
+def a_task_asks_and_is_answered_by_an_update():
+    with Tasks() as found:
+        task = found.result("tools/call", {"name": "ask", "arguments": {"number": 3, "both": True}}, CAN)["taskId"]
+        told = asking(found, task)
+        request = told["inputRequests"]["sure"]
+        equal(sorted(told["inputRequests"]), ["place", "sure"], "its requests")
+        equal((request["method"], request["params"]["message"], request["params"]["requestedSchema"]["required"]),
+              ("elicitation/create", "Do number 3?", ["sure"]), "a request")
+        done = found.result("tasks/update", {"taskId": task, "inputResponses": {"sure": accept(sure=True), "none": {"x": 1}}}, CAN)
+        equal([key for key in done if key != "_meta"], ["resultType"], "an acknowledgement alone")
+        equal(sorted(asking(found, task)["inputRequests"]), ["place"], "what is left")
+        for wrong, key in [(accept(place=7), "place-2"), ("x", "place-3")]:
+            last = sorted(asking(found, task)["inputRequests"])[0]
+            found.result("tasks/update", {"taskId": task, "inputResponses": {last: wrong}}, CAN)
+            again = asking(found, task)["inputRequests"]
+            equal(sorted(again), [key], "it asks again, under another key")
+            expect(again[key]["params"]["message"].startswith("Where? ("), "what is wrong:", again)
+        found.result("tasks/update", {"taskId": task, "inputResponses": {"place": accept(place="old")}}, CAN)
+        equal(sorted(asking(found, task)["inputRequests"]), ["place-3"], "an answer to what was asked before")
+        found.result("tasks/update", {"taskId": task, "inputResponses": {"place-3": accept(place="new")}}, CAN)
+        told = found.ended(task)
+        equal((told["status"], told["result"]["structuredContent"]["place"]), ("completed", "new"), "its end")
+        equal(found.result("tasks/update", {"taskId": task, "inputResponses": {"sure": accept(sure=True)}}, CAN)["resultType"], "complete", "a late answer")
+        equal(found.error("tasks/update", {"taskId": task, "inputResponses": 7}, CAN)[1]["code"], -32602, "no answers")
+
+
+@test
+def a_task_that_is_declined_is_cancelled_and_listeners_hear_of_it():
+    with Tasks() as found:
+        task = found.result("tools/call", {"name": "ask", "arguments": {}}, CAN)["taskId"]
+        with Listening(found, [task], CAN) as listening:
+            listening.next()
+            equal(list(listening.task(lambda one: one["status"] == "input_required")["inputRequests"]), ["sure"], "what it asks")
+            found.result("tasks/update", {"taskId": task, "inputResponses": {"sure": {"action": "decline"}}}, CAN)
+            listening.task(lambda one: one["status"] == "cancelled")
+
+
+@test
+def a_client_that_cannot_answer_is_asked_nothing():
+    with Tasks() as found:
+        told = found.result("tools/call", {"name": "ask", "arguments": {"number": 5}})
+        expect("taskId" not in told and told["isError"] and "_answers" in json.dumps(told), "what to send:", told)
+        task = found.result("tools/call", {"name": "ask", "arguments": {}}, CAN)["taskId"]
+        asking(found, task)
+        other = found.result("tasks/get", {"taskId": task})
+        equal((other["status"], "inputRequests" in other), ("working", False), "another client of the caller")
+        early = found.result("tools/call", {"name": "ask", "arguments": {}}, {"elicitation": {}})
+        equal(early["resultType"], "input_required", "a client without tasks")
 
 
 @test

@@ -116,7 +116,7 @@ static void a_body_that_is_cut_or_changed_is_no_danger(void **state)
 static void lengths_that_no_message_has_are_refused(void **state)
 {
     static const char too_long[] = "\377\377\377\377\5\0\0\0\0", no_kind[] = "\0\0\0\0\0\0\0\0\0",
-                      last[] = "\0\0\0\0\7\0\0\0\0";
+                      last[] = "\0\0\0\0\10\0\0\0\0";
     mishap_task_message message;
     (void)state;
     assert_true(mishap_task_message_read((mishap_text){ too_long, 9 }, &message) == SIZE_MAX);

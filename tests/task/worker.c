@@ -18,7 +18,7 @@
 
 #define MARKER "MISHAP-PRIVATE-7f3a9c"
 
-/* The clock of the process of tasks, so that a test need not wait for limits of seconds: it is
+/* The clocks of the process of tasks, so that a test need not wait for limits of seconds: it is
  * ahead by as many seconds as the file WORKER_CLOCK has bytes. */
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -26,8 +26,9 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     struct stat file;
     const char *path = getenv("WORKER_CLOCK");
     long result = syscall(SYS_clock_gettime, clock, time);
-    if (!result && path && clock == CLOCK_MONOTONIC && prctl(PR_GET_NAME, name) == 0 &&
-        strcmp(name, "mishap-tasks") == 0 && stat(path, &file) == 0)
+    if (!result && path && (clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME) &&
+        prctl(PR_GET_NAME, name) == 0 && strcmp(name, "mishap-tasks") == 0 &&
+        stat(path, &file) == 0)
         time->tv_sec += file.st_size;
     return (int)result;
 }
@@ -117,6 +118,58 @@ static mishap *run_image(mishap_call *call)
     return mishap_answer_bytes(call, (mishap_text){ bytes, sizeof bytes - 1 }, "image/png");
 }
 
+static const mishap_param sure_params[] = {
+    { "sure", MISHAP_BOOLEAN, .required = true, .help = "Do it" },
+    { 0 },
+};
+static const mishap_param place_params[] = {
+    { "place", MISHAP_STRING, .required = true, .length = { 1, 20 } },
+    { 0 },
+};
+
+/* It asks once or twice, and then works. */
+static mishap *run_ask(mishap_call *call)
+{
+    const mishap_call *sure = mishap_reply(call, "sure"), *place = mishap_reply(call, "place");
+    mishap *asks = NULL;
+    note(call, "asked");
+    work(call);
+    if (!sure)
+        asks = mishap_ask(call, "sure", sure_params, "Do number %lld?",
+                          (long long)mishap_integer(call, "number"));
+    if (mishap_is(asks, CANCELLED))
+        return asks;
+    if (!place && mishap_boolean(call, "both"))
+        asks = mishap_ask(call, "place", place_params, "Where?");
+    if (asks)
+        return asks;
+    note(call, "begin");
+    note(call, "end");
+    mishap_answer_member(call, "number", mishap_integer(call, "number"));
+    mishap_answer_member(call, "sure", mishap_boolean(sure, "sure"));
+    return mishap_answer_member(call, "place", place ? mishap_string(place, "place") : "");
+}
+
+/* It goes on without an answer. */
+static mishap *run_lenient(mishap_call *call)
+{
+    work(call);
+    if (mishap_reply_state(call, "sure") == MISHAP_REPLY_NONE)
+        return mishap_ask(call, "sure", sure_params, "Do it?");
+    return mishap_answer_member(call, "declined", (bool)!mishap_reply(call, "sure"));
+}
+
+/* A question is told to the caller, so it has nothing that a failure must not have. */
+static mishap *run_leaky(mishap_call *call)
+{
+    work(call);
+    if (mishap_reply(call, "sure"))
+        return mishap_answer_member(call, "done", (bool)true);
+    return mishap_ask(call, "sure", sure_params,
+                      "Do it?\nTraceback (most recent call last):\n"
+                      "  File \"/srv/" MARKER ".py\", line 3, in run\nValueError: " MARKER);
+}
+
 /* clang-format off */
 #define PARAMS                                                                                     \
     { "number", MISHAP_INTEGER, .initial = "0" }, { "ms", MISHAP_INTEGER, .initial = "0" },        \
@@ -124,6 +177,8 @@ static mishap *run_image(mishap_call *call)
     { "file", MISHAP_STRING, .help = "Takes notes" },                  \
     { "padding", MISHAP_STRING, .help = "Makes the call large" }
 static const mishap_param params[] = { PARAMS, { 0 } };
+static const mishap_param ask_params[] = {
+    PARAMS, { "both", MISHAP_BOOLEAN, .initial = "false", .help = "Two questions" }, { 0 } };
 static const mishap_param secret_params[] = {
     PARAMS, { "token", MISHAP_STRING, .required = true, .secret = true }, { 0 } };
 static const mishap_operation operations[] = {
@@ -153,6 +208,22 @@ static const mishap_operation operations[] = {
       .timeout_ms = 600000 },
     { .name = "image", .summary = "Bytes", .params = params, .run = run_image,
       .route = "GET /image", .task = true, .stateless = true, .answers_type = "image/png" },
+    { .name = "ask", .summary = "It asks first", .params = ask_params, .run = run_ask,
+      .route = "POST /ask", .task = true, .stateless = true, .timeout_ms = 600000,
+      .asks = MISHAP_ASKS({ "sure", .params = sure_params }, { "place", .params = place_params }) },
+    { .name = "ask_safe", .summary = "It asks, and changes nothing", .params = ask_params,
+      .run = run_ask, .route = "GET /ask", .task = true, .stateless = true, .timeout_ms = 600000,
+      .asks = MISHAP_ASKS({ "sure", .params = sure_params }, { "place", .params = place_params }) },
+    { .name = "lenient", .summary = "It goes on without an answer", .params = params,
+      .run = run_lenient, .route = "POST /lenient", .task = true, .stateless = true,
+      .asks = MISHAP_ASKS({ "sure", .params = sure_params }) },
+    { .name = "leaky", .summary = "It asks with what must not leave", .params = params,
+      .run = run_leaky, .route = "POST /leaky", .task = true, .stateless = true,
+      .asks = MISHAP_ASKS({ "sure", .params = sure_params }) },
+    { .name = "scoped_ask", .summary = "It asks, and needs a scope", .params = ask_params,
+      .run = run_ask, .route = "POST /scoped-ask", .task = true, .stateless = true,
+      .scope = "work:do", .asks = MISHAP_ASKS({ "sure", .params = sure_params },
+                                              { "place", .params = place_params }) },
     { .name = "plain", .summary = "No task", .params = params, .run = run_work,
       .route = "GET /plain", .stateless = true },
     { 0 },

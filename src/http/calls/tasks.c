@@ -133,7 +133,23 @@ static void put_progress(mishap_buffer *b, const mishap_task_told *told)
     mishap_json_close(b, '}');
 }
 
-static void put_status(mishap_buffer *b, const mishap_task_told *told)
+/* As the details of a 428 have them. */
+static void put_questions(mishap_buffer *b, const mishap_task_told *told,
+                          const mishap_operation *operation)
+{
+    mishap_task_questions open;
+    if (!told->questions.length || !operation ||
+        !mishap_task_questions_take(told->questions, operation, &open))
+        return;
+    MISHAP_JSON_KEY(b, "questions");
+    mishap_json_open(b, '{');
+    for (size_t i = 0; i < open.count; i++)
+        mishap_asking_put_question(b, &open.list[i].asked);
+    mishap_json_close(b, '}');
+}
+
+static void put_status(mishap_buffer *b, const mishap_task_told *told,
+                       const mishap_operation *operation)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "id");
@@ -156,15 +172,16 @@ static void put_status(mishap_buffer *b, const mishap_task_told *told)
     }
     if (told->has_progress && !mishap_task_has_ended(told->state))
         put_progress(b, told);
+    if (told->state == MISHAP_TASK_ASKING) {
+        put_time(b, "expires", told->changed_ms + told->keep_ms);
+        put_questions(b, told, operation);
+    }
     mishap_json_close(b, '}');
 }
 
 static const mishap_operation *operation_of(const mishap_api *api, mishap_text name)
 {
-    const mishap_operation *o = api->served->app->operations;
-    while (o->name && !mishap_text_equal(mishap_text_of(o->name), name))
-        o++;
-    return o->name ? o : NULL;
+    return mishap_task_operation(api->served->app, name);
 }
 
 /* The caller may have had more scopes when it made the call. */
@@ -182,10 +199,13 @@ void mishap_api_task_put(mishap_buffer *b, const mishap_api *api,
                          const mishap_http_request *request, const mishap_task_told *told)
 {
     mishap_task_told shown = *told;
-    mishap *lacks = check_scopes(api, request, operation_of(api, told->operation));
+    const mishap_operation *operation = operation_of(api, told->operation);
+    mishap *lacks = check_scopes(api, request, operation);
     shown.has_progress = told->has_progress && !lacks;
+    if (lacks)
+        shown.questions.length = 0;
     mishap_free(lacks);
-    put_status(b, &shown);
+    put_status(b, &shown, operation);
 }
 
 static void put_retry(mishap_http_reply *reply)
@@ -212,7 +232,7 @@ static void answer_status(task_request *q, int status, const mishap_task_told *t
         mishap_http_reply_field(&reply, "Preference-Applied",
                                 (mishap_text)MISHAP_TEXT("respond-async"));
     }
-    if (!mishap_task_has_ended(told->state))
+    if (!mishap_task_has_ended(told->state) && told->state != MISHAP_TASK_ASKING)
         put_retry(&reply);
     mishap_http_reply_field(&reply, "Cache-Control", (mishap_text)MISHAP_TEXT("no-store"));
     reply.content = mishap_buffer_text(&reply.body);
@@ -248,11 +268,15 @@ static void answer_told(task_request *q, const mishap_task_told *told)
         answer_status(q, 202, told);
     else if (q->wish != MISHAP_TASK_ANSWER)
         answer_status(q, q->wish == MISHAP_TASK_DROP ? 202 : 200, told);
+    else if (told->state == MISHAP_TASK_ASKING)
+        fail(q, mishap_suggest(mishap_raise(CONFLICT, "The task asks, and has not ended yet."),
+                               "Send the answers to its questions: POST /tasks/ID/answers."));
     else if (!mishap_task_has_ended(told->state))
         fail(q, mishap_suggest(
                     mishap_retry_after(mishap_raise(CONFLICT, "The task has not ended yet."),
                                        MISHAP_TASK_POLL_MS),
-                    "Ask for the task until its state is succeeded, failed or cancelled."));
+                    "Ask for the task until its state is asking, succeeded, failed or "
+                    "cancelled."));
     else
         answer_outcome(q, told);
 }
@@ -414,4 +438,56 @@ void mishap_api_task_drop(mishap_http_server *server, const mishap_http_request 
                           const mishap_http_match *match, mishap_http_reply *reply)
 {
     ask(server, request, match, MISHAP_TASK_DROP, reply);
+}
+
+/* -- answers to what a task asks ----------------------------------------------------------------
+ */
+
+static const mishap_param give_params[] = {
+    { "id", MISHAP_STRING, .required = true },
+    { "answers", MISHAP_OBJECT, .required = true },
+    { 0 },
+};
+static const mishap_operation give_operation = { .name = "tasks.reply", .params = give_params };
+
+/* The answers of a request, as JSON. */
+static mishap *read_answers(const mishap_api *api, const mishap_http_request *request,
+                            const mishap_http_match *match, mishap_buffer *answers)
+{
+    mishap_buffer object = { 0 };
+    mishap_text arguments;
+    mishap_call *call = NULL;
+    mishap *failure = mishap_http_arguments(&give_operation, match, request, &object, &arguments);
+    if (!failure)
+        failure = mishap_call_begin_closed(api->served->app, &give_operation, arguments, &call);
+    mishap_buffer_release(&object);
+    if (!failure)
+        mishap_json_copy(answers, call->values[1]);
+    mishap_call_end(call);
+    return failure ? failure : answers->failed ? mishap_out_of_memory() : NULL;
+}
+
+void mishap_api_task_give(mishap_http_server *server, const mishap_http_request *request,
+                          const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap_api *api = match->state;
+    mishap_buffer answers = { 0 };
+    mishap *failure = read_answers(api, request, match, &answers);
+    task_request *q = !failure && api->tasks ? defer(api, request) : NULL;
+    if (!q) {
+        mishap *m = failure      ? failure
+                    : api->tasks ? mishap_out_of_memory()
+                                 : mishap_raise(NOT_FOUND, "There is no such task.");
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, m);
+        mishap_free(m);
+        mishap_buffer_release(&answers);
+        return;
+    }
+    mishap_task_asker asker = mishap_api_task_asker(&q->later->request);
+    mishap_task_given given = { .form = MISHAP_ANSWERS_PLAIN,
+                                .scopes = q->later->request.scopes,
+                                .answers = mishap_buffer_text(&answers) };
+    if (!mishap_task_client_give(api->tasks, &q->wait, &asker, match->params[0].raw, &given))
+        fail(q, refused(q, &(mishap_task_reply){ .kind = MISHAP_TASK_DECLINED }));
+    mishap_buffer_release(&answers);
 }

@@ -9,12 +9,14 @@
  * the loop is to run it; nothing has changed. */
 bool mishap_api_task_begin(mishap_api *api, const mishap_http_request *request, mishap_call *call);
 
-/* GET /tasks/:id, GET /tasks/:id/answer, DELETE /tasks/:id */
+/* GET /tasks/:id, GET /tasks/:id/answer, POST /tasks/:id/answers, DELETE /tasks/:id */
 void mishap_api_task_show(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply);
 void mishap_api_task_answer(mishap_http_server *server, const mishap_http_request *request,
                             const mishap_http_match *match, mishap_http_reply *reply);
 void mishap_api_task_drop(mishap_http_server *server, const mishap_http_request *request,
+                          const mishap_http_match *match, mishap_http_reply *reply);
+void mishap_api_task_give(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply);
 
 /* -- task_streams.c ---------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 
 #include "operation/schema.h"
 
-static const char *const task_states[] = { "queued", "running",   "succeeded",
-                                           "failed", "cancelled", NULL };
+static const char *const task_states[] = { "queued",    "running", "succeeded", "failed",
+                                           "cancelled", "asking",  NULL };
 static const mishap_param task_progress[] = {
     { "done", MISHAP_NUMBER, .required = true },
     { "total", MISHAP_NUMBER, .help = "Absent: it is not known" },
@@ -18,10 +18,20 @@ static const mishap_param task_answers[] = {
     { "state", MISHAP_ENUM, .required = true, .choices = task_states },
     { "created", MISHAP_TIMESTAMP, .required = true },
     { "updated", MISHAP_TIMESTAMP, .required = true },
-    { "expires", MISHAP_TIMESTAMP, .help = "When it is forgotten; absent while it has not ended" },
+    { "expires", MISHAP_TIMESTAMP,
+      .help = "When it is forgotten; of one that asks: when that ends it" },
     { "answer", MISHAP_STRING, .help = "The path of its answer; absent while it has not ended" },
     { "cancelling", MISHAP_BOOLEAN, .help = "It was cancelled, and has not ended yet" },
     { "progress", MISHAP_OBJECT, .members = task_progress },
+    { "questions", MISHAP_OBJECT,
+      .help = "What it asks, each with its `message` and the `schema` of the answer; absent unless "
+              "its state is `asking`" },
+    { 0 },
+};
+static const mishap_param give_params[] = {
+    { "id", MISHAP_STRING, .required = true, .help = "The id of the task" },
+    { "answers", MISHAP_OBJECT, .required = true,
+      .help = "{\"QUESTION\":{…}}, or {\"QUESTION\":null} to decline" },
     { 0 },
 };
 static const mishap_param task_params[] = {
@@ -44,6 +54,16 @@ static const mishap_operation described_tasks[] = {
       .route = "GET /tasks/:id/answer",
       .params = task_params,
       .raises = MISHAP_RAISES(NOT_FOUND, CONFLICT, UNAVAILABLE) },
+    { .name = "tasks.reply",
+      .summary = "Answer what a task asks",
+      .description =
+          "The state of the task. 409 if it asks nothing: another answer came first. 422 "
+          "if an answer is not right: the task then asks again.",
+      .route = "POST /tasks/:id/answers",
+      .params = give_params,
+      .answers = task_answers,
+      .status = 200,
+      .raises = MISHAP_RAISES(NOT_FOUND, CONFLICT, FORBIDDEN, UNAVAILABLE, CONTENT_TOO_LARGE) },
     { .name = "tasks.drop",
       .summary = "Cancel a task, or remove one that has ended",
       .description = "202 with the state of a task that is being cancelled; 204 if it had ended.",

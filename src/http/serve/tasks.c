@@ -133,6 +133,7 @@ static size_t files(void *shared)
 static const mishap_http_endpoint endpoints[] = {
     { .route = "GET /tasks/:id", .name = "task", .answer = mishap_api_task_show },
     { .route = "GET /tasks/:id/answer", .name = "task_answer", .answer = mishap_api_task_answer },
+    { .route = "POST /tasks/:id/answers", .name = "task_give", .answer = mishap_api_task_give },
     { .route = "DELETE /tasks/:id", .name = "task_drop", .answer = mishap_api_task_drop },
     { 0 },
 };

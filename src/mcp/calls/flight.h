@@ -40,6 +40,7 @@ struct mishap_mcp_flight {
     mishap_task_wait wait; /* for the process of tasks … */
     bool waits;            /* … which has the call, or a question */
     mishap_task_wish wish; /* … this one; then there is no call */
+    bool gives;            /* … or answers */
     char incident[MISHAP_ID_LENGTH + 1];
     int removed;          /* stack traces that were taken out of its messages */
     mishap_buffer latest; /* progress that came too soon after the last one: its params */
@@ -140,10 +141,11 @@ mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request);
 /* The caller, as the process of tasks knows it. */
 mishap_task_asker mishap_mcp_task_asker(const mishap_mcp_peer *peer);
 
-/* Write the members of a task as tasks/get answers them: with its result if it has completed and
- * its outcome was asked for. A failure: the caller may not have it, or it cannot be read. */
+/* Write the members of a task as tasks/get answers them: with what it asks, as far as the client
+ * can answer it (the revision and capabilities of `asked`), and with its result if it has completed
+ * and its outcome was asked for. A failure: the caller may not have it, or it cannot be read. */
 mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
-                            mishap_mcp_revision revision, const mishap_task_told *told);
+                            const mishap_mcp_asked *asked, const mishap_task_told *told);
 
 /* The methods tasks/get, tasks/cancel and tasks/update. */
 mishap_mcp_method mishap_mcp_tasks_get, mishap_mcp_tasks_cancel, mishap_mcp_tasks_update;

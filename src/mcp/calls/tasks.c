@@ -3,6 +3,7 @@
  * that may become tasks, and the methods tasks/get, tasks/cancel and tasks/update. Only clients
  * that declare it, in each message, get a task.
  */
+#include "mcp/calls/asks.h"
 #include "mcp/calls/flight.h"
 
 #include <stddef.h>
@@ -44,7 +45,8 @@ static void put_time(mishap_buffer *b, const char *key, int64_t ms)
 /* A tool that fails has completed: its result says so. */
 static const char *status_of(mishap_task_state state)
 {
-    return !mishap_task_has_ended(state)    ? "working"
+    return state == MISHAP_TASK_ASKING      ? "input_required"
+           : !mishap_task_has_ended(state)  ? "working"
            : state == MISHAP_TASK_CANCELLED ? "cancelled"
                                             : "completed";
 }
@@ -69,6 +71,41 @@ static void put_task(mishap_buffer *b, const mishap_task_told *told)
         mishap_json_null(b);
     MISHAP_JSON_KEY(b, "pollIntervalMs");
     mishap_json_int(b, MISHAP_TASK_POLL_MS);
+}
+
+/* A key is never used for two questions of a task: one that is asked again has another. */
+static void put_request(mishap_buffer *b, const mishap_task_question *question)
+{
+    char room[256];
+    mishap_buffer key;
+    mishap_buffer_init(&key, room, sizeof room);
+    mishap_task_question_put_key(&key, question);
+    mishap_json_key(b, mishap_buffer_text(&key));
+    b->failed = b->failed || key.failed;
+    mishap_buffer_release(&key);
+    mishap_json_open(b, '{');
+    mishap_mcp_put_question(b, &question->asked);
+    mishap_json_close(b, '}');
+}
+
+/* What this client can answer of what a task asks. A client is sent nothing that it has not
+ * declared. Returns how many there are. */
+static size_t keep_answerable(mishap_task_questions *open, const mishap_mcp_asked *asked)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < open->count; i++)
+        if (mishap_mcp_can_answer(asked, open->list[i].asked.question))
+            open->list[count++] = open->list[i];
+    return open->count = count;
+}
+
+static void put_requests(mishap_buffer *b, const mishap_task_questions *open)
+{
+    MISHAP_JSON_KEY(b, "inputRequests");
+    mishap_json_open(b, '{');
+    for (size_t i = 0; i < open->count; i++)
+        put_request(b, &open->list[i]);
+    mishap_json_close(b, '}');
 }
 
 static const mishap_mcp_offer *offer_of(const mishap_mcp_server *server, mishap_text operation)
@@ -118,8 +155,27 @@ static mishap *check_scopes(const mishap_mcp_peer *peer, mishap_text operation)
                  : NULL;
 }
 
+/* A status of `input_required` without a request would tell nothing: to a client that cannot
+ * answer, the task works on, and says what it waits for. */
+static void put_asking(mishap_buffer *b, const mishap_mcp_peer *peer, const mishap_mcp_asked *asked,
+                       mishap_task_told *shown)
+{
+    const mishap_mcp_offer *offer = offer_of(peer->server, shown->operation);
+    mishap_task_questions open = { 0 };
+    bool any = offer && shown->questions.length &&
+               mishap_task_questions_take(shown->questions, offer->operation, &open) &&
+               keep_answerable(&open, asked);
+    if (!any) {
+        shown->state = MISHAP_TASK_RUNNING;
+        shown->words = (mishap_text)MISHAP_TEXT("It waits for an answer.");
+    }
+    put_task(b, shown);
+    if (any)
+        put_requests(b, &open);
+}
+
 mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
-                            mishap_mcp_revision revision, const mishap_task_told *told)
+                            const mishap_mcp_asked *asked, const mishap_task_told *told)
 {
     mishap_task_told shown = *told;
     mishap *lacks = check_scopes(peer, told->operation);
@@ -127,10 +183,13 @@ mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
     if (lacks && has_result)
         return lacks;
     if (lacks)
-        shown.words.length = 0; /* how far it is says something of the result */
+        shown.words.length = shown.questions.length = 0; /* they say something of the result */
     mishap_free(lacks);
-    put_task(b, &shown);
-    return has_result ? put_result(b, peer->server, revision, &shown) : NULL;
+    if (shown.state == MISHAP_TASK_ASKING)
+        put_asking(b, peer, asked, &shown);
+    else
+        put_task(b, &shown);
+    return has_result ? put_result(b, peer->server, asked->revision, &shown) : NULL;
 }
 
 /* -- replies ----------------------------------------------------------------------------------- */
@@ -146,14 +205,34 @@ static void refuse(mishap_mcp_flight *flight, int code, mishap *failure)
     mishap_free(failure);
 }
 
+/* The failure is the reply's own. */
+static void refuse_answers(mishap_mcp_flight *flight, const mishap *failure)
+{
+    if (mishap_is(failure, FORBIDDEN))
+        refuse(flight, INVALID_REQUEST,
+               mishap_suggest(mishap_raise(FORBIDDEN, "The caller lacks a scope of this tool."),
+                              "Send a token or a key that has the scopes of this call."));
+    else if (mishap_is(failure, CONTENT_TOO_LARGE))
+        refuse(flight, INVALID_PARAMS,
+               mishap_raise(CONTENT_TOO_LARGE, "The answers are longer than %d bytes.",
+                            (int)MISHAP_ASKING_REPLIES));
+    else if (mishap_is(failure, NOT_FOUND))
+        refuse(flight, INVALID_PARAMS,
+               mishap_raise(NOT_FOUND, "The tool of this task does not exist any more."));
+    else
+        refuse(flight, INTERNAL, mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."));
+}
+
 static void answer_question(mishap_mcp_flight *flight, const mishap_task_reply *reply)
 {
     mishap_buffer members = { 0 };
     mishap *failure = NULL;
     if (reply->kind == MISHAP_TASK_TOLD && flight->wish == MISHAP_TASK_ANSWER)
-        failure = mishap_mcp_put_task(&members, flight->peer, flight->asked.revision, &reply->told);
+        failure = mishap_mcp_put_task(&members, flight->peer, &flight->asked, &reply->told);
     if (failure)
         refuse(flight, mishap_is(failure, FORBIDDEN) ? INVALID_REQUEST : INTERNAL, failure);
+    else if (reply->kind == MISHAP_TASK_REFUSED && flight->gives)
+        refuse_answers(flight, reply->failure);
     else if (reply->kind == MISHAP_TASK_REFUSED)
         refuse(flight, INTERNAL, mishap_raise(UNAVAILABLE, "Tasks cannot be read just now."));
     else if (reply->kind == MISHAP_TASK_NONE)
@@ -215,13 +294,24 @@ mishap_task_asker mishap_mcp_task_asker(const mishap_mcp_peer *peer)
     return (mishap_task_asker){ peer->owner, peer->caller, peer->remote };
 }
 
+/* The task of a client that cannot answer would wait for its question to end. So the call runs as
+ * one, and its failure says what to send. */
+static bool can_be_asked(const mishap_mcp_asked *asked)
+{
+    const mishap_question *question = asked->offer->operation->asks;
+    for (; question && question->name; question++)
+        if (!mishap_mcp_can_answer(asked, question))
+            return false;
+    return true;
+}
+
 bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *message)
 {
     const mishap_mcp_server *server = flight->server;
     const mishap_mcp_offer *offer = flight->asked.offer;
     if (!mishap_mcp_has_tasks(server) || offer->sort != MISHAP_MCP_TOOL ||
         !offer->operation->task || !mishap_mcp_is_modern(flight->asked.revision) ||
-        !mishap_mcp_tasks_declared(message))
+        !mishap_mcp_tasks_declared(message) || !can_be_asked(&flight->asked))
         return false;
     flight->wait.answered = on_answered;
     mishap_task_asker asker = mishap_mcp_task_asker(flight->peer);
@@ -248,18 +338,17 @@ mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request)
         "Declare it in `io.modelcontextprotocol/clientCapabilities` of `_meta`.");
 }
 
-static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
+/* NULL: *flight waits for the reply to a question about the task of the request. */
+static mishap *make_flight(mishap_mcp_request *request, mishap_mcp_flight **out)
 {
     yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
-    yyjson_val *id = yyjson_obj_get(params, "taskId");
-    const mishap_mcp_server *server = request->peer->server;
-    if (!mishap_mcp_has_tasks(server)) {
+    if (!mishap_mcp_has_tasks(request->peer->server)) {
         request->code = -32601;
         return mishap_raise(METHOD_NOT_FOUND, "This server has no tasks.");
     }
     if (!mishap_mcp_tasks_declared(request->message))
         return mishap_mcp_lacks_tasks(request);
-    if (!yyjson_is_str(id)) {
+    if (!yyjson_is_str(yyjson_obj_get(params, "taskId"))) {
         request->code = INVALID_PARAMS;
         mishap *failure = mishap_params_check(task_params, params ? params : &none);
         return failure ? failure : mishap_raise(VALIDATION_ERROR, "`taskId` is not a string.");
@@ -267,13 +356,29 @@ static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
     mishap_mcp_flight *flight = mishap_mcp_flight_make_empty(request);
     if (!flight)
         return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy."), 1000);
-    flight->wish = wish;
+    flight->asked.capabilities = mishap_mcp_capabilities(request);
     flight->wait.answered = on_answered;
     flight->waits = true;
     request->later = true;
-    mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
-    if (!mishap_task_client_ask(*server->tasks, &flight->wait, wish, &asker, mishap_json_text(id)))
+    *out = flight;
+    return NULL;
+}
+
+static void end_unless(mishap_mcp_flight *flight, bool sent)
+{
+    if (!sent)
         answer_question(flight, &(mishap_task_reply){ .kind = MISHAP_TASK_LOST });
+}
+
+static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
+{
+    mishap_mcp_flight *flight;
+    MISHAP_TRY(make_flight(request, &flight));
+    mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
+    mishap_text id = mishap_json_text(yyjson_obj_get(request->message->params, "taskId"));
+    flight->wish = wish;
+    end_unless(flight,
+               mishap_task_client_ask(*flight->server->tasks, &flight->wait, wish, &asker, id));
     return NULL;
 }
 
@@ -289,9 +394,37 @@ mishap *mishap_mcp_tasks_cancel(mishap_mcp_request *request, mishap_buffer *resu
     return ask(request, MISHAP_TASK_STOP);
 }
 
-/* No task asks questions, so there is nothing to be updated. */
+static mishap *give(mishap_mcp_request *request, mishap_text answers)
+{
+    mishap_mcp_flight *flight;
+    MISHAP_TRY(make_flight(request, &flight));
+    mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
+    mishap_text id = mishap_json_text(yyjson_obj_get(request->message->params, "taskId"));
+    mishap_task_given given = { .form = MISHAP_ANSWERS_OF_CLIENT,
+                                .scopes = request->peer->scopes,
+                                .answers = answers };
+    flight->gives = true;
+    end_unless(flight,
+               mishap_task_client_give(*flight->server->tasks, &flight->wait, &asker, id, &given));
+    return NULL;
+}
+
+/* The answers that are wrong are asked for again, under other keys. */
 mishap *mishap_mcp_tasks_update(mishap_mcp_request *request, mishap_buffer *result)
 {
+    yyjson_val *responses = yyjson_obj_get(request->message->params, "inputResponses");
+    mishap_buffer answers = { 0 };
+    mishap *failure = NULL;
     (void)result;
-    return ask(request, MISHAP_TASK_SHOW);
+    if (responses && !yyjson_is_obj(responses)) {
+        request->code = INVALID_PARAMS;
+        return mishap_raise(VALIDATION_ERROR, "`inputResponses` is not an object.");
+    }
+    if (responses)
+        mishap_json_copy(&answers, responses);
+    else
+        MISHAP_PUT(&answers, "{}");
+    failure = answers.failed ? mishap_out_of_memory() : give(request, mishap_buffer_text(&answers));
+    mishap_buffer_release(&answers);
+    return failure;
 }

@@ -19,6 +19,7 @@ struct mishap_mcp_follow {
     mishap_mcp_peer *peer;
     mishap_task_asker asker; /* with its own copies: the request is gone when it asks again */
     mishap_mcp_follower follower;
+    mishap_mcp_asked asked; /* what the client can answer */
     size_t pending, count;
     followed tasks[];
 };
@@ -33,7 +34,7 @@ static void ask(followed *f, mishap_task_wish wish)
 static void tell_task(const struct mishap_mcp_follow *follow, const mishap_task_told *told)
 {
     mishap_buffer members = { 0 };
-    mishap *failure = mishap_mcp_put_task(&members, follow->peer, MISHAP_MCP_2026_07_28, told);
+    mishap *failure = mishap_mcp_put_task(&members, follow->peer, &follow->asked, told);
     if (!failure && !members.failed)
         follow->follower.tell(follow->follower.owner, mishap_buffer_text(&members));
     mishap_free(failure);
@@ -79,8 +80,9 @@ static char *keep_text(char *to, mishap_text text)
     return to + text.length;
 }
 
-mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, const mishap_text *ids, size_t count,
-                               const mishap_mcp_follower *follower, struct mishap_mcp_follow **out)
+mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, unsigned capabilities, const mishap_text *ids,
+                               size_t count, const mishap_mcp_follower *follower,
+                               struct mishap_mcp_follow **out)
 {
     mishap_task_asker asker = mishap_mcp_task_asker(peer);
     mishap_text name = { asker.name, asker.name ? strlen(asker.name) + 1 : 0 };
@@ -98,9 +100,12 @@ mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, const mishap_text *ids, si
     mishap_text remote = { to, asker.remote.length };
     to = keep_text(to, asker.remote);
     asker.remote = remote;
-    *made = (struct mishap_mcp_follow){
-        .peer = peer, .asker = asker, .follower = *follower, .count = count
-    };
+    *made = (struct mishap_mcp_follow){ .peer = peer,
+                                        .asker = asker,
+                                        .follower = *follower,
+                                        .count = count,
+                                        .asked = { .revision = MISHAP_MCP_2026_07_28,
+                                                   .capabilities = capabilities } };
     for (size_t i = 0; i < count; i++) {
         made->tasks[i] = (followed){ .of = made, .id = { to, ids[i].length } };
         to = keep_text(to, ids[i]);

@@ -14,9 +14,11 @@ typedef struct mishap_mcp_follower {
     void *owner;
 } mishap_mcp_follower;
 
-/* The peer's server has tasks. The ids are copied; nothing happens before it begins. */
-mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, const mishap_text *ids, size_t count,
-                               const mishap_mcp_follower *follower, struct mishap_mcp_follow **out);
+/* The peer's server has tasks. The client can answer questions of these capabilities. The ids are
+ * copied; nothing happens before it begins. */
+mishap *mishap_mcp_follow_make(mishap_mcp_peer *peer, unsigned capabilities, const mishap_text *ids,
+                               size_t count, const mishap_mcp_follower *follower,
+                               struct mishap_mcp_follow **out);
 void mishap_mcp_follow_begin(struct mishap_mcp_follow *follow);
 void mishap_mcp_follow_end(struct mishap_mcp_follow *follow); /* NULL: nothing happens */
 

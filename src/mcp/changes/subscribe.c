@@ -4,6 +4,7 @@
  * subscriptions/listen stays open; it names the changes of interest, and each notification carries
  * its id.
  */
+#include "mcp/calls/asks.h"
 #include "mcp/calls/flight.h"
 #include "mcp/changes/follow.h"
 #include "mcp/changes/subscribe.h"
@@ -284,7 +285,8 @@ static mishap *follow_tasks(mishap_mcp_request *request, struct mishap_mcp_subsc
         return mishap_mcp_lacks_tasks(request);
     MISHAP_JSON_ITEMS (ids, index, count, id)
         texts[known++] = mishap_json_text(id);
-    return mishap_mcp_follow_make(request->peer, texts, known, &follower, &s->tasks);
+    return mishap_mcp_follow_make(request->peer, mishap_mcp_capabilities(request), texts, known,
+                                  &follower, &s->tasks);
 }
 
 mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)

@@ -21,25 +21,31 @@
     "CREATE INDEX tasks_unfinished ON tasks (server, made) WHERE state < 2;"                       \
     "CREATE INDEX tasks_ended ON tasks (changed) WHERE state >= 2;"                                \
     "CREATE INDEX tasks_made ON tasks (made);"
+#define ROUNDS "ALTER TABLE tasks ADD COLUMN rounds INTEGER NOT NULL DEFAULT 0;"
 static const char *const sqlite[] = {
     "CREATE TABLE tasks" COLUMNS("BLOB") ";" INDEXES
     "CREATE TABLE secrets (one INTEGER PRIMARY KEY, secret BLOB NOT NULL);",
+    ROUNDS,
     NULL,
 };
 static const char *const postgresql[] = {
     "CREATE TABLE tasks" COLUMNS("bytea") ";" INDEXES
     "CREATE TABLE secrets (one INTEGER PRIMARY KEY, secret bytea NOT NULL);",
+    ROUNDS,
     NULL,
 };
 
-#define ROW "SELECT key, owner, operation, server, incident, state, again, cancel, attempts, made, changed, format, scopes"
+/* 5: MISHAP_TASK_ASKING. The index of rows that have ended has those that ask, too. */
+#define ENDED  "state >= 2 AND state <> 5"
+#define ASKING "state >= 2 AND state = 5"
+#define ROW "SELECT key, owner, operation, server, incident, state, again, cancel, attempts, made, changed, format, scopes, rounds"
 
 enum { LONGEST_ANSWER_MS = 2000 }; /* the process of tasks waits for nothing else */
 
 enum {
     FIND = MISHAP_TASK_CHANGES, /* changes have the numbers of their kinds */
     COUNT = FIND + (int)MISHAP_TASK_FINDS,
-    SECRET_ADD, SECRET, STATEMENTS
+    REVISE, SECRET_ADD, SECRET, STATEMENTS
 };
 static const mishap_statement statements[STATEMENTS] = {
     [MISHAP_TASK_ADD] = { .text = "INSERT INTO tasks (key, owner, operation, server, incident, state, again,"
@@ -52,11 +58,15 @@ static const mishap_statement statements[STATEMENTS] = {
                             " AND state < 2", .writes = true, .later = true },
     [MISHAP_TASK_END] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4 WHERE key = ?1"
                           " AND state < 2", .writes = true, .later = true },
-    [MISHAP_TASK_CANCEL] = { .text = "UPDATE tasks SET cancel = 1 WHERE key = ?1 AND state < 2",
+    [MISHAP_TASK_PAUSE] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4, call = ?5,"
+                            " rounds = ?6 WHERE key = ?1 AND state < 2 AND rounds < ?6",
+                            .writes = true, .later = true },
+    [MISHAP_TASK_CANCEL] = { .text = "UPDATE tasks SET cancel = 1 WHERE key = ?1"
+                             " AND (state < 2 OR state = 5)",
                              .writes = true, .later = true },
-    [MISHAP_TASK_REMOVE] = { .text = "DELETE FROM tasks WHERE key = ?1 AND state >= 2",
+    [MISHAP_TASK_REMOVE] = { .text = "DELETE FROM tasks WHERE key = ?1 AND " ENDED,
                              .writes = true, .later = true },
-    [MISHAP_TASK_EXPIRE] = { .text = "DELETE FROM tasks WHERE state >= 2 AND changed < ?1"
+    [MISHAP_TASK_EXPIRE] = { .text = "DELETE FROM tasks WHERE " ENDED " AND changed < ?1"
                              " AND (?2 = '' OR owner = ?2)",
                              .writes = true, .later = true },
     [FIND + MISHAP_TASK_ONE] = { .text = ROW ", call, outcome FROM tasks WHERE key = ?1" },
@@ -65,9 +75,21 @@ static const mishap_statement statements[STATEMENTS] = {
     [FIND + MISHAP_TASK_CANCELLING] = { .text = ROW " FROM tasks WHERE server = ?1 AND state < 2"
                                         " AND cancel = 1" },
     [FIND + MISHAP_TASK_DETACHED] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1"
-                                      " AND state < 2 AND made >= ?2 AND owner = '"
-                                      MISHAP_TASK_BY_COMMAND "'" },
+                                      " AND state < 2 AND ((made >= ?2 AND owner = '"
+                                      MISHAP_TASK_BY_COMMAND "') OR (changed >= ?2 AND rounds > 0))" },
     [FIND + MISHAP_TASK_NEWEST] = { .text = ROW " FROM tasks ORDER BY made DESC LIMIT ?1" },
+    [FIND + MISHAP_TASK_OVERDUE] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1 AND " ASKING
+                                     " AND (changed < ?2 OR cancel = 1) LIMIT 64" },
+    [FIND + MISHAP_TASK_OVERDUE_HERE] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1 AND "
+                                          ASKING " AND (changed < ?2 OR cancel = 1) AND owner = '"
+                                          MISHAP_TASK_BY_COMMAND "' LIMIT 64" },
+    [FIND + MISHAP_TASK_ASKING_OF] = { .text = ROW ", call, outcome FROM tasks WHERE " ASKING
+                                       " AND owner NOT LIKE '-%' AND substr(owner, 17) = ':' || ?1 LIMIT 64",
+                                       .postgresql = ROW ", call, outcome FROM tasks WHERE " ASKING
+                                       " AND owner NOT LIKE '-%' AND substr(owner, 17) = ':' || ?1::text LIMIT 64" },
+    [REVISE] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4,"
+                 " call = coalesce(?5, call), rounds = ?6, attempts = ?7"
+                 " WHERE key = ?1 AND state = 5 AND changed = ?8 RETURNING key", .writes = true },
     [COUNT] = { .text = "SELECT owner, count(*), sum(coalesce(length(call), 0)"
                 " + coalesce(length(outcome), 0)) FROM tasks GROUP BY owner",
                 .postgresql = "SELECT owner, count(*), sum(coalesce(length(call), 0)"
@@ -153,14 +175,19 @@ static mishap *apply_one(mishap_store *store, const mishap_task_change *change)
         mishap_query_bind_text(&query, 1, row->key);
     if (change->kind == MISHAP_TASK_ADD)
         bind_row(&query, row);
-    if (change->kind == MISHAP_TASK_BEGIN || change->kind == MISHAP_TASK_END) {
+    if (change->kind == MISHAP_TASK_BEGIN || change->kind == MISHAP_TASK_END ||
+        change->kind == MISHAP_TASK_PAUSE) {
         mishap_query_bind_integer(&query, 2, row->state);
         mishap_query_bind_integer(&query, 4, row->changed_ms);
     }
     if (change->kind == MISHAP_TASK_BEGIN)
         mishap_query_bind_integer(&query, 3, row->attempts);
-    if (change->kind == MISHAP_TASK_END)
+    if (change->kind == MISHAP_TASK_END || change->kind == MISHAP_TASK_PAUSE)
         bind_bytes(&query, 3, row->outcome);
+    if (change->kind == MISHAP_TASK_PAUSE) {
+        bind_bytes(&query, 5, row->call);
+        mishap_query_bind_integer(&query, 6, row->rounds);
+    }
     mishap_query_step(&query);
     return mishap_query_end(&query);
 }
@@ -190,6 +217,45 @@ static mishap *apply(mishap_task_rows *rows, const mishap_task_change *changes, 
     return failure;
 }
 
+struct revision {
+    const mishap_task_row *row;
+    int64_t seen_ms;
+    bool done, confirms;
+};
+
+static mishap *revise_one(mishap_store *store, void *state)
+{
+    struct revision *r = state;
+    mishap_query query;
+    mishap_query_begin(&query, store, REVISE);
+    mishap_query_bind_text(&query, 1, r->row->key);
+    mishap_query_bind_integer(&query, 2, r->row->state);
+    bind_bytes(&query, 3, r->row->outcome);
+    mishap_query_bind_integer(&query, 4, r->row->changed_ms);
+    bind_bytes(&query, 5, r->row->call);
+    mishap_query_bind_integer(&query, 6, r->row->rounds);
+    mishap_query_bind_integer(&query, 7, r->row->attempts);
+    mishap_query_bind_integer(&query, 8, r->seen_ms);
+    r->done = false;
+    while (mishap_query_step(&query))
+        r->done = true;
+    MISHAP_TRY(mishap_query_end(&query));
+    return r->confirms ? mishap_store_confirm(store) : NULL;
+}
+
+/* If it fails, it is not known whether the change was made: the next reader of the row finds out.
+ */
+static mishap *revise(mishap_task_rows *rows, const mishap_task_row *row, int64_t seen_ms,
+                      bool *done)
+{
+    struct revision r = { row, seen_ms, false, rows->unsure };
+    mishap *failure = mishap_store_transact(
+        rows->store, &(mishap_transaction){ .work = revise_one, .state = &r });
+    rows->unsure = failure != NULL;
+    *done = !failure && r.done;
+    return failure;
+}
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static void hand_over(mishap_query *query, bool whole, mishap_task_each *each, void *context)
@@ -210,9 +276,10 @@ static void hand_over(mishap_query *query, bool whole, mishap_task_each *each, v
         .changed_ms = mishap_query_integer(query, 10),
     };
     row.scopes = mishap_query_integer(query, 12);
+    row.rounds = (int)mishap_query_integer(query, 13);
     if (whole && mishap_query_integer(query, 11) == MISHAP_TASK_FORMAT) {
-        row.call = mishap_query_blob(query, 13);
-        row.outcome = mishap_query_blob(query, 14);
+        row.call = mishap_query_blob(query, 14);
+        row.outcome = mishap_query_blob(query, 15);
     }
     each(context, &row);
 }
@@ -226,7 +293,8 @@ static mishap *find(mishap_task_rows *rows, mishap_task_find what, mishap_text t
         mishap_query_bind_integer(&query, 1, number);
     else
         mishap_query_bind_text(&query, 1, text);
-    if (what == MISHAP_TASK_DETACHED)
+    if (what == MISHAP_TASK_DETACHED || what == MISHAP_TASK_OVERDUE ||
+        what == MISHAP_TASK_OVERDUE_HERE)
         mishap_query_bind_integer(&query, 2, number);
     while (mishap_query_step(&query))
         hand_over(&query, what != MISHAP_TASK_CANCELLING && what != MISHAP_TASK_NEWEST, each,
@@ -275,6 +343,7 @@ const struct mishap_task_engine mishap_tasks_in_store = {
     .close = close_rows,
     .apply = apply,
     .find = find,
+    .revise = revise,
     .count = count,
     .secret = read_secret,
 };

@@ -20,8 +20,8 @@
 #include "incident/incident.h"
 #include "operation/chosen.h"
 #include "operation/call.h"
+#include "task/commands/commands.h"
 #include "task/task.h"
-#include "worker/wire/frame.h"
 
 enum {
     PLACES = 4, /* as `serve --tasks` */
@@ -142,18 +142,6 @@ static mishap *check_room(const struct mishap_task_engine *engine, mishap_task_r
                           "They are forgotten a day after their end.");
 }
 
-/* A frame without its head: a row has the payload alone. */
-static mishap *pack_call(const mishap_call *call, mishap_buffer *packed, mishap_text *payload)
-{
-    mishap_frame_put_call(packed, 0, 0, call,
-                          (uint32_t)(call->timeout_ms > 0 ? call->timeout_ms : 0));
-    if (packed->failed || packed->length < MISHAP_FRAME_HEAD)
-        return mishap_out_of_memory();
-    *payload = (mishap_text){ packed->data + MISHAP_FRAME_HEAD,
-                              packed->length - MISHAP_FRAME_HEAD };
-    return NULL;
-}
-
 static mishap *add_row(const mishap_call *call, mishap_task_rows *rows, const char *server,
                        mishap_text payload, char id[MISHAP_TASK_ID + 1], int64_t now)
 {
@@ -201,17 +189,17 @@ static mishap *store_call(mishap_call *call, const char *folder, const char *sto
     char server[MISHAP_TASK_SERVER + 1], id[MISHAP_TASK_ID + 1];
     int64_t now = mishap_clock_now_ms();
     mishap_buffer packed = { 0 };
-    mishap_text payload = { NULL, 0 };
     mishap_task_rows *rows = NULL;
     mishap *failure = mishap_task_folder_name(folder, server, NULL);
     if (!failure)
-        failure = pack_call(call, &packed, &payload);
+        failure = mishap_task_put_call(&packed, call, call->timeout_ms) ? NULL
+                                                                        : mishap_out_of_memory();
     if (!failure)
         failure = engine->open(store, folder, &rows);
     if (!failure)
-        failure = check_room(engine, rows, payload.length);
+        failure = check_room(engine, rows, packed.length);
     if (!failure)
-        failure = add_row(call, rows, server, payload, id, now);
+        failure = add_row(call, rows, server, mishap_buffer_text(&packed), id, now);
     if (!failure)
         put_answer(answer, call, id, now);
     engine->close(rows);
