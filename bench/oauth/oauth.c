@@ -93,7 +93,7 @@ static void measure_cached(void)
     double token_ns, key_ns;
     if (mishap_token_cache_make(&now.cache) || !mishap_oauth_digest(now.token, digest) ||
         mishap_token_check(&now.reader, rules(), now.token, NOW_S, &token) ||
-        !mishap_token_identify(&token, (mishap_text)MISHAP_TEXT("login"), &identity))
+        !mishap_token_identify(&token, (mishap_text)MISHAP_TEXT("login"), NULL, &identity))
         end_void("a cached token", "it is not sound");
     mishap_token_cache_add(now.cache, digest, &identity, NOW_S);
     compare(cached, with_key, 500, &token_ns, &key_ns);
