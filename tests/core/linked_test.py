@@ -12,7 +12,9 @@ from core import ARCHIVE, BUILD, GENERATE, HERE, INCLUDES, LIBRARY, RELEASED, RE
 from blackbox import PATIENCE, Skipped, equal, expect, main, test, tests_of
 
 FOLDER = tempfile.TemporaryDirectory()
-COMPILERS = {name: name for name in ("gcc", "clang")}
+FAMILY = os.environ.get("LINKED_BY")  # gcc or clang; without it both
+COMPILERS = {name: name for name in ("gcc", "clang") if FAMILY in (None, name)}
+CXX_COMPILERS = [name for family, name in (("gcc", "g++"), ("clang", "clang++")) if FAMILY in (None, family)]
 
 
 def need(compiler):
@@ -208,7 +210,7 @@ int main()
 """
 
 
-@tests_of({name: name for name in ("g++", "clang++")})
+@tests_of({name: name for name in CXX_COMPILERS})
 def a_program_in_cxx_with_a_yyjson_of_its_own_meets_only_that(compiler):
     need(compiler)
     if yyjson_flags():
@@ -310,7 +312,7 @@ CORES = {
 }
 
 
-@tests_of({"%s, %s" % (name, core): (name, *row) for name in ("g++", "clang++") for core, row in CORES.items()})
+@tests_of({"%s, %s" % (name, core): (name, *row) for name in CXX_COMPILERS for core, row in CORES.items()})
 def a_program_in_cxx_has_another_version_of_yyjson_beside_that_of_the_core(compiler, orders, shared):
     need(compiler)
     if yyjson_flags():
