@@ -20,7 +20,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from blackbox import PATIENCE, Answer, Skipped, equal, expect, main, open_terminal, read_terminal, test  # noqa: E402
+from blackbox import PATIENCE, Answer, Skipped, equal, expect, main, open_terminal, read_terminal, test, tests_of  # noqa: E402
 
 TOOLS = ("bash sh env ln nice cat sed awk grep find head tail sort paste tr rm mkdir mv cp ls chmod touch dirname basename stty python3 sleep true "
          "test realpath wc date flock").split()
@@ -143,9 +143,9 @@ class World:
     def environment(self):
         return dict(self.variables, WORLD=self.folder, PATH=self.bin, OS_RELEASE=os.path.join(self.folder, "os-release"), LC_ALL="C")
 
-    def run(self, script, *arguments, **variables):
-        """Without a terminal and without HOME."""
-        done = subprocess.run([os.path.join(self.tree, "scripts", script), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def run(self, script, *arguments, enter=(), **variables):
+        """Without a terminal and without HOME. `enter`: the words before the command."""
+        done = subprocess.run([*enter, os.path.join(self.tree, "scripts", script), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=dict(self.environment(), **variables), timeout=PATIENCE, check=False,
                               start_new_session=True)
         return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -165,8 +165,8 @@ class World:
 
 
 @contextlib.contextmanager
-def world(*packages, **variables):
-    with tempfile.TemporaryDirectory() as folder:
+def world(*packages, folder_in=None, **variables):
+    with tempfile.TemporaryDirectory(dir=folder_in) as folder:
         made = World(folder)
         made.has(*packages)
         made.variables.update(variables)
@@ -489,6 +489,44 @@ def a_build_elsewhere_leaves_the_tree_alone():
         equal(machine.run("build", BUILD=elsewhere).status, 0)
         expect(os.path.exists(os.path.join(elsewhere, "build.ninja")), os.listdir(elsewhere))
         equal(os.listdir(machine.tree), ["scripts"])
+
+
+def mounted(script):
+    """The words before a command for which something else is mounted. The programs of the machine are not in its path."""
+    mount, unshare = shutil.which("mount") or "", shutil.which("unshare") or ""
+    enter = [unshare, "-m", "/bin/sh", "-ec", script.replace("mount ", mount + " ") + '; exec "$@"', "sh"]
+    if os.geteuid() != 0 or not (mount and unshare):
+        raise Skipped("only root can mount")
+    tried = subprocess.run([*enter[:-1], "sh", "/bin/true"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    if tried.returncode != 0:
+        raise Skipped("nothing can be mounted here: " + tried.stderr.decode("utf-8", "replace").strip()[-200:].replace("\n", " "))
+    return enter
+
+
+@tests_of({"64 files": lambda: [shutil.which("prlimit"), "--nofile=64:64"],
+           "a /tmp that is noexec": lambda: mounted("mount -t tmpfs -o noexec none /tmp"),
+           "a locale that is not UTF-8, which is not there": lambda: [shutil.which("env"), "LC_ALL=de_DE.ISO-8859-1"]})
+def a_build_works_with(enter):
+    with world(*[name for name in RUN if name not in ("libyyjson-dev", "libllhttp-dev")], folder_in="/var/tmp", FAKE_UID="1000") as machine:
+        machine.is_debian("12")
+        machine.write("todo", "3")
+        answer = machine.run("build", enter=enter())
+        equal(answer.status, 0, answer.err)
+        expect("compiling 3 files" in answer.err, answer.err)
+        expect(os.path.exists(os.path.join(machine.tree, "build", "deps", "lib", "libyyjson.a")), "there is no yyjson")
+
+
+@test
+def a_read_only_tree_is_one_sentence_and_a_build_elsewhere_works():
+    with world(*RUN, FAKE_UID="1000") as machine:
+        enter = mounted("mount --bind '%s' '%s'; mount -o remount,bind,ro '%s'" % ((machine.tree,) * 3))
+        answer = machine.run("build", enter=enter)
+        equal(answer.status, 1)
+        one_sentence(answer, "cannot be written", "BUILD=DIR")
+        elsewhere = os.path.join(machine.folder, "else where")
+        answer = machine.run("build", enter=enter, BUILD=elsewhere)
+        equal(answer.status, 0, answer.err)
+        expect(os.path.exists(os.path.join(elsewhere, "build.ninja")), os.listdir(elsewhere))
 
 
 @test
