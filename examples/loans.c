@@ -294,12 +294,18 @@ static mishap *list_loans(mishap_call *call)
 }
 
 /* A long operation tells how far it is, and ends early if its caller does not wait any more. Each
- * loan is a transaction of its own: the next run goes on where this one has ended. */
+ * loan is a transaction of its own: the next run goes on where this one has ended. It asks before
+ * it sends many letters, also as a task, which holds no process until it is answered. */
 static mishap *remind_members(mishap_call *call)
 {
     mishap_store *store = mishap_store_of(call);
     int64_t done = 0, total, none;
     MISHAP_TRY(ask(store, COUNT_DUE, call, NAMES("day"), &total));
+    const mishap_call *reply = mishap_reply(call, "send");
+    if (total > 10 && !reply)
+        return mishap_ask(call, "send", NULL, "Send %lld letters?", (long long)total);
+    if (reply && !mishap_boolean(reply, "sure"))
+        return mishap_answer_member(call, "reminded", 0);
     while (done < total && !mishap_cancelled(call)) {
         MISHAP_TRY(ask(store, REMIND, call, NAMES("day"), &none)); /* … and sends a letter */
         mishap_progress(call, (double)++done, (double)total, "Reminding members");
@@ -353,6 +359,8 @@ static const mishap_app app = { "loans", "1.0",
     { "list", "List loans", PAGE, RUN(list_loans, "GET /loans"), .answers = PAGE_OF(LOAN) },
     { "remind", "Remind members of due loans", MISHAP_PARAMS(DATE("day", "Loans due before this")),
       CHANGE(remind_members, "POST /reminders"), .task = true, .idempotent = true,
+      .asks = MISHAP_ASKS({ "send", .params = MISHAP_PARAMS(
+        { "sure", MISHAP_BOOLEAN, .required = true, .help = "Send them" }) }),
       .timeout_ms = 600000 }), .task_store = &mishap_tasks_in_store };
 /* clang-format on */
 

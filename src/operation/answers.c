@@ -180,6 +180,10 @@ static mishap *refuse_unknown(const mishap_call *call, yyjson_val *answers)
 
 mishap *mishap_asking_answer_text(mishap_call *call, mishap_text json, mishap_answers_form form)
 {
+    if (call->questions && !call->operation->asks) { /* mishap_asking_pass_on() */
+        call->replies = mishap_arena_copy(&call->arena, json);
+        return call->replies.data ? NULL : mishap_out_of_memory();
+    }
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = mishap_object_read(&reader, json, NULL);
     if (!failure)

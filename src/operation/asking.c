@@ -1,5 +1,5 @@
 /* Questions of handlers, and the answers to them: see asking.h. */
-#include "operation/asking.h"
+#include "operation/pass_on.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,6 +82,12 @@ static struct mishap asking = {
 bool mishap_asking_is_due(const mishap *outcome)
 {
     return outcome == &asking;
+}
+
+mishap *mishap_asking_pass_on(mishap_call *call, mishap_asked *questions)
+{
+    call->questions = questions;
+    return &asking;
 }
 
 static mishap *refuse_more(const mishap_call *call, const char *name, const char *why)

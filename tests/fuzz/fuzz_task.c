@@ -1,6 +1,7 @@
 /*
  * Any bytes between a loop and the process of tasks, and in a row: a stream of messages, of which
- * the bodies are read in both directions; and an outcome with the call that it belongs to.
+ * the bodies are read in both directions; an outcome with the call that it belongs to; and the row
+ * of a task that asks, with answers.
  */
 #include "fuzz.h"
 
@@ -16,8 +17,13 @@ static const mishap_param params[] = {
     { "number", MISHAP_INTEGER, .initial = "7" },
     { 0 },
 };
+static const mishap_param sure[] = {
+    { "sure", MISHAP_BOOLEAN, .required = true },
+    { 0 },
+};
 static const mishap_operation operations[] = {
-    { "work", "Work", params, unused, .stateless = true },
+    { "work", "Work", params, unused, .stateless = true,
+      .asks = MISHAP_ASKS({ "sure", .params = sure }, { "roots", .method = "roots/list" }) },
     { 0 },
 };
 static const mishap_app app = { "tasks", "1.0", "Tasks", .operations = operations };
@@ -27,6 +33,7 @@ static void take_body(mishap_text body)
     mishap_task_reply reply = { 0 };
     mishap_task_started started;
     mishap_task_wish wish;
+    mishap_task_given given;
     mishap_text owner, id;
     if (mishap_task_take_reply(body, &reply)) {
         mishap_buffer again = { 0 };
@@ -36,6 +43,32 @@ static void take_body(mishap_text body)
     mishap_free(reply.failure);
     mishap_task_take_start(body, &started);
     mishap_task_take_ask(body, &wish, &owner, &id);
+    mishap_task_take_give(body, &owner, &id, &given);
+}
+
+/* A third each for the call, the questions and the answers. */
+static void take_asking(mishap_text bytes)
+{
+    size_t third = bytes.length / 3;
+    mishap_task_row row = { .operation = MISHAP_TEXT("work"),
+                            .state = MISHAP_TASK_ASKING,
+                            .call = { bytes.data, third },
+                            .outcome = { bytes.data + third, third } };
+    mishap_task_given given = { .form = (mishap_answers_form)(bytes.length % 3),
+                                .scopes = MISHAP_SCOPES_ALL,
+                                .answers = { bytes.data + 2 * third, bytes.length - 2 * third } };
+    mishap_task_questions open;
+    mishap_arena arena;
+    mishap *wrong = NULL;
+    if (mishap_task_questions_take(bytes, &operations[0], &open)) {
+        mishap_buffer again = { 0 };
+        mishap_task_questions_put(&again, &open);
+        mishap_buffer_release(&again);
+    }
+    mishap_arena_init(&arena, NULL, 0);
+    mishap_free(mishap_task_give(&app, &arena, &given, &row, &wrong));
+    mishap_free(wrong);
+    mishap_arena_release(&arena);
 }
 
 static void take_row(mishap_text bytes)
@@ -62,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rest.length -= taken;
     }
     take_body((mishap_text){ (const char *)data, size });
+    take_asking(size ? (mishap_text){ (const char *)data, size } : (mishap_text)MISHAP_TEXT(""));
     take_row(size ? (mishap_text){ (const char *)data, size } : (mishap_text)MISHAP_TEXT(""));
     return 0;
 }

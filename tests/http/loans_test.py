@@ -133,6 +133,27 @@ def of_many_who_want_a_book_one_gets_it():
 
 
 @test
+def many_letters_are_sent_by_a_task_that_asks_before():
+    with server.Server("--workers", "2", program=LOANS) as found:
+        def make(path, body):
+            return found.ask("POST", path, body).json["id"]
+        for number in range(1, 13):
+            if number % 4 == 1:
+                member = make("/members", dict(ADA, email="ada%d@example.com" % number))
+            make("/loans", loan(member, make("/books", {"title": "Emma", "author": "Jane Austen"})))
+        direct = found.ask("POST", "/reminders", {"day": "2030-03-01"})
+        equal((direct.status, direct.json["details"]["questions"]["send"]["message"]), (428, "Send 12 letters?"), "a call asks at once")
+        task = found.ask("POST", "/reminders", {"day": "2030-03-01"}, {"Prefer": "respond-async, wait=0"})
+        if task.status == 202:  # else it was as fast as the call
+            path = task["Location"]
+            told = server.wait_until(lambda: (lambda one: one if one["state"] == "asking" else None)(found.ask("GET", path).json), "it does not ask")
+            equal(told["questions"]["send"]["message"], "Send 12 letters?", "what it asks")
+            equal(found.ask("POST", path + "/answers", {"answers": {"send": {"sure": True}}}).status, 200, "the answer")
+            server.wait_until(lambda: found.ask("GET", path).json["state"] == "succeeded", "it does not end")
+            equal(found.ask("GET", path + "/answer").json, {"reminded": 12}, "its answer")
+
+
+@test
 def an_agent_hears_how_far_the_reminders_are():
     with talk.Server(program=LOANS, revision="2025-11-25") as found:
         for number in range(1, 9):

@@ -8,13 +8,14 @@ import contextlib
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "http"), os.path.join(HERE, "..", "store"), HERE]
 import postgres  # noqa: E402
 import server  # noqa: E402
-from blackbox import Skipped, equal, expect, main, parsed, run_program, test  # noqa: E402
+from blackbox import Skipped, equal, expect, main, open_terminal, parsed, run_program, test  # noqa: E402
 from server import Server, name_of, processes, wait_until  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["TASK_PROGRAM"])
@@ -218,6 +219,98 @@ def what_had_not_begun_waits_for_the_next_process():
         equal((states.count(True), len(found.lines("begin"))), (2, 7), "what had not begun has ended, and nothing ran twice")
 
 
+ASKED = ("ask", "--number", "4")
+SURE = '{"sure":{"sure":true}}'
+
+
+def until(found, task, state):
+    wait_until(lambda: found.state(task) == state, lambda: "it is not %s but %s" % (state, found.state(task)))
+
+
+def no_process_is_left(found):
+    """Also none of a command that has answered: its command line does not name our notes."""
+    def gone():
+        for pid, _ in processes():
+            with contextlib.suppress(OSError), open("/proc/%d/environ" % pid, "rb") as file:
+                if ("WORKER_DATA=" + found.data).encode() in file.read() and name_of(pid) in ("mishap-detached", "mishap-tasks"):
+                    return False
+        return True
+    wait_until(gone, "a process is left")
+
+
+@test
+def a_task_of_a_command_asks_and_holds_no_process():
+    with Folder() as found:
+        task = found.detach(*ASKED)
+        until(found, task, "asking")
+        no_process_is_left(found)
+        equal(found.command("tasks", "show", task)[1]["data"]["questions"]["sure"]["message"], "Do number 4?", "what it asks")
+        status, answer = found.command("tasks", "wait", task)
+        equal((status != 0, answer["error"]["code"]), (True, "INPUT_REQUIRED"), "a wait without a terminal")
+        expect("tasks reply" in answer["error"]["suggestion"] and "sure" in answer["error"]["context"]["questions"], "what to do:", answer)
+        equal(found.command("tasks", "answer", task)[1]["error"]["code"], "CONFLICT", "no answer yet")
+        for wrong in ['{"sure":{"sure":7}}', '{"other":{}}']:
+            equal(found.command("tasks", "reply", task, "--answers", wrong)[1]["error"]["code"], "VALIDATION_ERROR", wrong)
+        expect("(sure: " in found.command("tasks", "show", task)[1]["data"]["questions"]["sure"]["message"], "what was wrong")
+        status, answer = found.command("tasks", "reply", task, "--answers", SURE)
+        equal((status, answer["data"]["state"]), (0, "queued"), answer)
+        equal(found.command("tasks", "wait", task)[1]["data"], {"number": 4, "sure": True, "place": ""}, "its outcome")
+        equal(found.command("tasks", "reply", task, "--answers", SURE)[1]["error"]["code"], "CONFLICT", "a late answer")
+        equal((len(found.lines("asked")), len(found.lines("end"))), (2, 1), "runs")
+        no_process_is_left(found)
+
+
+@test
+def a_command_may_bring_its_answers_and_a_task_that_asks_is_cancelled():
+    with Folder() as found:
+        task = found.detach(*ASKED, "--answers", SURE)
+        equal(found.command("tasks", "wait", task)[1]["data"]["sure"], True, "its outcome")
+        other = found.detach(*ASKED)
+        until(found, other, "asking")
+        equal(found.command("tasks", "cancel", other)[0], 0, "it is cancelled")
+        equal(found.state(other), "cancelled", "its end")
+        equal(found.command("tasks", "wait", other)[1]["error"]["code"], "CANCELLED", "its outcome")
+        declined = found.detach(*ASKED)
+        until(found, declined, "asking")
+        equal(found.command("tasks", "reply", declined, "--answers", '{"sure":null}')[0], 0, "declined")
+        equal(found.command("tasks", "wait", declined)[1]["error"]["code"], "CANCELLED", "its outcome")
+        no_process_is_left(found)
+
+
+@test
+def a_server_of_the_folder_goes_on_with_the_answer():
+    with Folder() as found, found.server() as running:
+        task = found.detach(*ASKED)
+        until(found, task, "asking")
+        equal(found.command("tasks", "reply", task, "--answers", SURE)[0], 0, "the answer")
+        equal(found.command("tasks", "wait", task)[1]["data"]["sure"], True, "its outcome")
+        theirs = running.ask("POST", "/ask", {}, {"Prefer": "respond-async, wait=0"}).json["id"]
+        until(found, theirs, "asking")
+        equal(found.command("tasks", "reply", theirs, "--answers", SURE)[1]["error"]["code"], "FORBIDDEN", "the task of a caller")
+
+
+@test
+def a_person_who_waits_at_a_terminal_is_prompted():
+    with Folder() as found:
+        task = found.detach(*ASKED, "--both")
+        until(found, task, "asking")
+        ours, other = open_terminal()
+        process = subprocess.Popen([PROGRAM, "tasks", "wait", task, "--output", "json"], stdin=other, stdout=subprocess.PIPE, stderr=other,
+                                   start_new_session=True, env={**os.environ, "WORKER_DATA": found.data, "WORKER_LOG": found.log})
+        os.close(other)
+        shown = b""
+        for prompt, line in [(b"Do it (yes or no): ", b"maybe\n"), (b"place: ", b"here\n"), (b"Do it (yes or no): ", b"yes\n")]:
+            while prompt not in shown:
+                piece = os.read(ours, 4096)
+                expect(piece, "the terminal was closed:", shown)
+                shown += piece
+            shown = shown[shown.index(prompt) + len(prompt):]
+            os.write(ours, line)
+        equal(parsed(process.communicate()[0])["data"], {"number": 4, "sure": True, "place": "here"}, "its outcome")
+        os.close(ours)
+        no_process_is_left(found)
+
+
 @test
 def tasks_may_be_in_postgresql():
     if not postgres.folder_of_programs():
@@ -228,6 +321,10 @@ def tasks_may_be_in_postgresql():
         equal(status, 0, answer)
         task = answer["data"]["id"]
         equal(found.command("tasks", "wait", task, *store)[1]["data"], {"number": 3}, "its outcome")
+        asks = found.command(*ASKED, "--detach", *store)[1]["data"]["id"]
+        wait_until(lambda: found.command("tasks", "show", asks, *store)[1]["data"]["state"] == "asking", "it does not ask")
+        equal(found.command("tasks", "reply", asks, "--answers", SURE, *store)[0], 0, "the answer")
+        equal(found.command("tasks", "wait", asks, *store)[1]["data"]["sure"], True, "its outcome")
         expect(not os.path.exists(os.path.join(found.data, "tasks.sqlite")), "another store")
         wait_until(lambda: not found.processes("mishap-detached"), "a process is left")
 

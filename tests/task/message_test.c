@@ -73,6 +73,69 @@ static void a_message_that_is_cut_is_not_complete(void **state)
     mishap_buffer_release(&bytes);
 }
 
+static void answers_read_as_they_were_written(void **state)
+{
+    mishap_buffer bytes = { 0 };
+    mishap_task_message message;
+    mishap_text owner, id;
+    mishap_task_given read,
+        given = { .form = MISHAP_ANSWERS_OF_CLIENT, .scopes = 5, .answers = T("{\"sure-2\":{}}") };
+    (void)state;
+    mishap_task_put_give(&bytes, 9, T("0123456789abcdef:ada"), T("id"), &given);
+    assert_int_equal(mishap_task_message_read(mishap_buffer_text(&bytes), &message), bytes.length);
+    assert_true(mishap_task_take_give(message.body, &owner, &id, &read));
+    assert_true(mishap_text_equal(owner, T("0123456789abcdef:ada")));
+    assert_true(mishap_text_equal(id, T("id")));
+    assert_true(mishap_text_equal(read.answers, given.answers));
+    assert_int_equal(read.form, given.form);
+    assert_int_equal(read.scopes, 5);
+    for (size_t length = 0; length < message.body.length; length++)
+        assert_false(
+            mishap_task_take_give((mishap_text){ message.body.data, length }, &owner, &id, &read));
+    mishap_buffer_release(&bytes);
+}
+
+static mishap *unused(mishap_call *call)
+{
+    (void)call;
+    return NULL;
+}
+
+static const mishap_param sure[] = { { "sure", MISHAP_BOOLEAN, .required = true }, { 0 } };
+static const mishap_operation operation = { "work", "Work", NULL, unused,
+                                            .asks = MISHAP_ASKS({ "sure", .params = sure }) };
+static const mishap_operation later = { "work", "Work", NULL, unused,
+                                        .asks = MISHAP_ASKS({ "other", .params = sure }) };
+
+static void questions_are_found_again_by_their_names(void **state)
+{
+    mishap_buffer bytes = { 0 }, key = { 0 };
+    mishap_task_questions read, open = { .count = 1 };
+    (void)state;
+    open.list[0] = (mishap_task_question){ .asked = { &operation.asks[0], T("Do it? (wrong)") },
+                                           .plain = { "Do it?", 6 },
+                                           .number = 3 };
+    mishap_task_questions_put(&bytes, &open);
+    assert_true(mishap_task_questions_take(mishap_buffer_text(&bytes), &operation, &read));
+    assert_int_equal(read.count, 1);
+    assert_ptr_equal(read.list[0].asked.question, &operation.asks[0]);
+    assert_true(mishap_text_equal(read.list[0].asked.message, T("Do it? (wrong)")));
+    assert_true(mishap_text_equal(read.list[0].plain, T("Do it?")));
+    mishap_task_question_put_key(&key, &read.list[0]);
+    assert_true(mishap_text_equal(mishap_buffer_text(&key), T("sure-3")));
+    assert_false(mishap_task_questions_take(mishap_buffer_text(&bytes), &later, &read));
+    for (size_t i = 0; i < bytes.length; i++) {
+        assert_false(mishap_task_questions_take((mishap_text){ bytes.data, i }, &operation, &read));
+        for (int change = 1; change < 256; change = change * 2 + 1) {
+            bytes.data[i] = (char)(bytes.data[i] ^ change);
+            mishap_task_questions_take(mishap_buffer_text(&bytes), &operation, &read);
+            bytes.data[i] = (char)(bytes.data[i] ^ change);
+        }
+    }
+    mishap_buffer_release(&bytes);
+    mishap_buffer_release(&key);
+}
+
 /* Each body in memory of its own size, so that a sanitizer sees a read behind it. */
 static void try_body(const char *data, size_t length)
 {
@@ -130,6 +193,8 @@ int main(void)
         TEST(a_reply_reads_as_it_was_written),
         TEST(a_message_that_is_cut_is_not_complete),
         TEST(a_body_that_is_cut_or_changed_is_no_danger),
+        TEST(answers_read_as_they_were_written),
+        TEST(questions_are_found_again_by_their_names),
         TEST(lengths_that_no_message_has_are_refused),
     };
     return RUN(tests);

@@ -88,10 +88,48 @@ static void a_row_that_is_added_again_gets_the_newer_state(void **state)
     remove_all(folder);
 }
 
+static bool revise(mishap_task_rows *rows, mishap_task_state state, int64_t changed_ms,
+                   int64_t seen_ms)
+{
+    bool done = false;
+    mishap_task_row row = change_to(state, 0).row;
+    row.changed_ms = changed_ms;
+    row.rounds = 1;
+    assert_null(mishap_tasks_in_store.revise(rows, &row, seen_ms, &done));
+    return done;
+}
+
+/* A pause that is applied again, since its commit was not confirmed, must not undo an answer. */
+static void an_answer_counts_once(void **state)
+{
+    char folder[] = "/tmp/mishap-rows-XXXXXX";
+    mishap_task_rows *rows = NULL;
+    mishap_task_change pause = change_to(MISHAP_TASK_ASKING, 1);
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_null(mishap_tasks_in_store.open(NULL, folder, &rows));
+    apply(rows, MISHAP_TASK_RUNNING, 1);
+    assert_false(revise(rows, MISHAP_TASK_QUEUED, 50, 0));
+    pause.kind = MISHAP_TASK_PAUSE;
+    pause.row.changed_ms = 40;
+    pause.row.rounds = 1;
+    assert_null(mishap_tasks_in_store.apply(rows, &pause, 1));
+    assert_int_equal(look(rows).state, MISHAP_TASK_ASKING);
+    assert_false(revise(rows, MISHAP_TASK_QUEUED, 50, 39));
+    assert_true(revise(rows, MISHAP_TASK_ASKING, 45, 40));
+    assert_true(revise(rows, MISHAP_TASK_QUEUED, 50, 45));
+    assert_false(revise(rows, MISHAP_TASK_QUEUED, 50, 45));
+    assert_null(mishap_tasks_in_store.apply(rows, &pause, 1));
+    assert_int_equal(look(rows).state, MISHAP_TASK_QUEUED);
+    mishap_tasks_in_store.close(rows);
+    remove_all(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_row_that_is_added_again_gets_the_newer_state),
+        TEST(an_answer_counts_once),
     };
     return RUN(tests);
 }

@@ -188,6 +188,9 @@ static bool can_ask(const mishap_call *call)
 static mishap *advise(mishap_call *call, mishap *failure)
 {
     bool person = false;
+    if (!call->operation->asks) /* the questions are those of another call */
+        return mishap_suggest(failure,
+                              "Run the command in a terminal, or answer with `tasks reply`.");
     for (const mishap_asked *asked = call->questions; asked; asked = asked->next)
         person = person || asked->question->person;
     if (person || !call->questions)

@@ -4,6 +4,7 @@
 #include "cli/run/run.h"
 #include "cli/screen/terminal.h"
 #include "incident/incident.h"
+#include "operation/asking.h"
 #include "operation/caller.h"
 
 /* A user who can read the data folder could do anything anyway. But where there are keys, no
@@ -57,6 +58,11 @@ int mishap_cli_run_detached(mishap_cli *cli, mishap_text arguments)
     mishap *failure = mishap_cli_begin_call(cli, arguments, &call);
     if (!failure) {
         mishap_cli_tell_call(cli, call);
+        if (cli->answers)
+            failure = mishap_asking_answer_text(call, mishap_text_of(cli->answers),
+                                                MISHAP_ANSWERS_OF_SCRIPT);
+    }
+    if (!failure) {
         failure = mishap_cli_detach(call, cli->setup.data, cli->task_store, &answer);
     }
     if (!failure && answer.failed)

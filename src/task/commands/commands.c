@@ -1,10 +1,11 @@
-/* tasks list, show, wait, answer and cancel: see commands.h. */
+/* tasks list, show, wait, answer, reply and cancel: see commands.h. */
 #include "task/commands/commands.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 #include "operation/call.h"
+#include "operation/pass_on.h"
 #include "task/task.h"
 
 enum { FIRST_PAUSE_MS = 10, LONGEST_PAUSE_MS = 1000 };
@@ -66,17 +67,10 @@ static mishap_text keep(mishap_call *call, mishap_text text)
 static void keep_row(void *context, const mishap_task_row *row)
 {
     struct found *found = context;
-    found->any = true;
-    found->row = *row;
-    found->row.operation = keep(found->call, row->operation);
-    found->row.incident = keep(found->call, row->incident);
-    found->row.owner = keep(found->call, row->owner);
-    found->row.key = keep(found->call, row->key);
-    found->row.call = found->row.outcome = (mishap_text){ NULL, 0 };
-    if (!mishap_task_has_ended(row->state)) /* `wait` reads it again and again */
-        return;
-    found->row.call = keep(found->call, row->call);
-    found->row.outcome = keep(found->call, row->outcome);
+    mishap_task_row wanted = *row;
+    if (!mishap_task_has_ended(row->state) && row->state != MISHAP_TASK_ASKING)
+        wanted.call = wanted.outcome = (mishap_text){ NULL, 0 }; /* `wait` reads it often */
+    found->any = mishap_task_copy_row(&found->call->arena, &wanted, &found->row);
 }
 
 static mishap *find_row(mishap_call *call, const struct opened *opened, struct found *found)
@@ -142,6 +136,34 @@ static mishap *run_list(mishap_call *call)
     return mishap_answer_end(call);
 }
 
+/* What a task asks; false: nothing, or the program does not know its questions any more. */
+static bool read_questions(mishap_call *call, const mishap_task_row *row,
+                           mishap_task_questions *open)
+{
+    const mishap_operation *operation = mishap_task_operation(mishap_app_of(call), row->operation);
+    return row->state == MISHAP_TASK_ASKING && operation && row->outcome.length &&
+           mishap_task_questions_take(row->outcome, operation, open);
+}
+
+static mishap *answer_questions(mishap_call *call, const mishap_task_row *row)
+{
+    mishap_task_questions open;
+    mishap_buffer json = { 0 };
+    if (!read_questions(call, row, &open))
+        return NULL;
+    mishap_json_open(&json, '{');
+    for (size_t i = 0; i < open.count; i++)
+        mishap_asking_put_question(&json, &open.list[i].asked);
+    mishap_json_close(&json, '}');
+    mishap *failure = json.failed
+                          ? mishap_out_of_memory()
+                          : mishap_answer_json(
+                                call, "questions",
+                                mishap_call_print(call, "%.*s", (int)json.length, json.data));
+    mishap_buffer_release(&json);
+    return failure;
+}
+
 static mishap *run_show(mishap_call *call)
 {
     struct opened *opened;
@@ -149,7 +171,117 @@ static mishap *run_show(mishap_call *call)
     MISHAP_TRY(open_rows(call, &opened));
     MISHAP_TRY(find_row(call, opened, &found));
     answer_row(&found, &found.row);
-    return NULL;
+    return answer_questions(call, &found.row);
+}
+
+/* -- answers to what a task asks --------------------------------------------------------------- */
+
+static bool is_ours(const mishap_task_row *row)
+{
+    return mishap_text_equal(row->owner, (mishap_text)MISHAP_TEXT(MISHAP_TASK_BY_COMMAND));
+}
+
+/* No connection to the store may be open while a process is forked. The process of another data
+ * folder that shares the store finds the row itself. */
+static mishap *go_on(mishap_call *call, struct opened *opened, const char *folder,
+                     mishap_text server)
+{
+    char name[MISHAP_TASK_SERVER + 1];
+    const char *address = mishap_string(call, "task_store");
+    MISHAP_TRY(mishap_task_folder_name(folder, name, NULL));
+    if (!mishap_text_equal(mishap_text_of(name), server))
+        return NULL;
+    opened->engine->close(opened->rows);
+    opened->rows = NULL;
+    mishap_task_go_on(call, folder, address);
+    return opened->engine->open(address, folder, &opened->rows);
+}
+
+/* Change the row, and have the task go on if that was the last answer. */
+static mishap *give(mishap_call *call, struct opened *opened, mishap_task_row *row,
+                    const mishap_task_given *given)
+{
+    const char *folder = mishap_call_data_folder(call);
+    int64_t seen_ms = row->changed_ms;
+    bool done = false;
+    mishap *wrong = NULL;
+    MISHAP_TRY(mishap_task_give(mishap_app_of(call), &call->arena, given, row, &wrong));
+    mishap *failure = opened->engine->revise(opened->rows, row, seen_ms, &done);
+    if (!failure && !done)
+        failure = mishap_task_asks_nothing();
+    if (failure) {
+        mishap_free(wrong);
+        return failure;
+    }
+    failure = row->state == MISHAP_TASK_QUEUED && folder ? go_on(call, opened, folder, row->server)
+                                                         : NULL;
+    if (!failure)
+        return wrong;
+    mishap_free(wrong);
+    return failure;
+}
+
+static mishap *run_reply(mishap_call *call)
+{
+    struct opened *opened;
+    struct found found;
+    mishap_task_given given = { .form = MISHAP_ANSWERS_OF_SCRIPT,
+                                .scopes = MISHAP_SCOPES_ALL,
+                                .answers = mishap_text_of(mishap_json(call, "answers")) };
+    MISHAP_TRY(open_rows(call, &opened));
+    MISHAP_TRY(find_row(call, opened, &found));
+    if (!is_ours(&found.row))
+        return mishap_raise(FORBIDDEN, "Only the caller of the task can answer.");
+    MISHAP_TRY(give(call, opened, &found.row, &given));
+    answer_row(&found, &found.row);
+    return answer_questions(call, &found.row);
+}
+
+/* The person at the terminal is asked what the task asks. */
+static mishap *pass_on(mishap_call *call, const mishap_task_row *row)
+{
+    mishap_task_questions open;
+    mishap_asked *first = NULL;
+    if (!read_questions(call, row, &open))
+        return mishap_raise(NOT_FOUND, "This program does not have the questions of the task.");
+    for (size_t i = open.count; i-- > 0;) {
+        mishap_asked *asked = mishap_call_take(call, sizeof *asked);
+        *asked = open.list[i].asked;
+        asked->next = first;
+        first = asked;
+    }
+    return mishap_asking_pass_on(call, first);
+}
+
+/* A wrong answer is asked for again; one that comes too late is of no use. */
+static mishap *give_typed(mishap_call *call, struct opened *opened)
+{
+    struct found found;
+    mishap_task_given given = { .form = MISHAP_ANSWERS_PLAIN,
+                                .scopes = MISHAP_SCOPES_ALL,
+                                .answers = call->replies };
+    if (!call->replies.length)
+        return NULL;
+    MISHAP_TRY(find_row(call, opened, &found));
+    mishap *failure = give(call, opened, &found.row, &given);
+    call->replies = (mishap_text){ NULL, 0 };
+    if (!failure || mishap_is(failure, VALIDATION_ERROR) || mishap_is(failure, CONFLICT)) {
+        mishap_free(failure);
+        return NULL;
+    }
+    return failure;
+}
+
+/* No process has it. If it was answered meanwhile, its process finds the mark of the cancellation.
+ */
+static mishap *end_asking(mishap_call *call, const struct opened *opened, mishap_task_row *row)
+{
+    bool done;
+    int64_t seen_ms = row->changed_ms;
+    mishap *cancelled = mishap_raise(CANCELLED, "The task was cancelled.");
+    mishap *failure = mishap_task_end_row(&call->arena, row, MISHAP_TASK_CANCELLED, cancelled);
+    mishap_free(cancelled);
+    return failure ? failure : opened->engine->revise(opened->rows, row, seen_ms, &done);
 }
 
 static mishap *run_cancel(mishap_call *call)
@@ -164,6 +296,8 @@ static mishap *run_cancel(mishap_call *call)
                                           mishap_task_state_words[found.row.state]),
                               "`tasks answer` shows its outcome.");
     MISHAP_TRY(opened->engine->apply(opened->rows, &change, 1));
+    if (found.row.state == MISHAP_TASK_ASKING)
+        MISHAP_TRY(end_asking(call, opened, &found.row));
     return mishap_answer_member(call, "cancelled", (bool)true);
 }
 
@@ -171,13 +305,11 @@ static mishap *run_cancel(mishap_call *call)
 static mishap *replay(mishap_call *call, const mishap_task_row *row)
 {
     const mishap_app *app = mishap_app_of(call);
-    const mishap_operation *operation = app->operations;
+    const mishap_operation *operation = mishap_task_operation(app, row->operation);
     mishap_call *of = NULL;
     mishap *failure = NULL;
     mishap_answer_kind kind;
-    while (operation->name && !mishap_text_equal(mishap_text_of(operation->name), row->operation))
-        operation++;
-    if (!operation->name)
+    if (!operation)
         return mishap_raise(NOT_FOUND, "This program does not have the operation of the task.");
     MISHAP_TRY(mishap_task_remake(app, operation, row->call, row->outcome, &of, &failure));
     mishap_text answer = mishap_call_answer(of, &kind);
@@ -200,6 +332,9 @@ static mishap *run_answer(mishap_call *call)
     struct found found;
     MISHAP_TRY(open_rows(call, &opened));
     MISHAP_TRY(find_row(call, opened, &found));
+    if (found.row.state == MISHAP_TASK_ASKING)
+        return mishap_suggest(mishap_raise(CONFLICT, "The task asks, and has not ended yet."),
+                              "`tasks show` shows what it asks, `tasks reply` answers.");
     if (!mishap_task_has_ended(found.row.state))
         return mishap_suggest(mishap_raise(CONFLICT, "The task has not ended yet."),
                               "`tasks wait` waits for it.");
@@ -212,11 +347,14 @@ static mishap *run_wait(mishap_call *call)
     struct opened *opened;
     struct found found;
     MISHAP_TRY(open_rows(call, &opened));
+    MISHAP_TRY(give_typed(call, opened));
     for (int64_t pause_ms = FIRST_PAUSE_MS;; pause_ms *= 2) {
         int64_t left_ms = call->timeout_ms ? mishap_call_time_left(call) : LONGEST_PAUSE_MS;
         MISHAP_TRY(find_row(call, opened, &found));
         if (mishap_task_has_ended(found.row.state))
             return replay(call, &found.row);
+        if (found.row.state == MISHAP_TASK_ASKING && is_ours(&found.row))
+            return pass_on(call, &found.row);
         if (left_ms <= 0)
             return mishap_suggest(
                 mishap_raise(TIMEOUT, "The task did not end within %d ms.", call->timeout_ms),
@@ -248,6 +386,11 @@ static mishap *run_wait(mishap_call *call)
 /* clang-format on */
 
 static const mishap_param row_members[] = { ROW, { 0 } };
+static const mishap_param asking_members[] = {
+    ROW,
+    { "questions", MISHAP_OBJECT, .help = "What it asks, if its state is `asking`" },
+    { 0 },
+};
 static const mishap_param one_row = { "task", MISHAP_OBJECT, .members = row_members };
 static const mishap_param list_params[] = {
     PLACE,
@@ -262,6 +405,14 @@ static const mishap_param list_answers[] = {
 static const mishap_param id_params[] = {
     { "id", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 100 },
       .help = "The id of the task" },
+    PLACE,
+    { 0 },
+};
+static const mishap_param reply_params[] = {
+    { "id", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 100 },
+      .help = "The id of the task" },
+    { "answers", MISHAP_OBJECT, .required = true, .placeholder = "JSON",
+      .help = "{\"QUESTION\":{…}}, or {\"QUESTION\":null} to decline" },
     PLACE,
     { 0 },
 };
@@ -281,12 +432,15 @@ const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1] = {
       .summary = "Show the state of a task",
       .params = id_params,
       .run = run_show,
-      .answers = row_members,
+      .answers = asking_members,
       WAY },
     { .name = "tasks.wait",
       .summary = "Wait for a task to end, and exit as its operation did",
-      .description = "The output and the exit code are those of the operation. Without "
-                     "--timeout-ms the command waits for as long as the task takes.",
+      .description =
+          "The output and the exit code are those of the operation. Without "
+          "--timeout-ms the command waits for as long as the task takes. What a task of a "
+          "command asks is asked at the terminal; without one the command fails with "
+          "INPUT_REQUIRED.",
       .params = id_params,
       .run = run_wait,
       .resident = true,
@@ -300,6 +454,18 @@ const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1] = {
       .resident = true,
       .relays = true,
       WAY },
+    { .name = "tasks.reply",
+      .summary = "Answer what a task of a command asks",
+      .description = "`tasks show` shows the questions. The task goes on with the last answer.",
+      .params = reply_params,
+      .run = run_reply,
+      .answers = asking_members,
+      .danger = MISHAP_MUTATING,
+      .local = true,
+      .resident = true,
+      .group = "Server",
+      .raises = MISHAP_RAISES(NOT_FOUND, CONFLICT, FORBIDDEN, NOT_CONFIGURED, UNAVAILABLE,
+                              CONTENT_TOO_LARGE) },
     { .name = "tasks.cancel",
       .summary = "Cancel a task",
       .description = "The server notices it within about a second. A handler that has begun is "

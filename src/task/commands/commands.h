@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "mishap/operation.h"
 
-enum { MISHAP_TASK_COMMANDS = 5 };
+enum { MISHAP_TASK_COMMANDS = 6 };
 
 /* The operations; the list ends with { 0 }. */
 extern const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1];
@@ -19,5 +19,9 @@ extern const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1];
  * what `tasks show` says of it. */
 mishap *mishap_task_detach(mishap_call *call, const char *folder, const char *store,
                            mishap_buffer *answer);
+
+/* See to it that the tasks of a data folder run: in a server with that folder, or in a process that
+ * outlives this one. */
+void mishap_task_go_on(mishap_call *call, const char *folder, const char *store);
 
 #endif

@@ -207,21 +207,31 @@ static mishap *store_call(mishap_call *call, const char *folder, const char *sto
     return failure;
 }
 
-mishap *mishap_task_detach(mishap_call *call, const char *folder, const char *store,
-                           mishap_buffer *answer)
+static bool name_folder(const mishap_call *call, const char *folder, char *room, size_t size)
 {
-    static char room[4096]; /* for the process that is forked, too */
-    static char incident[MISHAP_ID_LENGTH + 1];
-    bool named = folder ? (size_t)snprintf(room, sizeof room, "%s", folder) < sizeof room
-                        : mishap_data_folder(call->app->name, room, sizeof room);
-    if (!named || !mishap_system_make_folder(room))
-        return mishap_raise(NOT_CONFIGURED, "The data folder cannot be created.");
-    MISHAP_TRY(store_call(call, room, store, answer));
+    return folder ? (size_t)snprintf(room, size, "%s", folder) < size
+                  : mishap_data_folder(call->app->name, room, size);
+}
+
+/* The child has its own copies of these names. */
+void mishap_task_go_on(mishap_call *call, const char *folder, const char *store)
+{
+    char incident[MISHAP_ID_LENGTH + 1];
     mishap_id_make(incident);
     pid_t pid = fork();
     if (pid == 0)
-        run_detached(call->app, room, store, incident);
+        run_detached(call->app, folder, store, incident);
     if (pid < 0)
         mishap_warn(call, "No process could be started for the task: it waits for a server.");
+}
+
+mishap *mishap_task_detach(mishap_call *call, const char *folder, const char *store,
+                           mishap_buffer *answer)
+{
+    static char room[4096];
+    if (!name_folder(call, folder, room, sizeof room) || !mishap_system_make_folder(room))
+        return mishap_raise(NOT_CONFIGURED, "The data folder cannot be created.");
+    MISHAP_TRY(store_call(call, room, store, answer));
+    mishap_task_go_on(call, room, store);
     return NULL;
 }
