@@ -2,8 +2,8 @@
 
     MISHAP_PROGRAM=… TASK_PROGRAM=… python3 tests/task/kills_test.py [PART-OF-A-NAME]
 
-Speaks TAP. Each task whose id a client got ends once; none is lost; none that may not run twice does. TASKS says how many there
-are, 60 if it is not set; `make storm-tasks` has 2,000. tests/task/worker.c is the program: its handlers note when they begin and
+Speaks TAP. Each task whose id a client got ends once; none is lost; none that may not run twice does. Some of them ask. TASKS
+says how many there are, 60 if it is not set; `make storm-tasks` has 2,000. tests/task/worker.c is the program: its handlers note when they begin and
 end in a file.
 """
 import collections
@@ -25,7 +25,7 @@ from server import Closed, Server, free_port, name_of, processes, wait_until  # 
 PROGRAM = os.path.abspath(os.environ["TASK_PROGRAM"])
 COUNT = int(os.environ.get("TASKS", "60"))
 CLIENTS = 4
-KINDS = [("POST", "/change"), ("PUT", "/set"), ("GET", "/read")]
+KINDS = [("POST", "/change"), ("PUT", "/set"), ("GET", "/read"), ("POST", "/ask")]
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1 << 30)
 
 
@@ -66,7 +66,7 @@ class Storm:
                 with self.lock:
                     self.paths[number] = found["Location"]
                 return
-            expect(found.status in (200, 201, 429, 500, 503), "an answer that cannot be:", found)
+            expect(found.status in (200, 201, 428, 429, 500, 503), "an answer that cannot be:", found)
             time.sleep(0.02)
 
     def run_client(self, seed, count):
@@ -97,6 +97,11 @@ class Storm:
         self.server.note_end()
         self.start()
 
+    def answer(self, path):
+        with contextlib.suppress(Closed, OSError):
+            found = self.server.ask("POST", path + "/answers", {"answers": {"sure": {"sure": True}}})
+            expect(found.status in (200, 409, 503), "an answer that cannot be:", found)
+
     def settle(self):
         """Each task ends: its state."""
         states = {}
@@ -109,6 +114,9 @@ class Storm:
                 if found.status == 503:
                     return None
                 equal(found.status, 200, "a task that was promised: %s" % path)
+                if found.json["state"] == "asking":
+                    self.answer(path)
+                    return None
                 return found.json["state"] if found.json["state"] not in ("queued", "running") else None
             states[number] = wait_until(look, "a task does not end: " + path)
         return states
@@ -119,7 +127,7 @@ class Storm:
         kind_of = {number: KINDS[number % len(KINDS)][1] for number in range(1, self.number + 1)}
         for number, kind in kind_of.items():
             begun, ended = notes["begin", str(number)], notes["end", str(number)]
-            if kind == "/change":
+            if kind in ("/change", "/ask"):
                 expect(begun <= 1, "an unsafe task ran %d times: %d, seed %d" % (begun, number, SEED))
             expect(begun <= 6, "a task ran %d times: %d" % (begun, number))
             if states.get(number) == "succeeded":
@@ -128,7 +136,7 @@ class Storm:
         # What may run again has failed only if its process was killed three times, perhaps before the handler began.
         failed = {kind: sum(state == "failed" and kind_of[number] == kind for number, state in states.items()) for _, kind in KINDS}
         expect(failed["/set"] + failed["/read"] < len(states) / 5, "what may run again has failed:", failed, "of", len(states))
-        expect(failed["/change"] < len(states) / 3, "most have failed:", failed, "of", len(states))
+        expect(failed["/change"] + failed["/ask"] < len(states) / 3, "most have failed:", failed, "of", len(states))
 
 
 def storm(found, kill, kills):
