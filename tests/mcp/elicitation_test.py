@@ -5,11 +5,9 @@
 Speaks TAP. tests/http/asking.c is the program; tests/http/asking_test.py has the stateless revision and the other boundaries.
 """
 import contextlib
-import functools
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
@@ -18,7 +16,6 @@ import server  # noqa: E402
 import talk  # noqa: E402
 from blackbox import Skipped, equal, expect, main, test, tests_of  # noqa: E402
 from exchange import Session, call, message  # noqa: E402
-from node import node_22  # noqa: E402
 
 ASKING = os.path.abspath(os.environ["ASKING_PROGRAM"])
 FORMS = {"elicitation": {}}
@@ -432,83 +429,6 @@ def one_caller_has_its_share_of_the_bytes_of_calls_that_wait():
         while not is_asked(2000000, id := id + 1):
             expect(time.monotonic() < end, "calls that were cancelled still count")
             time.sleep(0.05)
-
-
-# ---- Clients from npm ----------------------------------------------------------------------------
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-TEE = os.path.join(HERE, "tee.py")
-INSPECTOR = os.path.join(server.NODE_MODULES, "@modelcontextprotocol/inspector/clients/launcher/build/index.js")
-OFFICIAL = {"SDK 1.x": "one", "SDK 2.x, older revision": "two-older", "SDK 2.x, stateless": "two"}
-ADAPTERS = ["SDK 1.x", "SDK 2.x", "SDK 2.x, older", "@langchain/mcp-adapters", "mcp-use", "@ai-sdk/mcp"]
-KEPT = os.path.join(server.FOLDER, "kept")
-
-
-def environment():
-    os.makedirs(KEPT, exist_ok=True)
-    return {**os.environ, "ASKING_DATA": os.path.join(server.FOLDER, "piped"), "ASKING_LOG": "", "MCP_USE_ANONYMIZED_TELEMETRY": "false"}
-
-
-@functools.cache
-def clients_of_npm():
-    """What the clients of asking.mjs have said."""
-    if not os.path.isdir(os.path.join(server.NODE_MODULES, "@modelcontextprotocol/client")):
-        raise Skipped("the clients are not there")
-    done = subprocess.run([node_22(), os.path.join(HERE, "asking.mjs"), server.NODE_MODULES, ASKING, shared().url + "/mcp", sys.executable, TEE, KEPT],
-                          env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=400, check=False)
-    equal(done.returncode, 0, done.stderr[-1000:])
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-@tests_of({"%s, %s" % (name, over): (which, over) for name, which in OFFICIAL.items() for over in ("stdio", "http")})
-def an_official_client_is_asked_and_answers(which, over):
-    rows = {row["way"]: row for row in clients_of_npm() if row.get("which") == which and row["over"] == over}
-    first = "Delete 3 todos of Bob?"
-    for way, asks in ("accept", [first]), ("wrong", [first, first + " (sure: invalid type, expected boolean)"]):
-        equal((rows[way].get("error"), rows[way]["asked"], rows[way]["told"]), (None, asks, {"deleted": 3, "why": "none"}), way)
-    for way in "decline", "cancel":
-        equal((rows[way].get("error"), rows[way]["asked"], rows[way]["failed"], rows[way]["told"]["code"]), (None, [first], True, "CANCELLED"), way)
-    none = rows["none"]
-    equal((none.get("error"), none["asked"], none["failed"], none["told"]["code"]), (None, [], True, "INPUT_REQUIRED"), "none")
-    expect("_answers" in none["told"]["suggestion"], none)
-
-
-def inspect(file, era, tool, *arguments):
-    """A call of the Inspector's command line, whose messages are kept in a file."""
-    if not os.path.exists(INSPECTOR):
-        raise Skipped("the inspector is not there")
-    done = subprocess.run([node_22(), INSPECTOR, "--cli", sys.executable, TEE, os.path.join(KEPT, file), ASKING, "mcp", "--protocol-era", era, "--format",
-                           "json", "--quiet", "--method", "tools/call", "--tool-name", tool, *arguments],
-                          env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, check=False)
-    found = json.loads(done.stdout.splitlines()[0])
-    return found.get("result", found)
-
-
-@tests_of({"with a session": "legacy", "stateless": "modern"})
-def the_inspector_without_forms_is_told_what_to_send(era):
-    found = inspect("inspector", era, "rename", "--tool-arg", "name=Bob")
-    expect(found["isError"] and "_answers" in found["content"][0]["text"], found)
-
-
-def declared(file):
-    """The capabilities in the first message that a client has sent."""
-    with open(os.path.join(KEPT, file), "rb") as kept:
-        said = json.loads(kept.readline())
-    params = said["params"]
-    found = params.get("capabilities") if said["method"] == "initialize" else params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
-    return ", ".join("`%s`" % name for name in sorted(found)) or "nothing"
-
-
-@test
-def the_documentation_says_what_each_client_declares():
-    clients_of_npm()
-    inspect("inspector", "legacy", "rename", "--tool-arg", "name=Bob")
-    seen = {name: declared(name.replace("/", "-")) for name in ADAPTERS}
-    seen["Inspector, command line"] = declared("inspector")
-    with open(os.path.join(server.TREE, "docs/mcp.md"), encoding="utf-8") as file:
-        table = file.read().split("| client, without settings of its own | declares |\n|---|---|\n")[1].split("\n\n")[0]
-    rows = dict(re.fullmatch(r"\| (.*?) \| (.*?) \|", line).groups() for line in table.splitlines())
-    equal({name.replace("`", ""): what for name, what in rows.items()}, seen, "what clients declare")
 
 
 @test
