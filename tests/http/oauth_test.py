@@ -5,6 +5,7 @@
 Speaks TAP. tests/http/scoped.c is the program that is asked, tests/oauth/issuer.py makes the tokens, tests/oauth/oauth_test.py has the
 hostile ones: here each kind is refused in the same words.
 """
+import contextlib
 import json
 import os
 import re
@@ -480,6 +481,41 @@ def an_unknown_key_is_fetched_once_in_30_seconds():
             expect(site.asked.count("/jwks") == 2 and time.monotonic() - begun > 20, site.asked, time.monotonic() - begun)
 
 
+def invent(issuer, count):
+    """Tokens with keys that no set has."""
+    _, body, mark = issuer.token().split(".")
+    heads = ({"alg": issuer.key.alg, "typ": "at+jwt", "kid": "invented-%d" % i} for i in range(count))
+    return ["%s.%s.%s" % (issuers.b64(json.dumps(head).encode()), body, mark) for head in heads]
+
+
+@test
+def forged_tokens_of_ten_addresses_reach_neither_the_issuer_nor_another_caller():
+    issuer = new_issuer("ES384")
+    with issuers.Site() as site, contextlib.ExitStack() as closing:
+        issuer.url = site.url
+        site.offer(issuer, **{"Cache-Control": "public, max-age=86400"})
+        good, fresh = issuer.token(), [issuer.token(sub="fresh-%d" % i) for i in range(5)]
+        with fetching(site, workers="1") as found:
+            expect(server.wait_for(lambda: status_of(found, good) == 200), "the set was not fetched")
+            begun, before = time.monotonic(), site.asked.count("/jwks")
+            hostile = [closing.enter_context(found.connect(source="127.0.0.%d" % (2 + i))) for i in range(10)]
+            forged, invented, seen = iter(forge(issuer, 2500)), iter(invent(issuer, 500)), {"forged": [], "invented": []}
+            for new in fresh:
+                kinds = ["forged"] * 50 + ["invented"] * 10
+                for connection in hostile:  # all of an address at once
+                    tokens = [next(forged if kind == "forged" else invented) for kind in kinds]
+                    connection.send(b"".join(server.request("GET", "/who", fields=bearer(token)) for token in tokens))
+                equal([status_of(found, token) for token in (good, new)], [200, 200], "another caller, with a token that is known and a new one")
+                for connection in hostile:
+                    for kind in kinds:
+                        seen[kind].append(connection.response("GET", "/who", checked=False).status)
+            seconds = time.monotonic() - begun
+            equal((set(seen["forged"]), set(seen["invented"]) <= {401, 429}), ({401, 429}, True), "the statuses")
+            checked = seen["forged"].count(401)
+            expect(checked <= 10 * (20 + 4 * (seconds + 1)), checked, "were checked in", seconds)
+            expect(site.asked.count("/jwks") - before <= 1 + seconds / 30, site.asked, "in", seconds)
+
+
 def set_file(found):
     return next((os.path.join(found.data, name) for name in os.listdir(found.data) if name.startswith("jwks") and name.endswith(".json")), None)
 
@@ -539,6 +575,33 @@ def a_fetched_set_is_used_for_a_day_at_most():
             expect(server.wait_for(lambda: b"more than a day ago" in server.Server.read(found.log)), "nothing in the log")
             os.utime(path)
             expect(server.wait_for(lambda: status_of(found, token) == 200), "when it is fresh again")
+
+
+@test
+def an_issuer_that_is_gone_for_an_hour_is_missed_by_no_known_caller():
+    issuer, data = new_issuer(), new_folder()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        token, next_token = issuer.token(), issuer.token(iat=int(time.time()) - 5)
+        with fetching(site, data) as found:
+            expect(server.wait_for(lambda: status_of(found, token) == 200), "the set was not fetched")
+            session = exchange.Session(found, fields=bearer(token))
+            site.close()
+            path = set_file(found)
+            hour_ago = time.time() - 3600
+            os.utime(path, (hour_ago, hour_ago))
+            os.kill(server.named_below(found.process.pid, "mishap-issuers")[0], 9)  # the next process finds the old set, and no issuer
+            expect(server.wait_for(lambda: b"could not be fetched" in server.Server.read(found.stderr)), "nothing on stderr")
+            equal([status_of(found, one) for one in (token, next_token)], [200, 200], "while the issuer is gone")
+            equal(session.post(exchange.message("ping")).status, 200, "the session")
+            equal(found.stop().status, 0, "exit")
+    expect(abs(os.stat(path).st_mtime - hour_ago) < 1, "the time of the set has changed")
+    with fetching(site, data) as found:
+        session.server = found
+        for one in (token, next_token, issuer.token(sub="bob")):
+            equal(status_of(found, one), 200, "after a restart, from the first request on")
+        equal(session.post(exchange.call("who", {})).json["result"]["structuredContent"], {"caller": "oauth:alice"}, "the session after a restart")
 
 
 def pages_of(site, **metadata):
