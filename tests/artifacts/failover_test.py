@@ -44,13 +44,44 @@ def the_primary_is_lost_and_no_acknowledged_transfer(how):
                 pair.primary.hang()
             else:
                 pair.primary.stop(signal.SIGKILL)
+            begun = load.pace.now()
             pair.promote()
+            promoted = load.pace.now()
             load.wait()
         finally:
             load.end()
+        # A server that hangs was left within ten seconds, whenever its standby was promoted; one that is killed, within a second after that.
+        load.expect_within(*((10, begun) if how == "hangs" else (1, promoted)), "the primary " + how)
         for _, _, answer in load.statuses.get(("transfer", 504), ()):
             equal(answer.get("details", {}).get("outcome"), "unknown", "the outcome of a 504")
         load.check("the primary " + how)
+        found.kill()
+
+
+@test
+def the_database_is_restarted_node_by_node_and_what_fails_may_be_repeated():
+    with new_pair() as pair:
+        found = start(pair.address())
+        load = Load(found)
+        try:
+            load.wait()
+            pair.primary.sql("postgres", "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()")
+            pair.standby.stop(signal.SIGINT)
+            load.wait()
+            equal({status for _, status in load.statuses}, {200}, "statuses without the standby")
+            pair.standby.start()
+            pair.be_synchronous()
+            load.wait()
+            pair.primary.stop(signal.SIGINT)
+            pair.primary.start()
+            load.wait()
+        finally:
+            load.end()
+        # Each transfer has an idempotency key, so one whose outcome is not known may be repeated, too.
+        expect({status for _, status in load.statuses} <= {200, 503, 504}, "statuses:", load.statuses.keys())
+        for _, _, answer in load.statuses.get(("transfer", 504), ()):
+            equal(answer.get("details", {}).get("outcome"), "unknown", "the outcome of a 504")
+        load.check("restarted")
         found.kill()
 
 

@@ -177,12 +177,14 @@ def the_machine_of_the_primary_is_gone_and_comes_back_replaced():
             load.wait()
             net.part("here", "first")
             net.part("second", "first")
+            begun = load.pace.now()
             pair.promote()
             load.wait()
             net.heal()
             load.wait()
         finally:
             load.end()
+        load.expect_within(30, begun, "the machine is gone")
         load.check("the machine is gone")
         found.kill()
 

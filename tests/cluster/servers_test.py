@@ -8,6 +8,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 
 from base import CLUSTER, Database, child, create, expect_blocked, expect_status, kill_at_once, know_each_other, status
@@ -349,6 +350,68 @@ def a_server_that_stops_leaves_no_row_and_its_last_change_is_told():
             equal(a.stop().status, 0)
             expect_update(at_b)
         equal(base.sql("SELECT count(*) FROM mishap.servers"), "1")
+
+
+class Calls:
+    """A caller that goes to one server after the other, as a load balancer does: to the next one if a server takes no connection."""
+
+    def __init__(self, ports, fields):
+        self.ports, self.fields, self.stop, self.statuses, self.problems = ports, fields, False, [], []
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        try:
+            while not self.stop:
+                for port in self.ports:
+                    self.call(port)
+        except Exception as problem:  # the test tells it
+            self.problems.append(repr(problem))
+
+    def call(self, first):
+        for port in [first, *(port for port in self.ports if port != first)]:
+            try:
+                connection = server.Connection(("127.0.0.1", port))
+            except ConnectionRefusedError:
+                continue
+            with connection:
+                self.statuses.append(connection.ask("POST", "/todos", {"title": "one"}, fields=self.fields, checked=False).status)
+            return
+        raise AssertionError("no server takes a connection")
+
+    def wait(self, more=20):
+        wanted = len(self.statuses) + more
+        expect(wait_for(lambda: len(self.statuses) >= wanted or self.problems), "no calls any more")
+        equal(self.problems, [], "problems")
+
+    def end(self):
+        self.stop = True
+        self.thread.join()
+        return set(self.statuses)
+
+
+@test
+def servers_are_restarted_one_after_the_other_and_no_call_fails():
+    base = Database()
+    one = base.add("one")
+    ports = [server.free_port(), server.free_port()]
+    found = [base.serve(listen="127.0.0.1:%d" % port) for port in ports]
+    calls = None
+    try:
+        expect_status(found, one, 200)
+        calls = Calls(ports, one)
+        for at, port in enumerate(ports):
+            calls.wait()
+            equal(found[at].stop().status, 0)
+            calls.wait()
+            found[at] = base.serve(listen="127.0.0.1:%d" % port, data=found[at].data)
+            expect_status([found[at]], one, 200)
+        calls.wait()
+    finally:
+        statuses = calls.end() if calls else None
+        for server_at in found:
+            server_at.kill()
+    equal((statuses, calls.problems), ({201}, []), "statuses")
 
 
 @test
