@@ -99,6 +99,7 @@ typedef struct mishap_foreign {
     const mishap_foreign_code *code; /* of callers, which runs in the process; NULL: none does */
 
     bool sessions;         /* there is a process for each session, whose state it keeps */
+    bool waits;            /* of sessions: in a server, one process waits for the next session */
     int idle_ms;           /* how long a session may be idle before it is ended; 0: 30 minutes */
     int unnamed_ms;        /* … one that no call has named; 0: one minute */
     int most_sessions;     /* of a server; 0: 128 */

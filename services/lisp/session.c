@@ -47,6 +47,9 @@ static const mishap_param settings[] = {
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
       .help = "Most sessions that a server has at once; never more than an eighth of its limit of "
               "open files" },
+    { "waiting", MISHAP_INTEGER, .range = { 0, 1 }, .initial = "1", .placeholder = "N",
+      .help = "Processes that wait for the next session, so that its first call finds one; each "
+              "holds about 10 MB" },
     { "sbcl", MISHAP_STRING, .length = { 1, 1000 }, .pattern = "^/", .looks = "an absolute path",
       .initial = "\"" LISP_SBCL "\"", .placeholder = "PATH", .file = true,
       .help = "Path of SBCL; its version must be the one that Mishap was built with" },
@@ -141,6 +144,7 @@ static mishap *prepare_lisp(const mishap_setup *setup)
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");
+    sbcl.waits = mishap_integer(set, "waiting") > 0;
     lisp_core();
     return NULL;
 }

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 
+os.environ.update(MISHAP_LISP_WAITING="0", LISPER_LISP_WAITING="0")  # processes of sessions are counted
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ["http", "cli"]:
     sys.path.insert(0, os.path.join(HERE, "..", folder))

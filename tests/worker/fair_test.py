@@ -9,6 +9,7 @@ import select
 import sys
 import time
 
+os.environ["MISHAP_LISP_WAITING"] = "0"  # processes of sessions are counted
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "artifacts"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import many  # noqa: E402

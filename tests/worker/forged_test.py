@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 
+os.environ["MISHAP_LISP_WAITING"] = "0"  # processes of sessions are counted
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ("artifacts", "http", "mcp", "cli"):
     sys.path.insert(0, os.path.join(HERE, "..", folder))

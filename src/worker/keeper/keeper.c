@@ -27,6 +27,7 @@
 #include "incident/logs.h"
 #include "worker/keeper/lease.h"
 #include "worker/keeper/processes.h"
+#include "worker/keeper/spare.h"
 
 /* The state of the keeper: one in a process. */
 static struct {
@@ -113,6 +114,8 @@ bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *number,
                                  int *end)
 {
     mishap_kept *worker;
+    if (session && mishap_spare_take(group, number, pid, end))
+        return true;
     if (!mishap_kept_spawn(group, session, &worker, end))
         return false;
     *number = worker->number;
@@ -174,8 +177,10 @@ static void on_end(mishap_kept *worker, int status)
     mishap_kept_remove(worker);
     mishap_signal_group(ended.pid, SIGKILL);
     tell_users(&ended, &message);
-    if (ended.session)
+    if (ended.session) {
         mishap_leases_worker_ended(ended.number);
+        mishap_spares_worker_ended(ended.number);
+    }
     if (ended.foreign)
         mishap_spawn_remove(&ended.spawned);
 }
@@ -305,6 +310,8 @@ static int next_wait_ms(void)
 {
     int64_t now = mishap_clock_monotonic_ns(), next = mishap_leases_look(now);
     int64_t kill_at = mishap_kept_look(), watch_at = mishap_kept_watch(now);
+    int64_t spare_at = mishap_spares_look(now);
+    next = spare_at < next ? spare_at : next;
     next = kill_at < next ? kill_at : next;
     next = watch_at < next ? watch_at : next;
     if (next == INT64_MAX)
@@ -391,6 +398,7 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t genera
     close_others();
     take_signals();
     mishap_leases_begin(plan);
+    mishap_spares_begin(plan);
     prctl(PR_SET_NAME, "mishap-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mishap_trace_prepare(); /* once here, for all workers */
