@@ -9,13 +9,6 @@ static const char escapes[256] = {
     ['\r'] = 'r',    ['"'] = '"',  ['\\'] = '\\', [127] = 'u',  [14 ... 31] = 'u',
 };
 
-static void put_escape(mishap_buffer *buffer, unsigned char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    char escape[6] = { '\\', escapes[c], '0', '0', hex[c >> 4], hex[c & 15] };
-    mishap_buffer_put(buffer, escape, escapes[c] == 'u' ? 6 : 2);
-}
-
 /*
  * True if one of the eight bytes needs an escape. A byte below 0x20, or equal to one of the three
  * others, leaves its high bit in the mask. Bytes of longer characters have that bit themselves; the
@@ -29,8 +22,33 @@ static bool word_needs_escape(uint64_t word)
     return (mask & ~word & high) != 0;
 }
 
-/* Copy up to the first byte that needs an escape; returns the number of bytes. The last eight bytes
- * may overlap. */
+enum { LONGEST_ESCAPE = 6 };
+
+/* Write some bytes one by one, with escapes. There is room for LONGEST_ESCAPE of each. Returns the
+ * end of what was written. */
+static char *put_bytes(char *to, const char *from, size_t length)
+{
+    static const char hex[] = "0123456789abcdef";
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)from[i];
+        char escape = escapes[c];
+        if (!escape) {
+            *to++ = (char)c;
+            continue;
+        }
+        *to++ = '\\';
+        *to++ = escape;
+        if (escape != 'u')
+            continue;
+        *to++ = '0';
+        *to++ = '0';
+        *to++ = hex[c >> 4];
+        *to++ = hex[c & 15];
+    }
+    return to;
+}
+
+/* Copy the words that need no escape; returns how many bytes. */
 static size_t copy_clean(char *to, const char *from, size_t length)
 {
     size_t done = 0;
@@ -41,44 +59,46 @@ static size_t copy_clean(char *to, const char *from, size_t length)
             break;
         memcpy(to + done, &word, 8);
     }
-    if (done && done < length && length - done < 8) {
-        memcpy(&word, from + length - 8, 8);
-        if (!word_needs_escape(word)) {
-            memcpy(to + length - 8, &word, 8);
-            return length;
-        }
-    }
-    if (!done && length >= 4) {
-        /* Four to seven bytes: two halves of a word that overlap. */
-        uint32_t first, last;
-        memcpy(&first, from, 4);
-        memcpy(&last, from + length - 4, 4);
-        if (length < 8 && !word_needs_escape((uint64_t)last << 32 | first)) {
-            memcpy(to, &first, 4);
-            memcpy(to + length - 4, &last, 4);
-            return length;
-        }
-    }
-    for (; done < length && !escapes[(unsigned char)from[done]]; done++)
-        to[done] = from[done];
     return done;
 }
 
+/* Copy a text of four to seven bytes, as two halves of a word that overlap. False: it needs an
+ * escape. */
+static bool copy_short(char *to, const char *from, size_t length)
+{
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + length - 4, 4);
+    if (word_needs_escape((uint64_t)last << 32 | first))
+        return false;
+    memcpy(to, &first, 4);
+    memcpy(to + length - 4, &last, 4);
+    return true;
+}
+
+/* A word with an escape is written byte by byte as a whole: in JSON that is a string of JSON, there
+ * are several in most of them. */
 static void put_string(mishap_buffer *buffer, mishap_text text)
 {
     if (!mishap_buffer_reserve(buffer, text.length + 2))
         return;
     buffer->data[buffer->length++] = '"';
-    for (size_t done = 0;;) {
-        size_t left = text.length - done;
-        size_t clean = left ? copy_clean(buffer->data + buffer->length, text.data + done, left) : 0;
+    for (size_t left = text.length; left;) {
+        const char *from = text.data + text.length - left;
+        size_t clean = copy_clean(buffer->data + buffer->length, from, left);
         buffer->length += clean;
-        done += clean;
-        if (done == text.length)
+        left -= clean;
+        from += clean;
+        size_t count = left < 8 ? left : 8;
+        if (count >= 4 && count < 8 && copy_short(buffer->data + buffer->length, from, count)) {
+            buffer->length += count;
             break;
-        put_escape(buffer, (unsigned char)text.data[done++]);
-        if (!mishap_buffer_reserve(buffer, text.length - done + 1))
+        }
+        if (!mishap_buffer_reserve(buffer, count * LONGEST_ESCAPE + left - count + 1))
             return;
+        char *at = buffer->data + buffer->length;
+        buffer->length += (size_t)(put_bytes(at, from, count) - at);
+        left -= count;
     }
     mishap_buffer_put_char(buffer, '"');
 }

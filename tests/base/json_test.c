@@ -683,6 +683,55 @@ static void an_escape_is_written_wherever_it_stands(void **state)
     }
 }
 
+/* One byte after the other, as the writer would be without words. */
+static size_t escaped(const unsigned char *text, size_t length, char *out)
+{
+    char *to = out;
+    *to++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        static const char named[] = "\b\t\n\f\r\"\\", names[] = "btnfr\"\\";
+        const char *name = text[i] ? strchr(named, text[i]) : NULL;
+        if (name)
+            to += sprintf(to, "\\%c", names[name - named]);
+        else if (text[i] < 0x20 || text[i] == 0x7f)
+            to += sprintf(to, "\\u%04x", text[i]);
+        else
+            *to++ = (char)text[i];
+    }
+    *to++ = '"';
+    return (size_t)(to - out);
+}
+
+/* Texts of every length up to some words, with bytes that are escaped, or nearly so, at every
+ * distance from each other. */
+static void every_byte_that_needs_it_is_escaped_wherever_it_stands(void **state)
+{
+    static const unsigned char bytes[] = { '"', '\\', 0x1f, 0,    '\n', 0x7f, 0x20, '#', '!',
+                                           '[', ']',  '~',  0x80, 0x9f, 0xa2, 0xdc, 0xff };
+    unsigned char text[48];
+    char expected[6 * sizeof text + 2];
+    uint64_t random = 88172645463325252u;
+    (void)state;
+    for (int round = 0; round < 200000; round++) {
+        size_t length = (size_t)round % (sizeof text + 1);
+        unsigned sparse = 1 + (unsigned)round / 49 % 12;
+        for (size_t i = 0; i < length; i++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            text[i] = random % sparse ? (unsigned char)('a' + i % 26)
+                                      : bytes[(random >> 32) % sizeof bytes];
+        }
+        char storage[64];
+        mishap_buffer json;
+        mishap_buffer_init(&json, storage, sizeof storage);
+        mishap_json_string(&json, (mishap_text){ (const char *)text, length });
+        size_t wanted = escaped(text, length, expected);
+        assert_false(json.failed);
+        assert_int_equal(json.length, wanted);
+        assert_memory_equal(json.data, expected, wanted);
+        mishap_buffer_release(&json);
+    }
+}
+
 static void commas_stand_where_they_are_due(void **state)
 {
     (void)state;
@@ -795,6 +844,7 @@ int main(void)
         TEST(strings_are_escaped),
         TEST(every_byte_of_ascii_reads_back_from_what_is_written),
         TEST(an_escape_is_written_wherever_it_stands),
+        TEST(every_byte_that_needs_it_is_escaped_wherever_it_stands),
         TEST(commas_stand_where_they_are_due),
         TEST(values_of_each_kind_are_written),
         TEST(a_copy_is_the_compact_document),
