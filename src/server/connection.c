@@ -178,11 +178,14 @@ static void on_written(uv_write_t *write, int status);
 static bool write_pending(connection *c)
 {
     uv_buf_t bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
-    c->write.data = c;
-    c->writing = !c->pending.failed &&
-                 uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
-    if (!c->writing)
+    uv_write_t *write = c->pending.failed ? NULL : mishap_allocate(sizeof *write);
+    if (write)
+        write->data = c;
+    c->writing = write && uv_write(write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
+    if (!c->writing) {
+        mishap_release(write);
         mishap_http_connection_close(c);
+    }
     return c->writing;
 }
 
@@ -208,6 +211,7 @@ static void all_written(connection *c)
 static void on_written(uv_write_t *write, int status)
 {
     connection *c = write->data;
+    mishap_release(write);
     c->writing = false;
     mishap_buffer_release(&c->pending);
     if (uv_is_closing((uv_handle_t *)&c->socket))
@@ -272,6 +276,7 @@ static void forget_out(mishap_buffer *out, size_t from)
 static void on_shut(uv_shutdown_t *shutdown, int status)
 {
     connection *c = shutdown->data;
+    mishap_release(shutdown);
     if (!uv_is_closing((uv_handle_t *)&c->socket) && (status < 0 || c->peer_ended))
         mishap_http_connection_close(c);
 }
@@ -288,9 +293,13 @@ static void end_after_reply(connection *c)
     read_or_not(c, true);
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
-    c->shutdown.data = c;
-    if (uv_shutdown(&c->shutdown, (uv_stream_t *)&c->socket, on_shut) != 0)
+    uv_shutdown_t *shutdown = mishap_allocate(sizeof *shutdown);
+    if (shutdown)
+        shutdown->data = c;
+    if (!shutdown || uv_shutdown(shutdown, (uv_stream_t *)&c->socket, on_shut) != 0) {
+        mishap_release(shutdown);
         mishap_http_connection_close(c);
+    }
 }
 
 /* The peer has sent more requests. They are answered after those of other connections: it goes to
@@ -513,29 +522,6 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
         c->since_turn = server->turn;
         uv_async_send(&c->loop->wake);
     }
-}
-
-static bool is_of(const mishap_http_request *request, uint64_t key, const char *caller,
-                  int64_t now_s)
-{
-    if (caller)
-        return request->caller && strcmp(request->caller, caller) == 0;
-    return key ? request->caller_key == key : request->ends_s && request->ends_s < now_s;
-}
-
-/* Keys are removed rarely, so there is no list of the connections of a key. */
-void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key, const char *caller,
-                                   int64_t now_s)
-{
-    /* The server is the first member of the loop. */
-    mishap_http_loop *loop = (mishap_http_loop *)(void *)server;
-    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++)
-        for (connection *c = loop->first[wait], *next; c; c = next) {
-            mishap_http_later *later = c->exchange.later;
-            next = c->next;
-            if (later && is_of(&later->request, key, caller, now_s))
-                mishap_http_later_revoke(later, caller != NULL);
-        }
 }
 
 /* -- accepting --------------------------------------------------------------------------------- */

@@ -7,16 +7,14 @@
 
 #include "server/loop.h"
 
+/* Most connections are idle, so what only some need is allocated then: buffers, and what libuv
+ * wants for a write or the end of one. */
 typedef struct mishap_http_connection {
     uv_tcp_t socket;
     mishap_http_loop *loop;
     mishap_http_exchange exchange;
     mishap_buffer pending; /* bytes being written that the socket did not take at once */
     mishap_buffer queued;  /* … and bytes behind them: while libuv writes, it uses `pending` */
-    union {
-        uv_write_t write;
-        uv_shutdown_t shutdown;
-    };
     /* In the list of connections that wait for the same. */
     struct mishap_http_connection *next, *previous;
     mishap_http_wait wait;

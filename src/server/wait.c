@@ -156,3 +156,28 @@ void mishap_http_connection_close_idle(mishap_http_loop *loop)
             mishap_http_connection_close(c);
     }
 }
+
+/* -- keys and callers that are revoked --------------------------------------------------------- */
+
+static bool is_of(const mishap_http_request *request, uint64_t key, const char *caller,
+                  int64_t now_s)
+{
+    if (caller)
+        return request->caller && strcmp(request->caller, caller) == 0;
+    return key ? request->caller_key == key : request->ends_s && request->ends_s < now_s;
+}
+
+/* Keys are removed rarely, so there is no list of the connections of a key. */
+void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key, const char *caller,
+                                   int64_t now_s)
+{
+    /* The server is the first member of the loop. */
+    mishap_http_loop *loop = (mishap_http_loop *)(void *)server;
+    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++)
+        for (connection *c = loop->first[wait], *next; c; c = next) {
+            mishap_http_later *later = c->exchange.later;
+            next = c->next;
+            if (later && is_of(&later->request, key, caller, now_s))
+                mishap_http_later_revoke(later, caller != NULL);
+        }
+}
