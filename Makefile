@@ -114,7 +114,7 @@ bench-fair: build ## quick calls of one caller beside 64 connections of another;
 	@scripts/bench-fair $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CALLS),--calls $(CALLS)) $(if $(ONLY),--only $(ONLY))
 
 bench-serve: build ## a read against a 422, first calls, memory at rest, idle connections and event streams against nginx; ROUNDS=5 ONLY=read,first,resting,idle,streams
-	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
+	@scripts/setup bench bench-serve || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-serve $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
 
 bench-metrics: build ## instructions of a 422 with all metrics, against one without, and against an earlier commit; BASE=COMMIT
@@ -156,7 +156,7 @@ bench-wrap: build ## what `mishap wrap` adds to a start, beside coreutils' timeo
 	@scripts/bench-wrap $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MEGABYTES),--megabytes $(MEGABYTES))
 
 bench-mcp-gateway: build ## what `mishap mcp-gateway` adds to a call of a tool; ROUNDS=7
-	@scripts/setup bench || echo 'mishap: going on with what is here' >&2
+	@scripts/setup bench bench-mcp-gateway || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-mcp-gateway $(if $(ROUNDS),--rounds $(ROUNDS))
 
 bench-nginx: build ## nginx with the filter against nginx without it: CPU of a success and of an error; ROUNDS=7 SECONDS=2

@@ -253,8 +253,7 @@ static mishap *return_books(mishap_call *call)
     return mishap_no_content(call);
 }
 
-/* What a person has to decide is asked: the run ends, its transaction is rolled back, and with the
- * answer everything begins anew. */
+/* A person decides: the run ends and is rolled back, and with the answer it begins anew. */
 static mishap *remove_all(mishap_store *store, void *state)
 {
     mishap_call *call = state;
@@ -262,8 +261,7 @@ static mishap *remove_all(mishap_store *store, void *state)
     int64_t id, loans;
     MISHAP_TRY(ask(store, COUNT_LOANS, call, NAMES("member_id"), &loans));
     if (loans && !reply)
-        return mishap_ask(call, "end_loans", NULL, "The member has %lld %s. Remove it with them?",
-                          (long long)loans, loans == 1 ? "loan" : "loans");
+        return mishap_ask(call, "end_loans", NULL, "Also end its loans (%lld)?", (long long)loans);
     if (loans && !mishap_boolean(reply, "sure"))
         return mishap_raise(CANCELLED, "The member has loans, and was not removed.");
     MISHAP_TRY(ask(store, END_LOANS, call, NAMES("member_id"), &id));
@@ -293,9 +291,8 @@ static mishap *list_loans(mishap_call *call)
     return answer_page(call, LIST_LOANS, write_loan);
 }
 
-/* A long operation tells how far it is, and ends early if its caller does not wait any more. Each
- * loan is a transaction of its own: the next run goes on where this one has ended. It asks before
- * it sends many letters, also as a task, which holds no process until it is answered. */
+/* It tells how far it is, and ends early if its caller waits no more: the next run goes on there.
+ * It asks before it sends many letters; a task holds no process until it is answered. */
 static mishap *remind_members(mishap_call *call)
 {
     mishap_store *store = mishap_store_of(call);
@@ -326,6 +323,7 @@ static mishap *remind_members(mishap_call *call)
       { "after", MISHAP_INTEGER, .initial = "0", .help = "`next` of the last page" })
 #define PAGE_OF(...) MISHAP_PARAMS(LIST("items", 0, ID("id", "Id of the entry"), __VA_ARGS__), \
       { "next", MISHAP_INTEGER, .help = "`after` of the next page; absent on the last page" })
+#define SURE(what) MISHAP_PARAMS({ "sure", MISHAP_BOOLEAN, .required = true, .help = what })
 #define BOOK TEXT("title"), TEXT("author")
 #define MEMBER TEXT("name"), { "email", MISHAP_STRING, .required = true, .format = "email" }, \
       { "address", MISHAP_OBJECT, .members = MISHAP_PARAMS(TEXT("street"), TEXT("city")) }
@@ -335,10 +333,9 @@ static mishap *remind_members(mishap_call *call)
       { "note", MISHAP_STRING, .length = { 0, 80 }, .help = "For the staff" }
 #define CREATES .status = 201, .answers = MISHAP_PARAMS(ID("id", "Id of the new entry"))
 #define RUN(function, at) .run = function, .tool = #function, .route = at, .service = &service
-
 #define CHANGE(function, at) RUN(function, at), .scope = "loans:write"
 
-static const mishap_app app = { "loans", "1.0",
+static const mishap_app app = { "loans", "1.0", .task_store = &mishap_tasks_in_store,
   .scopes = MISHAP_SCOPES({ "loans:write", .help = "Change books, members and loans" }),
   .operations = MISHAP_OPERATIONS(
     { "books.add", "Add a book", MISHAP_PARAMS(BOOK), CHANGE(add_book, "POST /books"), CREATES },
@@ -350,8 +347,7 @@ static const mishap_app app = { "loans", "1.0",
       .answers = PAGE_OF(MEMBER) },
     { "members.remove", "Remove a member", MISHAP_PARAMS(ID("member_id", "Id of the member")),
       CHANGE(remove_member, "DELETE /members/:member_id"), .raises = MISHAP_RAISES(UNKNOWN_ID),
-      .asks = MISHAP_ASKS({ "end_loans", .params = MISHAP_PARAMS(
-        { "sure", MISHAP_BOOLEAN, .required = true, .help = "End the loans" }) }), .status = 204 },
+      .asks = MISHAP_ASKS({ "end_loans", .params = SURE("End the loans") }), .status = 204 },
     { "lend", "Lend books to a member", MISHAP_PARAMS(LOAN), CHANGE(lend_books, "POST /loans"),
       .raises = MISHAP_RAISES(UNKNOWN_ID, BOOK_LENT, LOAN_LIMIT), CREATES },
     { "return", "Return the books of a loan", MISHAP_PARAMS(ID("id", "Id of the loan")),
@@ -359,9 +355,7 @@ static const mishap_app app = { "loans", "1.0",
     { "list", "List loans", PAGE, RUN(list_loans, "GET /loans"), .answers = PAGE_OF(LOAN) },
     { "remind", "Remind members of due loans", MISHAP_PARAMS(DATE("day", "Loans due before this")),
       CHANGE(remind_members, "POST /reminders"), .task = true, .idempotent = true,
-      .asks = MISHAP_ASKS({ "send", .params = MISHAP_PARAMS(
-        { "sure", MISHAP_BOOLEAN, .required = true, .help = "Send them" }) }),
-      .timeout_ms = 600000 }), .task_store = &mishap_tasks_in_store };
+      .asks = MISHAP_ASKS({ "send", .params = SURE("Send them") }), .timeout_ms = 600000 }) };
 /* clang-format on */
 
 int main(int argc, char **argv)

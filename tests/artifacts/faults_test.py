@@ -39,7 +39,8 @@ class Subscriber:
     def listen(self):
         try:
             while True:
-                if self.stream.event().json["method"] == "notifications/resources/updated":
+                event = self.stream.event()  # without data: a position only
+                if event.data and event.json["method"] == "notifications/resources/updated":
                     self.heard.append(time.monotonic())
         except Exception as problem:  # the test tells it, unless it has ended the server
             self.problem = repr(problem)

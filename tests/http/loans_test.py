@@ -93,7 +93,7 @@ def a_member_with_loans_is_removed_only_when_that_was_confirmed():
         return got.status, parsed(got.body) if got.body else None
 
     status, asked = remove()
-    equal((status, asked["message"]), (428, "The member has 1 loan. Remove it with them?"), "over HTTP")
+    equal((status, asked["message"]), (428, "Also end its loans (1)?"), "over HTTP")
     equal(remove({"_state": asked["details"]["state"], "_answers": SURE}), (204, None), "answered")
 
     member = lent()

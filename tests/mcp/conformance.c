@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conformance.h"
 #include "mcp/transport/http/over_http.h" /* mishap_mcp_changed() */
 
 /* A picture of one red pixel, and a sound of no samples. */
@@ -22,11 +23,6 @@
 #define TEXT_BLOCK(text) "{\"type\":\"text\",\"text\":\"" text "\"}"
 #define PIXEL_BLOCK      "{\"type\":\"image\",\"data\":\"" PIXEL "\",\"mimeType\":\"image/png\"}"
 #define SILENCE_BLOCK    "{\"type\":\"audio\",\"data\":\"" SILENCE "\",\"mimeType\":\"audio/wav\"}"
-
-static void wait_ms(long ms)
-{
-    nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
-}
 
 /* -- tools: content ---------------------------------------------------------------------------- */
 
@@ -211,82 +207,10 @@ static const mishap_param slow_params[] = {
     { "label", MISHAP_STRING, .initial = "\"\"" },
     { 0 },
 };
-static const mishap_param delete_params[] = {
-    { "filename", MISHAP_STRING, .required = true },
-    { 0 },
-};
-static const mishap_param confirm_params[] = {
-    { "confirm", MISHAP_BOOLEAN, .required = true },
-    { 0 },
-};
-
-static const mishap_param user_name_params[] = {
-    { "name", MISHAP_STRING, .required = true, .length = { 1, 100 } },
-    { 0 },
-};
-
-/* -- tools: tasks ------------------------------------------------------------------------------ */
-
 static mishap *greet(mishap_call *call)
 {
     return mishap_answer_document(
         call, mishap_text_of(mishap_call_print(call, "Hello, %s!", mishap_string(call, "name"))));
-}
-
-/* Longer than --task-after-ms of conformance_test.py. */
-static void wait_for_task(void)
-{
-    wait_ms(1000);
-}
-
-static mishap *slow_compute(mishap_call *call)
-{
-    for (double left_ms = mishap_number(call, "seconds") * 1000; left_ms > 0; left_ms -= 10) {
-        if (mishap_cancelled(call))
-            return mishap_raise(CANCELLED, "The computation was cancelled.");
-        wait_ms(10);
-    }
-    return mishap_answer_document(call, mishap_text_of(mishap_call_print(
-                                            call, "Computed: %s", mishap_string(call, "label"))));
-}
-
-static mishap *failing_job(mishap_call *call)
-{
-    (void)call;
-    wait_ms(1000);
-    return mishap_raise(RUNTIME_ERROR, "This job intentionally fails");
-}
-
-/* A question of a task. */
-static mishap *confirm_delete(mishap_call *call)
-{
-    wait_for_task();
-    if (!mishap_reply(call, "confirm"))
-        return mishap_ask(call, "confirm", confirm_params, "Delete %s?",
-                          mishap_string(call, "filename"));
-    return mishap_answer_document(call, mishap_text_of("Deleted"));
-}
-
-static mishap *multi_input(mishap_call *call)
-{
-    mishap *asks = NULL;
-    wait_for_task();
-    if (!mishap_reply(call, "first"))
-        asks = mishap_ask(call, "first", confirm_params, "Is the first one right?");
-    if (!mishap_reply(call, "second"))
-        asks = mishap_ask(call, "second", confirm_params, "Is the second one right?");
-    return asks ? asks : mishap_answer_document(call, mishap_text_of("Both are answered."));
-}
-
-/* A question before there is a task. */
-static mishap *test_tool_with_task(mishap_call *call)
-{
-    const mishap_call *name = mishap_reply(call, "user_name");
-    if (!name)
-        return mishap_ask(call, "user_name", user_name_params, "What is your name?");
-    wait_for_task();
-    return mishap_answer_document(
-        call, mishap_text_of(mishap_call_print(call, "Hello, %s!", mishap_string(name, "name"))));
 }
 
 static mishap *echo(mishap_call *call)
@@ -867,22 +791,22 @@ static const mishap_operation operations[] = {
       .stateless = true },
     { .name = "confirm_delete",
       .summary = "Ask before something is deleted",
-      .params = delete_params,
-      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params }),
+      .params = conformance_delete_params,
+      .asks = MISHAP_ASKS({ "confirm", .params = conformance_confirm_params }),
       .run = confirm_delete,
       .danger = MISHAP_DESTRUCTIVE,
       .task = true,
       .stateless = true },
     { .name = "multi_input",
       .summary = "Ask two questions at once",
-      .asks = MISHAP_ASKS({ "first", .params = confirm_params },
-                          { "second", .params = confirm_params }),
+      .asks = MISHAP_ASKS({ "first", .params = conformance_confirm_params },
+                          { "second", .params = conformance_confirm_params }),
       .run = multi_input,
       .task = true,
       .stateless = true },
     { .name = "test_tool_with_task",
       .summary = "Ask, and then work for a second",
-      .asks = MISHAP_ASKS({ "user_name", .params = user_name_params }),
+      .asks = MISHAP_ASKS({ "user_name", .params = conformance_user_name_params }),
       .run = test_tool_with_task,
       .task = true,
       .stateless = true },

@@ -335,7 +335,8 @@ def for_all_tests_clang_is_needed_and_for_the_ordinary_ones_not():
 
 
 # What every Debian has, or what makes the tests run; and what makes files for tests once, on another machine.
-ALWAYS_THERE = {"make": "starts the tests", "setpriv": "util-linux", "taskset": "util-linux", "unshare": "util-linux", "localedef": "libc-bin"}
+ALWAYS_THERE = {"make": "starts the tests", "setpriv": "util-linux", "taskset": "util-linux", "unshare": "util-linux", "mount": "mount", "prlimit": "util-linux",
+                "localedef": "libc-bin", "env": "coreutils"}
 FOR_TESTS = {"run", "services", "test", "test-all", "deb", "image", "test-packages"}
 
 

@@ -43,11 +43,13 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
+/* It also waits until its batch takes no more calls (MISHAP_BATCH_MS), so it is settled alone. */
 static void wait_at_gate(void)
 {
-    enum { LOOKS = 5000 };
+    enum { LOOKS = 5000, BATCH_MS = 10 };
     for (int i = 0; i < LOOKS && access(gate, F_OK) == 0; i++)
         pause_ms(5);
+    pause_ms(BATCH_MS + 1);
 }
 
 /* -- the service ------------------------------------------------------------------------------- */
