@@ -9,14 +9,12 @@ import math
 import statistics
 import sys
 
+from void import Void
+
 EXIT_VOID = 1
 QUIET = 0.1  # of a core may go to other programs
 
 others = None  # processes.Others of the benchmark that runs
-
-
-class Void(Exception):
-    """A measurement that means nothing, and why."""
 
 
 def say(text):

@@ -97,6 +97,10 @@ class Server:
             time.sleep(0.01)
         raise Void(f"{self.program} does not listen: {log.read_text().strip() or 'it says nothing'}")
 
+    @property
+    def port(self):
+        return int(self.address.rpartition(":")[2])
+
     def ask(self, request, connection=None):
         """One request by hand: wrk does not look at a response."""
         own = connection or http.client.HTTPConnection(self.address, timeout=PATIENCE)

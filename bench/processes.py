@@ -3,7 +3,7 @@ import os
 import pathlib
 import time
 
-from figures import Void
+from void import Void
 
 TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 KEEPER, HANDLER = "mishap-keeper", "mishap-handler"  # as /proc/PID/comm has them

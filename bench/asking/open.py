@@ -10,15 +10,15 @@ import contextlib
 import http.client
 import json
 import os
-import re
+import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import figures  # noqa: E402
+import load  # noqa: E402
 import processes  # noqa: E402
 
 OF_A_SESSION = 32
@@ -28,22 +28,6 @@ FIELDS = {"Content-Type": "application/json", "Accept": "application/json, text/
 
 def message(method, params, id=1):
     return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
-
-
-def start(program, folder):
-    """A server, and its port."""
-    errors = os.path.join(folder, "err")
-    with open(errors, "wb") as err:
-        process = subprocess.Popen([program, "serve", "--data", folder, "--listen", "127.0.0.1:0", "--workers", "1", "--handlers", "2",
-                                    "--caller-share", "100", "--max-connections", "4000"], stdout=subprocess.DEVNULL, stderr=err,
-                                   env=dict(os.environ, MISHAP_LOG=os.path.join(folder, "log")))
-    for _ in range(600):
-        with open(errors, encoding="utf-8") as said:
-            found = re.search(r"listening on http://127.0.0.1:(\d+)", said.read())
-        if found:
-            return process, int(found[1])
-        time.sleep(0.05)
-    raise figures.Void("the server does not listen")
 
 
 def ask(connection, body, fields, path="/mcp"):
@@ -109,7 +93,9 @@ def main():
     cases = {"quick (explain_code)": ("explain_code", {"code": "TIMEOUT"}, b"TIMEOUT"), "in a worker (get_todo)": ("get_todo", {"id": "1"}, b"Buy")}
     seen, idle = {name: ([], []) for name in cases}, ([], [])
     with tempfile.TemporaryDirectory() as folder:
-        process, port = start(options.mishap, folder)
+        server = load.Server(options.mishap, pathlib.Path(folder) / "server",
+                             flags=("--handlers", "2", "--caller-share", "100", "--max-connections", "4000"))
+        process, port = server.process, server.port
         try:
             with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
                 ask(connection, '{"title":"Buy milk"}', {}, "/todos")
@@ -127,8 +113,7 @@ def main():
                             idle[which].append((processes.cpu_ns(process.pid) - used) / (time.monotonic_ns() - begun) * 100)
                         end_sessions(port, sessions)
         finally:
-            process.terminate()
-            process.wait(60)
+            server.stop()
     print("\nA call beside %d open questions, one process of the server, two workers, %d rounds of %d calls:" % (options.open, options.rounds, options.calls))
     for name, (without, beside) in seen.items():
         figures.row(name + ", alone", figures.median(name, without, options.rounds), "µs")

@@ -13,10 +13,8 @@ import json
 import multiprocessing
 import os
 import pathlib
-import re
 import select
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,24 +23,10 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(TREE / "bench"), str(TREE / "tests/cli"), str(TREE / "tests/oauth")]
 import figures  # noqa: E402
 import issuer as issuers  # noqa: E402
+import load  # noqa: E402
 
 ADDRESSES, SLICE, TARGET = 10, 0.02, 2  # of the load: one slice of a second after the other
 PATH = "/todos"
-
-
-def start(program, folder, url):
-    errors = os.path.join(folder, "err")
-    with open(errors, "wb") as err:
-        process = subprocess.Popen([program, "serve", "--data", folder, "--listen", "127.0.0.1:0", "--workers", "1", "--oauth-issuer", url,
-                                    "--public-url", "https://api.example.com"], stdout=subprocess.DEVNULL, stderr=err,
-                                   env=dict(os.environ, MISHAP_LOG=os.path.join(folder, "log")))
-    for _ in range(600):
-        with open(errors, encoding="utf-8") as said:
-            found = re.search(r"listening on http://127.0.0.1:(\d+)", said.read())
-        if found:
-            return process, int(found[1])
-        time.sleep(0.05)
-    raise figures.Void("the server does not listen")
 
 
 def request_of(token):
@@ -107,16 +91,16 @@ def measure(options, site, issuer, port):
     for turn in range(options.rounds):
         alone.append(calls(port, token, options.calls))
         stop, told, seen = multiprocessing.Event(), multiprocessing.Queue(), site.asked.count("/jwks")
-        load = multiprocessing.Process(target=attack, args=(port, token, options.rate, stop, told))
-        load.start()
+        attacker = multiprocessing.Process(target=attack, args=(port, token, options.rate, stop, told))
+        attacker.start()
         time.sleep(1)
         beside.append(calls(port, token, options.calls))
         stop.set()
         loads.append(told.get())
-        load.join()
+        attacker.join()
         fetched += site.asked.count("/jwks") - seen
-    seconds = sum(load[2] for load in loads)
-    sent, checked = sum(load[0] for load in loads), sum(load[1]["401"] for load in loads)
+    seconds = sum(one[2] for one in loads)
+    sent, checked = sum(one[0] for one in loads), sum(one[1]["401"] for one in loads)
     rate = sent / seconds
     print("\n%d rounds of %d calls beside forged tokens of %d addresses; load of the machine %.1f:" % (options.rounds, options.calls, ADDRESSES, os.getloadavg()[0]))
     figures.row("forged tokens a second", rate, "")
@@ -138,17 +122,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder, issuers.Site() as site:
         issuer = issuers.Issuer(folder, site.url, "https://api.example.com", "ES256")
         site.offer(issuer, **{"Cache-Control": "public, max-age=86400"})
-        process, port = start(options.program, folder, site.url)
+        server = load.Server(options.program, pathlib.Path(folder) / "server",
+                             flags=("--oauth-issuer", site.url, "--public-url", "https://api.example.com"))
         try:
             for _ in range(600):
-                if any(name.startswith("jwks-") for name in os.listdir(folder)):
+                if any(server.folder.glob("jwks-*")):
                     break
                 time.sleep(0.05)
             time.sleep(2)  # each process of the server reads the set within a second
-            measure(options, site, issuer, port)
+            measure(options, site, issuer, server.port)
         finally:
-            process.terminate()
-            process.wait(60)
+            server.stop()
 
 
 if __name__ == "__main__":

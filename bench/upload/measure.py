@@ -10,6 +10,7 @@ memory is the growth of the peak (VmHWM) of all processes of the server, from be
 """
 import argparse
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import figures  # noqa: E402
+import load  # noqa: E402
 import processes  # noqa: E402
 
 MEGABYTE = 1 << 20
@@ -26,19 +28,6 @@ LEAST_RATIO, MOST_MEMORY = 0.60, 20
 QUIET = 0.1  # of a core may go to other programs
 HEAD = b'--xYz\r\nContent-Disposition: form-data; name="file"; filename="f"\r\nContent-Type: application/octet-stream\r\n\r\n'
 TAIL = b"\r\n--xYz--\r\n"
-
-
-def start_server(discard, folder):
-    log = open(os.path.join(folder, "err"), "w+b")
-    server = subprocess.Popen([discard, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--handlers", "2", "--data", folder],
-                              stdout=subprocess.DEVNULL, stderr=log, env=dict(os.environ, DISCARD_LOG=os.path.join(folder, "log")))
-    for _ in range(600):
-        log.seek(0)
-        ready = re.search(rb"listening on http://[^\s:]+:(\d+)", log.read())
-        if ready:
-            return server, int(ready[1])
-        time.sleep(0.1)
-    raise figures.Void("the server does not listen")
 
 
 def start_bare(bare):
@@ -101,21 +90,21 @@ def measure(discard, bare, megabytes, rounds):
     answer = b'"bytes":%d' % (megabytes * MEGABYTE)
     found = {"bare": Figures(), "form": Figures(), "body": Figures()}
     with tempfile.TemporaryDirectory() as folder:
-        server, port = start_server(discard, folder)
+        server = load.Server(discard, pathlib.Path(folder) / "server", flags=("--handlers", "2"))
+        pid, port = server.process.pid, server.port
         floor, floor_port = start_bare(bare)
         try:
             send(port, 1, b'"bytes":%d' % MEGABYTE, True)  # the worker has started
-            before = peak_of(server.pid)
+            before = peak_of(pid)
             for _ in range(rounds):
                 found["bare"].add(floor.pid, floor_port, megabytes, b"HTTP/1.1 ", True)
-                found["form"].add(server.pid, port, megabytes, answer, True)
-                found["body"].add(server.pid, port, megabytes, answer, False)
-            after = peak_of(server.pid)
+                found["form"].add(pid, port, megabytes, answer, True)
+                found["body"].add(pid, port, megabytes, answer, False)
+            after = peak_of(pid)
         finally:
             floor.kill()
-            server.terminate()
             floor.wait()
-            server.wait()
+            server.stop()
     grown = sum(kilobytes - before.get(pid, 0) for pid, kilobytes in after.items()) / 1024
     return found, grown, len(after)
 

@@ -133,15 +133,25 @@ static bool send_question(mishap_task_client *c, mishap_task_wait *wait)
     return true;
 }
 
-bool mishap_task_client_start(mishap_task_client *c, mishap_task_wait *wait,
-                              const mishap_call *call, const mishap_task_asker *asker, int after_ms)
+/* `stays`: more than one answer comes. The name of who asks is written into `name`. */
+static bool begin_question(mishap_task_client *c, mishap_task_wait *wait,
+                           const mishap_task_asker *asker, char name[MISHAP_TASK_OWNER + 1],
+                           bool stays)
 {
-    char name[MISHAP_TASK_OWNER + 1];
     if (!connect_now(c))
         return false;
     mishap_task_owner_write(asker, name);
     wait->number = ++c->last;
-    wait->stays = false;
+    wait->stays = stays;
+    return true;
+}
+
+bool mishap_task_client_start(mishap_task_client *c, mishap_task_wait *wait,
+                              const mishap_call *call, const mishap_task_asker *asker, int after_ms)
+{
+    char name[MISHAP_TASK_OWNER + 1];
+    if (!begin_question(c, wait, asker, name, false))
+        return false;
     mishap_task_put_start(&c->out, wait->number, call, mishap_text_of(name), after_ms);
     return send_question(c, wait);
 }
@@ -150,11 +160,8 @@ bool mishap_task_client_ask(mishap_task_client *c, mishap_task_wait *wait, misha
                             const mishap_task_asker *asker, mishap_text id)
 {
     char name[MISHAP_TASK_OWNER + 1];
-    if (!connect_now(c))
+    if (!begin_question(c, wait, asker, name, wish == MISHAP_TASK_WATCH))
         return false;
-    mishap_task_owner_write(asker, name);
-    wait->number = ++c->last;
-    wait->stays = wish == MISHAP_TASK_WATCH;
     mishap_task_put_ask(&c->out, wait->number, wish, mishap_text_of(name), id);
     return send_question(c, wait);
 }
@@ -164,11 +171,8 @@ bool mishap_task_client_give(mishap_task_client *c, mishap_task_wait *wait,
                              const mishap_task_given *given)
 {
     char name[MISHAP_TASK_OWNER + 1];
-    if (!connect_now(c))
+    if (!begin_question(c, wait, asker, name, false))
         return false;
-    mishap_task_owner_write(asker, name);
-    wait->number = ++c->last;
-    wait->stays = false;
     mishap_task_put_give(&c->out, wait->number, mishap_text_of(name), id, given);
     return send_question(c, wait);
 }

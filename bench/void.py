@@ -1,0 +1,2 @@
+class Void(Exception):
+    """A measurement that means nothing, and why."""
