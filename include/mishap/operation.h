@@ -580,8 +580,8 @@ typedef struct mishap_app {
     const struct mishap_task_engine *task_store; /* &mishap_tasks_in_store (mishap/store.h), for
                                               operations that are `.task` */
     const mishap_icon *icons; /* MISHAP_ICONS(…): what agents show beside its name; NULL: none */
-    bool checked; /* the build runs `PROGRAM manual`, which checks all declarations, and fails if one
-                     is wrong; then a command checks its own operation only, which is faster */
+    bool checked; /* the build runs `PROGRAM manual`, which checks all declarations, and fails if
+                     one is wrong; then a command that runs and ends checks none, which is faster */
 } mishap_app;
 
 #ifdef __cplusplus

@@ -10,12 +10,17 @@
 #include "base/base.h"
 #include "mishap/symbols.h"
 
-enum { AT_ONCE = 32 };
+enum { AT_ONCE = 32, PARTS = 256 };
 
 /* What is looked for, in the order of addresses. */
 struct search {
     mishap_symbol *symbols[AT_ONCE];
     size_t count;
+    /* The addresses in one file: where the first and the last one of them are, and the first one in
+     * each part of the memory between the two, or behind that part. */
+    uintptr_t low, high;
+    unsigned shift; /* the size of a part, as a power of two */
+    uint8_t first_in[PARTS];
 };
 
 /* What the dynamic section of a file points to. */
@@ -98,30 +103,61 @@ static bool is_function(const ElfW(Sym) * symbol)
            ELF64_ST_TYPE(symbol->st_info) != STT_TLS;
 }
 
-/* The first of those that are looked for at this address or above. */
-static size_t first_from(const struct search *search, uintptr_t address)
+/* Find the addresses of this file. False: it has none of them. */
+static bool take_file(struct search *search, const struct dl_phdr_info *file)
 {
-    size_t low = 0, high = search->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (call_before(search->symbols[middle]) < address)
-            low = middle + 1;
-        else
-            high = middle;
+    bool any = false;
+    for (size_t i = 0; i < search->count; i++) {
+        mishap_symbol *wanted = search->symbols[i];
+        if (wanted->file || !has_address(file, call_before(wanted)))
+            continue;
+        wanted->file = *file->dlpi_name ? file->dlpi_name : program_invocation_name;
+        wanted->start = file->dlpi_addr;
+        search->low = any ? search->low : call_before(wanted);
+        search->high = call_before(wanted);
+        any = true;
     }
-    return low;
+    return any;
+}
+
+/* Most symbols of a file are near none of the addresses. This table tells so with one look. */
+static void divide_into_parts(struct search *search)
+{
+    size_t next = 0;
+    search->shift = 0;
+    while ((search->high - search->low) >> search->shift >= PARTS)
+        search->shift++;
+    for (size_t part = 0; part < PARTS; part++) {
+        uintptr_t start = search->low + ((uintptr_t)part << search->shift);
+        while (next < search->count && call_before(search->symbols[next]) < start)
+            next++;
+        search->first_in[part] = (uint8_t)next;
+    }
+}
+
+/* The first of those that are looked for at this address or above. */
+static inline size_t first_from(const struct search *search, uintptr_t address)
+{
+    size_t at = 0;
+    if (address > search->low)
+        at = search->first_in[(address - search->low) >> search->shift];
+    while (call_before(search->symbols[at]) < address)
+        at++;
+    return at;
 }
 
 /* Of two functions at one address the one that begins later is meant, as with dladdr(). */
-static void hold_against(const struct tables *tables, const ElfW(Sym) * symbol, uintptr_t base,
-                         const struct search *search)
+static inline void hold_against(const struct tables *tables, const ElfW(Sym) * symbol,
+                                uintptr_t base, const struct search *search)
 {
     uintptr_t start = base + symbol->st_value;
+    if (start > search->high || start + symbol->st_size <= search->low)
+        return;
     for (size_t i = first_from(search, start); i < search->count; i++) {
         mishap_symbol *wanted = search->symbols[i];
         if (call_before(wanted) - start >= symbol->st_size)
             return;
-        if (wanted->name && wanted->start >= start)
+        if (!is_function(symbol) || (wanted->name && wanted->start >= start))
             continue;
         wanted->name = tables->names + symbol->st_name;
         wanted->start = start;
@@ -130,24 +166,15 @@ static void hold_against(const struct tables *tables, const ElfW(Sym) * symbol, 
 
 static int search_file(struct dl_phdr_info *file, size_t size, void *state)
 {
-    const struct search *search = state;
-    bool any = false;
+    struct search *search = state;
     (void)size;
-    for (size_t i = 0; i < search->count; i++) {
-        mishap_symbol *wanted = search->symbols[i];
-        if (wanted->file || !has_address(file, call_before(wanted)))
-            continue;
-        wanted->file = *file->dlpi_name ? file->dlpi_name : program_invocation_name;
-        wanted->start = file->dlpi_addr;
-        any = true;
-    }
-    struct tables tables = any ? tables_of(file) : (struct tables){ 0 };
+    struct tables tables = take_file(search, file) ? tables_of(file) : (struct tables){ 0 };
     if (!tables.symbols || !tables.names || !(tables.gnu_hash || tables.hash))
         return 0;
+    divide_into_parts(search);
     size_t count = tables.gnu_hash ? count_by_gnu_hash(tables.gnu_hash) : tables.hash[1];
     for (size_t i = 0; i < count; i++)
-        if (is_function(&tables.symbols[i]))
-            hold_against(&tables, &tables.symbols[i], file->dlpi_addr, search);
+        hold_against(&tables, &tables.symbols[i], file->dlpi_addr, search);
     return 0;
 }
 

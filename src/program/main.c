@@ -83,23 +83,41 @@ static mishap_operation *put_together(const mishap_app *app)
     return all;
 }
 
+/* As its author declared it, for declare_server(). */
+static const mishap_app *declared;
+
+/* What serves the program beside its operations, and whether that fits these: NULL, or
+ * NOT_CONFIGURED. Only `serve` needs it. */
+static mishap *declare_server(void)
+{
+    const mishap_operation *operations = declared->operations;
+    if (has_route(operations))
+        mishap_http_extend(&mishap_pages_over_http);
+    if (has_tool(operations))
+        mishap_http_extend(&mishap_mcp_over_http);
+    mishap_http_extend(&mishap_otlp_over_http);
+    if (mishap_http_has_tasks(operations))
+        mishap_http_extend(&mishap_tasks_over_http);
+    MISHAP_TRY(mishap_http_routes_declared(declared));
+    return mishap_http_headers_declared(declared);
+}
+
+/* The build of a program may have checked that. */
+static mishap *check_server(const mishap_app *app)
+{
+    declared = app;
+    mishap_cli_check_more = app->checked ? declare_server : NULL;
+    return app->checked ? NULL : declare_server();
+}
+
 int mishap_main(int argc, char **argv, const mishap_app *app)
 {
     if (!app)
         return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
     mishap_index_use(app->incident_store);
-    if (has_route(app->operations))
-        mishap_http_extend(&mishap_pages_over_http);
-    if (has_tool(app->operations))
-        mishap_http_extend(&mishap_mcp_over_http);
-    mishap_http_extend(&mishap_otlp_over_http);
-    if (mishap_http_has_tasks(app->operations)) {
-        mishap_http_extend(&mishap_tasks_over_http);
+    if (mishap_http_has_tasks(app->operations))
         mishap_cli_detach = mishap_task_detach;
-    }
-    mishap *broken = mishap_http_routes_declared(app);
-    if (!broken)
-        broken = mishap_http_headers_declared(app);
+    mishap *broken = check_server(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     if (!app->operations || !app->operations[0].name)

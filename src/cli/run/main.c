@@ -493,17 +493,27 @@ int mishap_cli_refuse_program(mishap *broken)
     return BROKEN_DECLARATION;
 }
 
+mishap_cli_checks *mishap_cli_check_more;
+
+static mishap *check_all(const mishap_app *app)
+{
+    mishap *broken = mishap_declaration_check(app);
+    return broken || !mishap_cli_check_more ? broken : mishap_cli_check_more();
+}
+
 /* Commands that keep running or describe the program check all declarations. For a command that
- * runs and ends, the shape of all has to be correct, unless the build has checked it, and all of its
- * own operation. The version of the program depends on no operation. */
+ * runs and ends, the shape of all has to be correct, and all of its own operation, unless the build
+ * has checked it. The version of the program depends on no operation. */
 static mishap *check_rest(const mishap_cli *cli, bool help, bool version)
 {
     const mishap_operation *operation = cli->operation;
     if (version && !operation)
         return NULL;
     if (help || (operation && (!operation->run || operation->resident)))
-        return mishap_declaration_check(cli->app);
-    mishap *broken = cli->app->checked ? NULL : mishap_declaration_check_shape(cli->app);
+        return check_all(cli->app);
+    if (cli->app->checked)
+        return NULL;
+    mishap *broken = mishap_declaration_check_shape(cli->app);
     return broken || !operation ? broken : mishap_declaration_check_operation(cli->app, operation);
 }
 
@@ -512,7 +522,7 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     mishap_cli cli;
     size_t used = 0;
     occupy_standard_files();
-    mishap *broken = mishap_declaration_check_program(app);
+    mishap *broken = app && app->checked ? NULL : mishap_declaration_check_program(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     begin_run(&cli, argc, argv, app);

@@ -153,6 +153,11 @@ bool mishap_cli_claim_first(void);
 /* Say on standard error what is wrong with the declarations, and return the exit code for it. */
 int mishap_cli_refuse_program(mishap *broken);
 
+/* What a command that checks all declarations checks besides; NULL: nothing. NULL from it: nothing
+ * is wrong. */
+typedef mishap *mishap_cli_checks(void);
+extern mishap_cli_checks *mishap_cli_check_more;
+
 /* -- leave.c ----------------------------------------------------------------------------------- */
 
 /* From now on exit() and quick_exit(), on any thread of this process, answer INTERNAL_ERROR. */
