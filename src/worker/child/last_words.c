@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "operation/contain.h"
+#include "worker/child/time_guard.h"
 
 enum { LEAST_FRAMES = 2 }; /* a stack with fewer frames is useless */
 
@@ -60,7 +61,8 @@ static void on_crash(const mishap_crash *crash)
  * no effect. */
 static bool is_asked(const siginfo_t *info)
 {
-    return info->si_code == SI_TIMER || (info->si_code == SI_TKILL && info->si_pid == keeper);
+    return (info->si_code == SI_TIMER && mishap_time_guard_is_over()) ||
+           (info->si_code == SI_TKILL && info->si_pid == keeper);
 }
 
 /* This handler does not block its own signal: the keeper finds a worker that cannot answer by its

@@ -128,7 +128,7 @@ static void on_wait(mishap_upload *upload)
     struct pollfd file = { .fd = upload->file, .events = POLLIN };
     int64_t since = mishap_clock_monotonic_ns();
     atomic_store(&u.page->waiting_ns, since);
-    mishap_time_guard_set(0);
+    mishap_time_guard_stop();
     poll(&file, 1, -1);
     int64_t now = mishap_clock_monotonic_ns(), waited = now - since;
     atomic_fetch_add(&u.page->waited_ns, waited);
