@@ -171,6 +171,9 @@ typedef struct mishap_setup {
                                     operator has said `--sandbox weak` */
     bool log; /* only for mishap_app_open(): record each failure of mishap_invoke() in the log of
                  the program, NAME.log in the state folder of the user, or where NAME_LOG says */
+    int stale_ms; /* how far behind the primary a standby of PostgreSQL may be to run the reads of
+                     operations that are `.stale`, in milliseconds; 0: all queries go to the
+                     primary */
 } mishap_setup;
 
 /*
@@ -528,6 +531,13 @@ typedef struct mishap_operation {
      * parameters or `.headers` never runs again, because these are not stored. */
     bool task;
     bool idempotent; /* a second run of a call changes nothing that the first has not changed */
+
+    /* Its answer may be a little old: with `serve --stale-ms N`, a standby of PostgreSQL may run
+     * its queries, as long as it has every change that was acknowledged N ms before, and every
+     * change that the same caller has made. For searches and lists of a service whose store is that
+     * of mishap_store_of(). It must change nothing, and not be `.quick`. Never declare it for an
+     * answer on which a decision is based, such as a balance. */
+    bool stale;
 } mishap_operation;
 
 /* The codes that an operation, a service or a program declares: up to twelve bare names. The table

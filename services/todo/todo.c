@@ -171,7 +171,7 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES(
           { "users list", "List the first 20 users" },
           { "users list --limit 100 --after 17", "List 100 users after the user with the id 17" }),
-      .answers = some_users, .status = 200, ON_STORE },
+      .answers = some_users, .status = 200, .stale = true, ON_STORE },
     { "users.update", "Change a user", user_change, todo_users_update, .route = "PATCH /users/:id",
       .tool = "update_user", .tool_example = "{\"id\":\"1\",\"age\":37}",
       .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS), .danger = MISHAP_MUTATING,
@@ -205,7 +205,7 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES(
           { "todos list --done=false", "List the first 20 todos that are not done" },
           { "todos list --user-id 1", "List the todos of a user" }),
-      .answers = some_todos, .status = 200, ON_STORE },
+      .answers = some_todos, .status = 200, .stale = true, ON_STORE },
     { "todos.update", "Change a todo", todo_change, todo_todos_update, .route = "PATCH /todos/:id",
       .tool = "update_todo", .tool_example = "{\"id\":\"1\",\"done\":true}",
       .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
@@ -235,7 +235,7 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES(
           { "todos plan", "Plan all todos that are not done" },
           { "todos plan --user-id 1 --minutes 90", "Plan 90 minutes of one user" }),
-      ON_STORE },
+      .stale = true, ON_STORE },
 
     { "premium.report", "Show the premium report", NULL, todo_premium_report,
       .route = "GET /premium/report", .tool = "get_premium_report",

@@ -15,6 +15,7 @@ typedef enum mishap_tally {
     MISHAP_TALLY_SQLITE_FAILURES,
     MISHAP_TALLY_POSTGRESQL_QUERIES,
     MISHAP_TALLY_POSTGRESQL_FAILURES,
+    MISHAP_TALLY_STANDBY_QUERIES, /* of PostgreSQL; counted there, too */
     MISHAP_TALLIES,
 } mishap_tally;
 

@@ -71,6 +71,8 @@ typedef struct mishap_call_part {
     size_t left;                   /* how many follow it in an iteration */
 } mishap_call_part;
 
+#define MISHAP_LOG_UNKNOWN UINT64_MAX
+
 enum { MISHAP_OUTER_LEVELS = 6 }; /* most answers have no more */
 
 struct mishap_call {
@@ -161,7 +163,11 @@ struct mishap_call {
     unsigned rounds;                /* how often its handler has asked before */
     bool crashed;                   /* the handler crashed, inside containment */
     bool ended;                     /* the handler did not return: its locks are still held */
-    bool lost;      /* what its service opened is of no more use: mishap_service_lost() */
+    bool lost; /* what its service opened is of no more use: mishap_service_lost() */
+    /* Positions in the log of the database of its service (mishap_setup.stale_ms): what it must see
+     * at least, and what it has seen and changed; 0: nothing. MISHAP_LOG_UNKNOWN: no standby is
+     * known to have it. */
+    uint64_t log_after, log_position;
     mishap_text id; /* mishap_call_id(); no data: it is made when it is needed */
     bool repeated;  /* it may have run before, in a process that died */
     const mishap_settlement *settlement; /* how its service settles it; NULL: it does not, or the

@@ -398,6 +398,24 @@ static bool is_help(const char *name)
     return strcmp(name, "help") == 0 || strncmp(name, "help.", 5) == 0;
 }
 
+/* What is read at a standby may be old: no change may depend on it. */
+static mishap *check_stale(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    const char *flaw = NULL;
+    if (!operation->stale)
+        return NULL;
+    if (mishap_operation_danger(operation) != MISHAP_SAFE)
+        flaw = "is `.stale`, and changes something";
+    else if (!operation->service || operation->service->worker)
+        flaw = "is `.stale`, and has no service with a store";
+    else if (operation->quick || operation->local || operation->resident)
+        flaw = "is `.stale`, and also quick, local or resident";
+    else if (operation->answers_type)
+        flaw = "is `.stale`, and answers bytes or a stream: its reader must not miss a change";
+    return flaw ? mishap_declared_wrongly(what, "%s", flaw) : NULL;
+}
+
 /* A task is run by a process without a caller, which has nothing of the request but the call. */
 static mishap *check_task(const mishap_declared *what)
 {
@@ -533,6 +551,8 @@ static mishap *check_all(const mishap_app *app, bool shape_only)
         m = check_operation(&what);
         if (!m)
             m = check_task(&what);
+        if (!m)
+            m = check_stale(&what);
         for (size_t earlier = 0; !m && earlier < i; earlier++)
             m = check_against(&what, &app->operations[earlier]);
     }

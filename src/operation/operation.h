@@ -123,6 +123,9 @@ mishap *mishap_service_prepare(const mishap_app *app, const mishap_service *serv
  * even the data folder. To be said before it is opened. */
 void mishap_service_expect(const mishap_service *service, const char *identity);
 
+/* True if an operation of the service is `.stale`: a standby may run its reads. */
+bool mishap_service_is_stale(const mishap_app *app, const mishap_service *service);
+
 /* The identity of what a service has opened; "" if it has none, or is not open. */
 const char *mishap_service_identity(const mishap_service *service);
 

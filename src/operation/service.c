@@ -305,6 +305,16 @@ void mishap_service_close_all(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* -- reads from standbys ----------------------------------------------------------------------- */
+
+bool mishap_service_is_stale(const mishap_app *app, const mishap_service *service)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (o->service == service && o->stale)
+            return true;
+    return false;
+}
+
 /* -- failures ---------------------------------------------------------------------------------- */
 
 void mishap_service_amend(const mishap_operation *operation, mishap *failure)

@@ -4,7 +4,7 @@
 const char *const mishap_role_names[MISHAP_ROLES + 1] = {
     "supervisor", "loop", "keeper", "worker", "log", "index", "otlp", "other", NULL,
 };
-static const char *const stores[] = { "file", "server", NULL };
+static const char *const stores[] = { "file", "server", "standby", NULL };
 static const char *const kinds[] = { "whole", "compact", NULL };
 static const char *const readers[] = { "index", "otlp", NULL };
 static const char *const groups[] = { "new", "regressed", NULL };
@@ -86,7 +86,8 @@ const mishap_metric_row mishap_metric_table[MISHAP_METRICS] = {
                                      "Number of MCP sessions, idle ones included.",
                                      .source = MISHAP_FROM_MEASURES },
     [MISHAP_METRIC_STORE_QUERIES] = { "mishap_store_queries_total", "counter",
-                                      "Total number of queries to stores of services.",
+                                      "Total number of queries to stores of services; those that a "
+                                      "standby has run are also in `server`.",
                                       .labels = { "store" }, .source = MISHAP_FROM_MEASURES,
                                       .values = stores },
     [MISHAP_METRIC_STORE_FAILURES] = { "mishap_store_failures_total", "counter",

@@ -159,7 +159,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_OWN_FIELDS,
 } mishap_http_field;
 
-enum { MISHAP_HTTP_MOST_FIELDS = 31 }; /* including those that extensions ask for */
+enum { MISHAP_HTTP_MOST_FIELDS = 32 }; /* including those that extensions ask for */
 
 /* A header field that an extension asks for. It may stand once in a request, unless `first`. */
 typedef struct mishap_http_wish {

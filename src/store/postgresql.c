@@ -158,7 +158,7 @@ static void prepare_statement(postgresql_store *store, size_t number)
     char name[24];
     mishap_buffer sql;
     mishap_buffer_init(&sql, NULL, 0);
-    *statement = (postgresql_statement){ 0 };
+    *statement = (postgresql_statement){ .at_standby = statement->at_standby };
     name_of(number, name);
     if (!mishap_postgresql_translate(text_of(store, number), statement, &sql)) {
         store->trouble = STORE_BROKEN;
@@ -317,6 +317,7 @@ static void run_once(mishap_query *query)
     name_of(query->statement, name);
     pq.PQclear(store->result);
     store->result = NULL;
+    store->base.wrote = store->base.wrote || query->writes;
     if (store->base.depth > 0 && store->base.schema->statements[query->statement].later) {
         keep_failure(store, NULL, mishap_postgresql_queue(store, &order) ? STORE_FINE : STORE_LOST);
         query->row = 0; /* it was run, and has no row */
@@ -357,7 +358,8 @@ static bool may_repeat(mishap_query *query, int attempt)
 static bool step(mishap_query *query)
 {
     postgresql_store *store = store_of(query);
-    if (query->row < 0 && store->trouble == STORE_FINE)
+    if (query->row < 0 && store->trouble == STORE_FINE &&
+        !(store->base.stale_ms && mishap_postgresql_read_at_standby(query)))
         for (int attempt = 1;; attempt++) {
             run_once(query);
             if (store->trouble == STORE_FINE || !may_repeat(query, attempt))
@@ -567,6 +569,7 @@ static void close_store(mishap_store *base)
     postgresql_store *store = (postgresql_store *)base;
     if (store->survey.asked)
         mishap_postgresql_end_survey(store);
+    mishap_postgresql_end_standby(store);
     mishap_postgresql_disconnect(store);
     mishap_timelines_close(&store->timelines);
     mishap_free(store->failure);
@@ -589,4 +592,6 @@ const store_engine mishap_postgresql_engine = {
     .abandon = abandon,
     .transact = transact,
     .confirm = confirm,
+    .has_standbys = mishap_postgresql_has_standbys,
+    .position = mishap_postgresql_position,
 };

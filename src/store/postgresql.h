@@ -23,13 +23,15 @@ enum {
     STORE_SETTINGS = 640,       /* bytes of the settings of a transaction through a pooler */
     STORE_HOSTS = 2000,         /* bytes of a list of hosts */
     STORE_KEYWORDS = 12,        /* of what libpq is told */
+    STORE_MARKS = 4,            /* positions of the log that are remembered */
 };
 
 /* What is known of a statement. */
 typedef struct postgresql_statement {
-    int count;     /* number of its values */
-    bool prepared; /* prepared on this connection */
-    char *sql;     /* through a pooler: the text, which is sent each time */
+    int count;       /* number of its values */
+    bool prepared;   /* prepared on this connection */
+    bool at_standby; /* … and on the connection to a standby */
+    char *sql;       /* through a pooler: the text, which is sent each time */
     /* The position of ?N among them, from 1 on; 0: not used. */
     unsigned char position[MISHAP_STORE_PLACES + 1];
 } postgresql_statement;
@@ -42,6 +44,25 @@ typedef struct postgresql_survey {
     size_t next;
     int64_t until_ms, due_ms;
 } postgresql_survey;
+
+/* The log of the primary had reached this position, or a later one, at that time. */
+typedef struct postgresql_mark {
+    int64_t at_ms; /* 0: none */
+    uint64_t position;
+} postgresql_mark;
+
+/* The connection to a standby, for reads (postgresql_standby.c). */
+typedef struct postgresql_standby {
+    pq_connection *connection; /* NULL: none */
+    enum { STORE_STANDBY_CONNECTS, STORE_STANDBY_SETS_UP, STORE_STANDBY_READY } state;
+    int wants;                          /* of PQconnectPoll() */
+    bool sound;                         /* what it has answered while it was set up */
+    size_t next, hosts;                 /* which host is tried next, and how many there are */
+    int64_t moved_ms;                   /* when it last went on with connecting */
+    int64_t not_before_ms;              /* it is not asked before */
+    int64_t behind_ms;                  /* since when it is too far behind; 0: it is not */
+    postgresql_mark marks[STORE_MARKS]; /* of the primary, the newest first */
+} postgresql_standby;
 
 /* A process of PostgreSQL: its number may be used again, but not with the same beginning. */
 typedef struct postgresql_backend {
@@ -67,8 +88,9 @@ typedef struct postgresql_store {
     postgresql_backend left;    /* one that was left while it was working */
     store_timelines timelines;
     postgresql_survey survey;
-    bool begins;       /* a transaction whose BEGIN was not sent yet */
-    int queued;        /* statements whose results were not read yet */
+    postgresql_standby reader; /* of standbys; all zero unless they are used */
+    bool begins;               /* a transaction whose BEGIN was not sent yet */
+    int queued;                /* statements whose results were not read yet */
     char warning[200]; /* the first warning of PostgreSQL since this was cleared; "": none */
     const char *values[MISHAP_STORE_PLACES];
     int lengths[MISHAP_STORE_PLACES], formats[MISHAP_STORE_PLACES];
@@ -110,6 +132,22 @@ bool mishap_postgresql_queue(postgresql_store *store, const postgresql_order *or
  * failed. */
 pq_result *mishap_postgresql_settle(postgresql_store *store);
 
+/* -- postgresql_standby.c ---------------------------------------------------------------------- */
+
+/* Run a read at a standby, if its call allows that, and a standby is known to have what the call
+ * must see. True: store->result has the rows. False: it is to be run at the primary, and the
+ * standby has cost no more than a moment. */
+bool mishap_postgresql_read_at_standby(mishap_query *query);
+
+/* The functions of the engine. */
+bool mishap_postgresql_has_standbys(const mishap_store *store);
+uint64_t mishap_postgresql_position(mishap_store *store);
+
+/* The connection to the primary is gone: what was known of its log may be that of another. */
+void mishap_postgresql_forget_marks(postgresql_store *store);
+
+void mishap_postgresql_end_standby(postgresql_store *store);
+
 /* -- postgresql_wait.c ------------------------------------------------------------------------- */
 
 /*
@@ -118,6 +156,9 @@ pq_result *mishap_postgresql_settle(postgresql_store *store);
  * left, and the result is NULL.
  */
 pq_result *mishap_postgresql_next(postgresql_store *store, int64_t until_ms);
+
+/* Send what is left to be sent, and read, until there is a result. False: the time is over. */
+bool mishap_postgresql_wait(pq_connection *connection, int64_t until_ms);
 
 /* When the answer to a statement that is sent now must be there. */
 int64_t mishap_postgresql_until(const postgresql_store *store);

@@ -35,6 +35,7 @@ void mishap_postgresql_disconnect(postgresql_store *store)
     store->queued = 0;
     store->begins = false;
     store->stale = false;
+    mishap_postgresql_forget_marks(store);
     for (size_t i = 0; i < store->base.schema->statement_count; i++) {
         store->statements[i].prepared = false;
         mishap_release(store->statements[i].sql);

@@ -30,9 +30,8 @@ int64_t mishap_postgresql_until(const postgresql_store *store)
     return until;
 }
 
-/* Send what is left to be sent, and read, until there is a result. False: the time is over. If the
- * connection is lost, PQgetResult() says so without waiting. */
-static bool wait_for_result(pq_connection *connection, int64_t until_ms)
+/* If the connection is lost, PQgetResult() says so without waiting. */
+bool mishap_postgresql_wait(pq_connection *connection, int64_t until_ms)
 {
     for (;;) {
         int unsent = pq.PQflush(connection);
@@ -59,7 +58,7 @@ pq_result *mishap_postgresql_next(postgresql_store *store, int64_t until_ms)
 {
     if (!store->connection)
         return NULL;
-    if (wait_for_result(store->connection, until_ms)) {
+    if (mishap_postgresql_wait(store->connection, until_ms)) {
         pq_result *result = pq.PQgetResult(store->connection);
         if (is_copy(result)) /* COPY would wait for rows, or send them for ever */
             mishap_postgresql_disconnect(store);

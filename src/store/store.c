@@ -105,8 +105,14 @@ mishap *mishap_store_open_service(const mishap_setup *setup, const mishap_store_
 {
     const char *address = setup->settings ? mishap_string(setup->settings, "store") : NULL;
     *out = NULL;
-    if (address)
-        return mishap_store_open_kept(address, setup->identity, setup->data, schema, out);
+    if (address) {
+        mishap *failure = mishap_store_open_kept(address, setup->identity, setup->data, schema,
+                                                 out);
+        if (!failure && setup->stale_ms > 0 && (*out)->engine->has_standbys &&
+            (*out)->engine->has_standbys(*out))
+            (*out)->stale_ms = setup->stale_ms;
+        return failure;
+    }
     if (setup->data && *setup->data)
         return open_in_folder(setup->data, setup->identity, schema, out);
     mishap *m = mishap_raise(
@@ -135,12 +141,34 @@ void mishap_store_close(mishap_store *store)
 
 /* -- the store of a call ----------------------------------------------------------------------- */
 
+static void forget_call(mishap_store *store)
+{
+    mishap_store_unwind(store, store->call_depth);
+    store->call = NULL;
+    store->call_depth = 0;
+    store->reads = STORE_READS_ANYWHERE;
+    store->wrote = false;
+}
+
+/* Which position in the log a standby must have replayed, so that the caller sees there what this
+ * call has changed. If it was not committed yet, that is not known. */
+static void tell_position(mishap_store *store)
+{
+    mishap_call *call = store->call;
+    bool asked = call->log_after == MISHAP_LOG_UNKNOWN && store->reads == STORE_READS_AT_PRIMARY;
+    if ((!store->wrote && !asked) || !mishap_service_is_stale(call->app, call->operation->service))
+        return;
+    uint64_t position = store->depth ? 0 : store->engine->position(store);
+    call->log_position = position ? position : MISHAP_LOG_UNKNOWN;
+}
+
 static void leave_call(void *state)
 {
     mishap_store *store = state;
     mishap_store_unwind(store, store->call_depth);
-    store->call = NULL;
-    store->call_depth = 0;
+    if (store->stale_ms)
+        tell_position(store);
+    forget_call(store);
 }
 
 /* After a crash no deferred function is called, and another call may have the same address: so the
@@ -159,7 +187,7 @@ mishap_store *mishap_store_of(mishap_call *call)
     if (store->call == call && is_joined(call, store))
         return store;
     if (store->call) /* crashed */
-        leave_call(store);
+        forget_call(store);
     mishap_call_defer(call, leave_call, store);
     store->call = call;
     store->call_depth = store->depth;

@@ -14,6 +14,7 @@
  *     postgresql_wait.c  waiting for answers, but not for ever
  *     postgresql_connect.c  connecting to one of the hosts of an address, within a time
  *     postgresql_open.c  setting a connection up, the tables and their identity
+ *     postgresql_standby.c  reads that a standby may run
  *     postgresql_survey.c  the timelines of all hosts of an address
  *     postgresql_peer.c  what is connected to: a primary that was replaced, a standby, a pooler
  *     timeline.c         the highest timelines that this server has seen
@@ -98,7 +99,19 @@ typedef struct store_engine {
 
     /* See mishap_store_confirm(). NULL: what can be read is durable. */
     mishap *(*confirm)(mishap_store *store, store_trouble *trouble);
+
+    /* Whether the address has a standby that may run reads; where the log of the primary is now, 0:
+     * not known. NULL: it has none. */
+    bool (*has_standbys)(const mishap_store *store);
+    uint64_t (*position)(mishap_store *store);
 } store_engine;
+
+/* Where the reads of a call are run: it must not see an older state than it has seen before. */
+typedef enum store_reads {
+    STORE_READS_ANYWHERE,
+    STORE_READS_AT_STANDBY,
+    STORE_READS_AT_PRIMARY,
+} store_reads;
 
 struct mishap_store {
     const store_engine *engine;
@@ -113,9 +126,12 @@ struct mishap_store {
     bool running;      /* a query is under way */
     /* When the query or transaction, or connecting, began; on the monotonic clock. */
     int64_t begun_ms;
-    int64_t until_ms; /* how long to ask for a change whose outcome is not known; 0: no limit */
-    int answer_ms;    /* see mishap_store_limit_answers(); 0: as the engine has it */
-    char *folder;     /* of data, for what this server must remember of its stores; NULL: none */
+    int64_t until_ms;  /* how long to ask for a change whose outcome is not known; 0: no limit */
+    int answer_ms;     /* see mishap_store_limit_answers(); 0: as the engine has it */
+    int stale_ms;      /* see mishap_setup.stale_ms; 0: off */
+    store_reads reads; /* of the call */
+    bool wrote;        /* the call has run a statement that changes something */
+    char *folder;      /* of data, for what this server must remember of its stores; NULL: none */
     char identity[STORE_IDENTITY];
 };
 

@@ -52,7 +52,7 @@ enum {
     MISHAP_TASK_OWNER = 320, /* bytes of an owner, at most */
     MISHAP_TASK_SECRET = 32,
     MISHAP_TASK_FORMAT =
-        1,                 /* of calls and outcomes in rows: raised when worker/wire/frame.h changes
+        2,                 /* of calls and outcomes in rows: raised when worker/wire/frame.h changes
                               how it writes them. Rows of another format cannot be read any more */
     MISHAP_TASK_TRIES = 3, /* runs of a task that may run again */
     MISHAP_TASK_POLL_MS = 1000, /* how often a client should ask */

@@ -199,6 +199,26 @@ static void declared_codes_make_sense(void **state)
         ASSERT_SOUND(.raises = (const mishap_code *const[]){ mishap_code_table.codes[i], NULL });
 }
 
+/* What a standby may answer is old: nothing may be decided by it, or followed. */
+static void reads_that_may_be_old_change_nothing_and_are_no_streams(void **state)
+{
+    static const mishap_service service = { .name = "s", .summary = "S" };
+    (void)state;
+    ASSERT_SOUND(.stale = true, .danger = MISHAP_SAFE, .service = &service);
+    ASSERT_OPERATION("it is `.stale`, and changes something", .stale = true,
+                     .danger = MISHAP_MUTATING, .service = &service);
+    ASSERT_OPERATION("it is `.stale`, and changes something", .stale = true, .route = "DELETE /a",
+                     .service = &service);
+    ASSERT_OPERATION("it is `.stale`, and has no service with a store", .stale = true,
+                     .danger = MISHAP_SAFE);
+    ASSERT_OPERATION("it is `.stale`, and also quick, local or resident", .stale = true,
+                     .danger = MISHAP_SAFE, .service = &service, .quick = true);
+    ASSERT_OPERATION("it is `.stale`, and answers bytes or a stream: its reader must not miss "
+                     "a change",
+                     .stale = true, .danger = MISHAP_SAFE, .service = &service,
+                     .answers_type = "text/event-stream");
+}
+
 static void a_trial_is_an_operation_of_its_service(void **state)
 {
     static mishap_service service = { .name = "s", .summary = "S" };
@@ -320,13 +340,12 @@ static void operation_and_parameter_are_told(void **state)
     mishap *m = mishap_declaration_check(&app);
     char *text = rendered(mishap_dialect_find("canonical"), m);
     assert_string_equal(
-        text,
-        "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The declaration of the operation "
-        "`users.create` is not valid: its parameter `age` has a length, which only a string, "
-        "bytes, a file, an array or a map "
-        "has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
-        "declaration and build the program "
-        "again.\",\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
+        text, "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The declaration of the operation "
+              "`users.create` is not valid: its parameter `age` has a length, which only a string, "
+              "bytes, a file, an array or a map "
+              "has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
+              "declaration and build the program "
+              "again.\",\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
     free(text);
     mishap_free(m);
 }
@@ -432,6 +451,7 @@ int main(void)
         TEST(operations_can_be_told_apart),
         TEST(a_service_has_a_dialect_for_agents),
         TEST(declared_codes_make_sense),
+        TEST(reads_that_may_be_old_change_nothing_and_are_no_streams),
         TEST(a_trial_is_an_operation_of_its_service),
         TEST(codes_of_a_service_and_of_a_program_make_sense),
         TEST(codes_are_those_of_the_operation_its_service_and_the_program),

@@ -119,6 +119,15 @@ static void put_session(mishap_http_reply *reply, const mishap_call *call)
         mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
 }
 
+static void put_position(mishap_http_reply *reply, const mishap_http_settings *settings,
+                         const mishap_http_request *request, const mishap_call *call)
+{
+    int place = mishap_http_field_find(settings->fields,
+                                       mishap_text_of(mishap_http_position_field));
+    if (place >= 0)
+        mishap_http_put_position(reply, call, request->fields[place]);
+}
+
 /* A failure if the request asks for a part of the answer that does not exist. */
 static mishap *put_success(mishap_http_reply *reply, const mishap_http_request *request,
                            mishap_call *call)
@@ -229,6 +238,8 @@ static void conclude(const mishap_http_settings *settings, const mishap_http_req
         failure = put_success(reply, request, call);
     if (failure)
         conclude_failure(settings, request, call, failure, replayed, reply);
+    if (call->log_position)
+        put_position(reply, settings, request, call);
 }
 
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
@@ -259,6 +270,9 @@ void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
     call->if_match = request->fields[MISHAP_HTTP_IF_MATCH];
     call->if_none_match = request->fields[MISHAP_HTTP_IF_NONE_MATCH];
     call->to_operator = mishap_incident_line;
+    if (api->position_field >= 0 && call->operation->stale)
+        call->log_after = mishap_http_position_of(request->fields[api->position_field],
+                                                  call->operation->service);
 }
 
 struct asked {

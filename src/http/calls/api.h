@@ -36,6 +36,7 @@ typedef struct mishap_api {
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
     int session_field;     /* … of Mishap-Session */
+    int position_field;    /* … of Mishap-Position; -1: no standby is used */
     int caller_field;      /* … of X-Caller; -1: no caller names itself */
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: hand over all new calls together */

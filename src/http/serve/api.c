@@ -13,6 +13,7 @@
 #include "http/keys/blocks.h"
 #include "http/keys/keys.h"
 #include "http/serve/serve.h"
+#include "http/wire/wire.h"
 #include "http/tokens/tokens.h"
 #include "incident/incident.h"
 #include "incident/readers.h"
@@ -229,6 +230,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
                                                (mishap_text)MISHAP_TEXT("X-Caller")),
         .session_field = mishap_http_field_find(settings->fields,
                                                 mishap_text_of(mishap_api_session_field)),
+        .position_field = mishap_http_field_find(settings->fields,
+                                                 mishap_text_of(mishap_http_position_field)),
     };
     const char *data = api->served->setup.data;
     mishap *failure = mishap_http_keys_make_in(settings->cluster ? settings->cluster : data, data,

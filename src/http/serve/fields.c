@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "http/serve/serve.h"
+#include "http/wire/wire.h"
 #include "operation/caller.h"
 #include "operation/declare.h"
 
@@ -15,7 +16,7 @@ enum { MOST_HEADERS = 6, NAME_ROOM = 64 };
 
 /* It contains declared names only, each once or more; the table of fields has each once, and
  * reports if there are too many. */
-static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 3];
+static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 4];
 const mishap_http_extension mishap_fields_of_handlers = { .name = "handlers", .fields = wishes };
 
 static bool has_sessions(const mishap_app *app)
@@ -56,13 +57,16 @@ static void wish_mirrors(size_t *count, const mishap_operation *operation)
         }
 }
 
-void mishap_http_wish_headers(const mishap_app *app, bool has_issuer)
+void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions)
 {
     size_t count = 0;
     if (has_issuer)
         wishes[count++] = (mishap_http_wish){ .name = "WWW-Authenticate", .in_replies = true };
     if (has_sessions(app))
         wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
+                                              .to_pages = true };
+    if (has_positions)
+        wishes[count++] = (mishap_http_wish){ mishap_http_position_field, .from_pages = true,
                                               .to_pages = true };
     /* But no web page: it would act in the name of its visitor. */
     if (mishap_caller_any_may_name(app))

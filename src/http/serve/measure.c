@@ -5,7 +5,7 @@
 #include "operation/settings.h"
 #include "worker/serving/trials.h"
 
-enum { SQLITE, POSTGRESQL }; /* `file` and `server` in the table of metrics */
+enum { SQLITE, POSTGRESQL, STANDBY }; /* `file`, `server`, `standby` in the table of metrics */
 
 /* -- labels ------------------------------------------------------------------------------------ */
 
@@ -101,7 +101,7 @@ static void measure_services(const mishap_served *served, mishap_http_measures *
                                 label_of(served->app, found.service), found.ready);
 }
 
-static void measure_stores(const mishap_app *app, mishap_http_measures *to)
+static void measure_stores(const mishap_app *app, bool stale, mishap_http_measures *to)
 {
     static const mishap_tally queries[] = { MISHAP_TALLY_SQLITE_QUERIES,
                                             MISHAP_TALLY_POSTGRESQL_QUERIES };
@@ -114,6 +114,9 @@ static void measure_stores(const mishap_app *app, mishap_http_measures *to)
         mishap_http_measure(to, MISHAP_METRIC_STORE_QUERIES, i, (int64_t)count);
         mishap_http_measure(to, MISHAP_METRIC_STORE_FAILURES, i, (int64_t)failed);
     }
+    if (stale)
+        mishap_http_measure(to, MISHAP_METRIC_STORE_QUERIES, STANDBY,
+                            (int64_t)mishap_tally_read(MISHAP_TALLY_STANDBY_QUERIES));
 }
 
 static void measure_reader(const mishap_reader_counts *reader, size_t label,
@@ -154,6 +157,6 @@ void mishap_api_measure(void *state, mishap_http_measures *to)
 {
     const mishap_api *api = state;
     measure_services(api->served, to);
-    measure_stores(api->served->app, to);
+    measure_stores(api->served->app, api->served->positions != NULL, to);
     measure_incidents(to);
 }

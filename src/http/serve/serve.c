@@ -116,6 +116,10 @@ static const mishap_param params[] = {
     { "drain_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
       .help = "How long the server still accepts connections when it is told to stop, while /ready "
               "is 503" },
+    { "stale_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
+      .help =
+          "Standbys of PostgreSQL may run searches and lists, and be so far behind the primary; "
+          "0: the primary runs all" },
     { "server_number", MISHAP_INTEGER, .range = { 0, 63 }, .initial = "0", .placeholder = "N",
       .help = "The number of this server in ids of MCP sessions, for a load balancer; 0: none" },
     { "chaos", MISHAP_BOOLEAN,
@@ -418,6 +422,15 @@ static mishap *plan_index(mishap_call *call, const mishap_served *served,
     return NULL;
 }
 
+/* What the boundaries share, and the header fields that this makes them read. */
+static void read_served(mishap_call *call, mishap_served *served)
+{
+    mishap_served_read(served, call);
+    mishap_serve_read_stale(call, served);
+    mishap_http_wish_headers(served->app, mishap_count(call, "oauth_issuer") > 0,
+                             served->setup.stale_ms > 0);
+}
+
 static mishap *run_serve(mishap_call *call)
 {
     mishap_app app;
@@ -436,8 +449,7 @@ static mishap *run_serve(mishap_call *call)
         .message_limit = (size_t)mishap_integer(call, "mcp_body_limit"),
     };
     char log[4096];
-    mishap_served_read(&served, call);
-    mishap_http_wish_headers(served.app, mishap_count(call, "oauth_issuer") > 0);
+    read_served(call, &served);
     mishap_http_settings settings = {
         .extensions = extensions,
         .served = &served,

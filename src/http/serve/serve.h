@@ -15,6 +15,7 @@
  *     endpoints.c  what every server answers beside its operations
  *     incidents.c  the process that puts incidents into their index
  *     measure.c    what it adds to the metrics
+ *     stale.c      reads from standbys, and the services that have none
  *     tasks.c      the process that runs tasks, and its connection in each loop
  *
  * All of it runs on the thread of a loop. src/worker decides in which process a handler runs.
@@ -46,6 +47,9 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
  * NOT_CONFIGURED, PRECONDITION, INPUT_UNREADABLE: for the person who starts the server. */
 mishap *mishap_serve_read_cluster(mishap_call *call, mishap_http_settings *settings);
 mishap *mishap_serve_read_issuers(mishap_call *call, mishap_http_settings *settings);
+
+/* Read --stale-ms, and tell the operator for which services it has no effect. */
+void mishap_serve_read_stale(mishap_call *call, mishap_served *served);
 
 /* How incidents are indexed; its texts live as long as the server. */
 void mishap_http_index(const mishap_index_plan *plan);
@@ -105,6 +109,6 @@ mishap *mishap_http_headers_fit(const mishap_app *app,
 
 /* The extension that asks for these fields, once they are known. */
 extern const mishap_http_extension mishap_fields_of_handlers;
-void mishap_http_wish_headers(const mishap_app *app, bool has_issuer);
+void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions);
 
 #endif

@@ -4,6 +4,7 @@
  *     arguments.c  path, query and body as one object
  *     form.c       … a body that is a form; multipart.c reads its parts
  *     pack.c       compression of answers
+ *     position.c   the header that says what the caller has changed: Mishap-Position
  *     refuse.c     a mishap into a reply, in the dialect that the request asks for or its path has:
  *                  path_dialect.c
  *     challenge.c  … what a client needs to get an access token, beside 401 and 403
@@ -56,6 +57,15 @@ bool mishap_http_is_file(const mishap_operation *operation, mishap_text content_
 mishap *mishap_http_combine(const mishap_operation *operation, const mishap_http_match *match,
                             const mishap_http_request *request, mishap_text json,
                             mishap_buffer *object, mishap_text *arguments);
+
+/* Mishap-Position of a request: what a standby must have replayed for a call of this service, see
+ * call->log_after. The field may have no data, and any text. */
+extern const char mishap_http_position_field[];
+uint64_t mishap_http_position_of(mishap_text field, const mishap_service *service);
+
+/* Add the field with call->log_position to the reply, and with what the request said of other
+ * services. */
+void mishap_http_put_position(mishap_http_reply *reply, const mishap_call *call, mishap_text field);
 
 /* -- failures -----------------------------------------------------------------------------------
  */

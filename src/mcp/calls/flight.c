@@ -270,6 +270,8 @@ mishap *mishap_mcp_flight_run(mishap_mcp_flight *flight)
 {
     mishap_call *call = flight->run.call;
     flight->run = (mishap_run){ .call = call, .done = on_done, .incident = flight->incident };
+    if (call->operation->stale && flight->asked.uri.length)
+        call->log_after = MISHAP_LOG_UNKNOWN; /* a client that heard of a change reads it now */
     if (call->operation->quick) {
         mishap *outcome = mishap_call_run(call);
         flight->run.died = call->crashed;

@@ -187,6 +187,7 @@ static void prepare_call(mishap_call *call, const mishap_frame_call *asked,
     call->scopes = asked->scopes;
     call->replies = asked->replies;
     call->rounds = asked->rounds;
+    call->log_after = asked->log_after;
     call->batched = w.settlement;
     call->body = asked->body;
     call->body_type = copy_text(call, asked->body_type);

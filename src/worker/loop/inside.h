@@ -18,6 +18,7 @@
 #include "worker/loop/crowd.h"
 #include "worker/loop/link.h"
 #include "worker/loop/permits.h"
+#include "worker/loop/positions.h"
 #include "worker/loop/standing.h"
 #include "worker/wire/keeper_messages.h"
 #include "worker/wire/session_handles.h"

@@ -112,6 +112,7 @@ void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
         r->settings.suspects(r->settings.state, service);
     if (failure)
         mishap_changes_tell_doubt(run->call->operation, failure);
+    mishap_positions_note(r->settings.positions, run->call, failure != NULL);
     mishap_runner_count_out(r, run->call);
     run->link = NULL;
     run->done(run, failure);
@@ -351,6 +352,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->turn = (mishap_turn){ 0 };
     run->took_us = mishap_runner_took(r, run->call, group);
     run->since_ns = mishap_clock_monotonic_ns();
+    mishap_positions_need(r->settings.positions, run->call);
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
     mishap_crowd_see(r->crowd, run->call->holder, run->since_ns);

@@ -94,10 +94,11 @@ typedef struct mishap_runner_settings {
     void (*stands)(void *state, const mishap_service *service, const mishap *failure);
     /* A call of this service ended with INTERNAL_ERROR: the service may not work any more. */
     void (*suspects)(void *state, const mishap_service *service);
-    struct mishap_standing *standing; /* shared by all loops; NULL: this runner is the only one */
-    struct mishap_sessions *sessions; /* the same */
-    struct mishap_crowd *crowd;       /* the same */
-    struct mishap_permits *permits;   /* the same; NULL: no call needs one */
+    struct mishap_standing *standing;   /* shared by all loops; NULL: this runner is the only one */
+    struct mishap_sessions *sessions;   /* the same */
+    struct mishap_crowd *crowd;         /* the same */
+    struct mishap_permits *permits;     /* the same; NULL: no call needs one */
+    struct mishap_positions *positions; /* the same; NULL: no standby runs reads */
     void *state;
 } mishap_runner_settings;
 

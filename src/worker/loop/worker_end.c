@@ -31,6 +31,7 @@ void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, misha
     r->forgotten--;
     if (failure)
         mishap_changes_tell_doubt(slot->call->operation, failure);
+    mishap_positions_note(r->settings.positions, slot->call, failure != NULL);
     if (failure && r->settings.orphaned)
         r->settings.orphaned(r->settings.state, slot->call, slot->incident, failure);
     else

@@ -15,6 +15,7 @@
 #include "worker/keeper/lease.h"
 #include "worker/loop/crowd.h"
 #include "worker/loop/permits.h"
+#include "worker/loop/positions.h"
 #include "worker/serving/trials.h"
 #include "worker/spawn/spawn.h"
 
@@ -94,6 +95,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_permits_make(&served->permits);
     if (!failure)
+        failure = mishap_positions_make(served->setup.stale_ms, &served->positions);
+    if (!failure)
         failure = mishap_seal_make(&served->seal);
     if (!failure && served->secret)
         mishap_seal_use(served->seal, served->secret);
@@ -135,6 +138,8 @@ void mishap_served_end(mishap_served *served)
     served->crowd = NULL;
     mishap_permits_free(served->permits);
     served->permits = NULL;
+    mishap_positions_free(served->positions);
+    served->positions = NULL;
     mishap_seal_free(served->seal);
     served->seal = NULL;
     mishap_buffer_release(&served->health);
@@ -249,6 +254,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .sessions = served->sessions,
                                                          .crowd = served->crowd,
                                                          .permits = served->permits,
+                                                         .positions = served->positions,
                                                          .state = served },
                               &served->runner);
 }

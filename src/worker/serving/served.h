@@ -70,7 +70,8 @@ typedef struct mishap_served {
     struct mishap_seal *seal;       /* of the state of calls that ask, for all loops */
     /* Shared with other servers: --secret (operation/shared_secret.h); NULL: there is none. */
     const struct mishap_shared_secret *secret;
-    struct mishap_crowd *crowd; /* which callers there were lately, for all loops */
+    struct mishap_positions *positions; /* what callers have changed; NULL: no standby is used */
+    struct mishap_crowd *crowd;         /* which callers there were lately, for all loops */
     int connection; /* the loop's end of the keeper connection, for the loop that is forked next */
     mishap_runner *runner; /* in each process that serves, used by the thread of its loop */
     struct mishap_task_client *tasks; /* the same (src/task); NULL: there are no tasks */

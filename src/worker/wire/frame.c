@@ -22,7 +22,8 @@ enum {
     HAS_CONDITIONS = 8,
     HAS_UPLOAD = 16,
     HAS_REPLIES = 32,
-    ALL_OF_MORE = 63,
+    HAS_LOG_AFTER = 64,
+    ALL_OF_MORE = 127,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
@@ -38,6 +39,7 @@ enum {
     ENDED = 2, /* it failed: its handler was ended before it returned */
     LOST = 3,  /* it failed: what its service has opened is of no more use */
     ASKS = 4,  /* it failed: its handler has questions, which come before the failure */
+    HAS_LOG_POSITION = 128, /* … and the position in the log of its store comes first */
 
     MOST_PARSED = 64 * 1024, /* bytes: the loop parses a longer answer no second time */
 };
@@ -140,7 +142,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     mishap_pack_u8(
         out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
                        (trace.length ? HAS_TRACE : 0) | (conditions ? HAS_CONDITIONS : 0) |
-                       (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0)));
+                       (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0) |
+                       (call->log_after ? HAS_LOG_AFTER : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
     mishap_pack_u32(out, call->scopes);
     mishap_pack_text(out, call->request_id);
@@ -166,6 +169,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
         mishap_pack_u8(out, (uint8_t)call->rounds);
         mishap_pack_text(out, call->replies);
     }
+    if (call->log_after)
+        mishap_pack_u64(out, call->log_after);
     /* The arguments follow to the end. The JSON writer puts no comma after the colon. */
     mishap_pack_u8(out, ':');
     mishap_json_copy(out, call->reader.root);
@@ -213,6 +218,8 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
         call->rounds = mishap_unpack_u8(&in);
         call->replies = mishap_unpack_text(&in);
     }
+    if (more & HAS_LOG_AFTER)
+        call->log_after = mishap_unpack_u64(&in);
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
     return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
@@ -291,11 +298,14 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
     bool asks = mishap_asking_is(call, failure) && !call->ended && !call->lost;
-    mishap_pack_u8(out, !failure      ? WORKED
-                        : call->ended ? ENDED
-                        : call->lost  ? LOST
-                        : asks        ? ASKS
-                                      : FAILED);
+    uint8_t how = !failure      ? WORKED
+                  : call->ended ? ENDED
+                  : call->lost  ? LOST
+                  : asks        ? ASKS
+                                : FAILED;
+    mishap_pack_u8(out, (uint8_t)(how | (call->log_position ? HAS_LOG_POSITION : 0)));
+    if (call->log_position)
+        mishap_pack_u64(out, call->log_position);
     if (asks)
         put_questions(out, call);
     if (failure) {
@@ -470,6 +480,8 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     bool failed = false;
     *failure = NULL;
     uint8_t how = mishap_unpack_u8(&in);
+    uint64_t position = how & HAS_LOG_POSITION ? mishap_unpack_u64(&in) : 0;
+    how &= (uint8_t)~HAS_LOG_POSITION;
     if (how == ASKS && !take_questions(&in, call)) {
         call->questions = NULL;
         return false;
@@ -479,11 +491,13 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
                      *failure;
         call->ended = sound ? how == ENDED : call->ended;
         call->lost = sound ? how == LOST : call->lost;
+        call->log_position = sound ? position : call->log_position;
         return sound;
     }
     if (!read_answer(&in, &a))
         return false;
     call->ended = call->lost = false;
+    call->log_position = position;
     call->answer_kind = (mishap_answer_kind)a.kind;
     call->content = a.flags & CONTENT;
     call->status = (int)a.status;

@@ -1,7 +1,8 @@
 /*
  * The messages between a loop and a worker: eight bytes of head (length, type, slot), then a
  * payload. Rows of tasks have payloads of calls and outcomes, too: MISHAP_TASK_FORMAT (task/task.h)
- * is raised with each change of them. Both sides check what they read. A loop has a worker killed that sends an invalid frame.
+ * is raised with each change of them. Both sides check what they read. A loop has a worker killed
+ * that sends an invalid frame.
  */
 #ifndef MISHAP_WORKER_WIRE_FRAME_H
 #define MISHAP_WORKER_WIRE_FRAME_H
@@ -73,6 +74,7 @@ typedef struct mishap_frame_call {
     mishap_text cursor;  /* where a stream is resumed; no data: it starts at the beginning */
     mishap_text replies; /* answers to its questions; no data: none */
     unsigned rounds;     /* … and how often its handler has asked before */
+    uint64_t log_after;  /* the position in the log that it must see; 0: any */
     bool has_upload;     /* a descriptor comes with the frame: the channel of its streamed file */
 } mishap_frame_call;
 
@@ -93,8 +95,9 @@ bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY
 
 /* The outcome of a call: its answer, or a failure with its public and its private side. It also
  * says whether the handler was ended before it returned (call->ended), and whether the handler has
- * found that what its service opened is of no more use (call->lost). Reading copies all of that
- * into the loop's call. False: the outcome is invalid, and nothing was changed. A call that was
+ * found that what its service opened is of no more use (call->lost), and which position in the log
+ * of its store it has reached (call->log_position). Reading copies all of that into the loop's
+ * call. False: the outcome is invalid, and nothing was changed. A call that was
  * never made has only a failure. */
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure);

@@ -116,6 +116,61 @@ static void an_outcome_is_checked_at_its_bounds(void **state)
     mishap_buffer_release(&answer.warnings);
 }
 
+/* The position in the log comes first, with an answer and with a failure. */
+static void an_outcome_has_a_position_in_the_log(void **state)
+{
+    static const uint64_t positions[] = { 0, 1, 0x16B3748, MISHAP_LOG_UNKNOWN };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof positions / sizeof *positions; i++) {
+        mishap_call answer = { .log_position = positions[i / 2] }, *call;
+        mishap *sent = i % 2 ? mishap_raise(NOT_FOUND, "x") : NULL, *failure = NULL;
+        mishap_buffer out = { 0 };
+        mishap_framed frame;
+        size_t size;
+        assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+        call->log_position = 7;
+        mishap_frame_put_outcome(&out, 0, &answer, sent);
+        assert_int_equal(mishap_frame_read(mishap_buffer_text(&out), &frame, &size),
+                         MISHAP_FRAME_WHOLE);
+        assert_true(mishap_frame_take_outcome(frame.payload, call, &failure));
+        assert_int_equal(failure != NULL, sent != NULL);
+        assert_true(call->log_position == positions[i / 2]);
+        /* One that ends in the middle of it changes nothing. */
+        call->log_position = 7;
+        mishap_free(failure);
+        if (positions[i / 2]) {
+            frame.payload.length = 5;
+            assert_false(mishap_frame_take_outcome(frame.payload, call, &failure));
+            assert_int_equal(call->log_position, 7);
+        }
+        mishap_free(sent);
+        mishap_call_end(call);
+        mishap_buffer_release(&out);
+    }
+}
+
+static void a_call_says_what_it_must_see(void **state)
+{
+    static const uint64_t positions[] = { 0, 1, 0x16B3748, MISHAP_LOG_UNKNOWN };
+    (void)state;
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++) {
+        mishap_buffer out = { 0 };
+        mishap_frame_call asked;
+        mishap_framed frame;
+        mishap_call *call;
+        size_t size;
+        assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+        call->log_after = positions[i];
+        mishap_frame_put_call(&out, 0, 1, call, 100);
+        assert_int_equal(mishap_frame_read(mishap_buffer_text(&out), &frame, &size),
+                         MISHAP_FRAME_WHOLE);
+        assert_true(mishap_frame_take_call(frame.payload, &asked));
+        assert_true(asked.log_after == positions[i]);
+        mishap_call_end(call);
+        mishap_buffer_release(&out);
+    }
+}
+
 static void a_log_message_has_a_level_that_exists(void **state)
 {
     (void)state;
@@ -472,6 +527,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_frame_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(an_outcome_is_checked_at_its_bounds),
+        TEST(an_outcome_has_a_position_in_the_log),
+        TEST(a_call_says_what_it_must_see),
         TEST(a_log_message_has_a_level_that_exists),
         TEST(flags_that_do_not_exist_are_refused),
         TEST(a_failure_comes_in_one_of_three_ways),
