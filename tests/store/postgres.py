@@ -135,43 +135,50 @@ class Cluster:
         """SIGQUIT ends it at once, SIGINT in order. SIGKILL is for all of its processes, as when the machine dies."""
         if not self.process:
             return
+        left = self.children()
         if self.process.poll() is None:
             self.process.send_signal(how)
-            for pid in self.children() if how == signal.SIGKILL else []:
+            for pid, _ in left if how == signal.SIGKILL else []:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, how)
             self.process.wait(PATIENCE)
         # Another must not start before the last of them has ended.
-        with contextlib.suppress(FileNotFoundError, RuntimeError):
-            self.wait_for_children()
+        with contextlib.suppress(RuntimeError):
+            self.wait_for(left)
         self.process = None
 
-    def children(self):
-        """Those of the session that was begun for it, itself not."""
-        found = []
+    @staticmethod
+    def living():
+        """(pid, when it began), and its parent, of all processes of the machine that have not ended."""
+        found = {}
         for path in glob.glob("/proc/[0-9]*/stat"):
             with contextlib.suppress(OSError, IndexError):
                 with open(path, encoding="utf-8", errors="replace") as file:
                     words = file.read().rsplit(")", 1)[1].split()
-                pid = int(path.split("/")[2])
-                if int(words[3]) == self.process.pid and words[0] != "Z" and pid != self.process.pid:
-                    found.append(pid)
+                if words[0] != "Z":
+                    found[int(path.split("/")[2]), words[19]] = int(words[1])
         return found
 
-    def wait_for_children(self):
+    def children(self):
+        """Each of its processes is a child of the first one, in a session of its own."""
+        return [child for child, parent in self.living().items() if parent == self.process.pid]
+
+    def wait_for(self, processes):
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            if not self.children():
+            if not self.living().keys() & set(processes):
                 return
             time.sleep(0.02)
         raise RuntimeError("processes of PostgreSQL live on")
 
     def everything(self):
-        """All of its processes; none after it was stopped."""
-        return [self.process.pid, *self.children()] if self.process else []
+        """All of its processes; none after it was stopped. The first one begins others, so it comes first."""
+        return [self.process.pid, *(pid for pid, _ in self.children())] if self.process else []
 
     def hang(self):
         """As a machine that does nothing any more, but whose connections are still there."""
+        if self.process:
+            os.kill(self.process.pid, signal.SIGSTOP)
         for pid in self.everything():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
