@@ -40,7 +40,8 @@ static bool put_questions(mishap_buffer *out, mishap_call *call)
         mishap_buffer_release(&words);
         if (!message.data)
             return false;
-        open.list[open.count++] = (mishap_task_question){ .asked = { asked->question, message },
+        open.list[open.count++] = (mishap_task_question){ .asked = { .question = asked->question,
+                                                                     .message = message },
                                                           .plain = message,
                                                           .number = call->rounds + 1 };
     }

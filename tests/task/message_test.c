@@ -112,7 +112,8 @@ static void questions_are_found_again_by_their_names(void **state)
     mishap_buffer bytes = { 0 }, key = { 0 };
     mishap_task_questions read, open = { .count = 1 };
     (void)state;
-    open.list[0] = (mishap_task_question){ .asked = { &operation.asks[0], T("Do it? (wrong)") },
+    open.list[0] = (mishap_task_question){ .asked = { .question = &operation.asks[0],
+                                                      .message = T("Do it? (wrong)") },
                                            .plain = { "Do it?", 6 },
                                            .number = 3 };
     mishap_task_questions_put(&bytes, &open);
