@@ -93,6 +93,7 @@ int main(int argc, char **argv)
                        .incident_store = &mishap_incidents_in_postgresql,
                        .scopes = todo_scopes,
                        .cluster = &mishap_cluster_in_postgresql,
+                       .task_store = &mishap_tasks_in_store,
                        .checked = true }); /* the manual page is built (tool/meson.build) */
     mishap_release(operations);
     return status;

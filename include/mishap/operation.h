@@ -526,10 +526,11 @@ typedef struct mishap_operation {
     /* A call that takes long may become a task, if its caller takes one: it goes on after its
      * request was answered, and its outcome can be asked for later. The program needs
      * `.task_store`. If the process of a task dies, the task has failed, unless it changes no data
-     * or is
-     * `.idempotent`: then it runs again, with the same mishap_call_id(). A task with secret
+     * or is `.idempotent`: then it runs again, with the same mishap_call_id(). A task with secret
      * parameters or `.headers` never runs again, because these are not stored. */
     bool task;
+    bool task_only;  /* with `.task`: it takes so long that no caller can wait. Over HTTP each call
+                        may become a task; an agent that takes no tasks is refused */
     bool idempotent; /* a second run of a call changes nothing that the first has not changed */
 
     /* Its answer may be a little old: with `serve --stale-ms N`, a standby of PostgreSQL may run

@@ -226,7 +226,7 @@ const mishap_operation todo_operations[] = {
                            { "todos clear --user-id 1 --answers '{\"confirm\":{\"sure\":true}}'",
                              "Delete the todos of a user without a prompt" }),
       .answers = deleted_todos, .status = 200, .scope = "todos:delete",
-      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params }), ON_STORE },
+      .asks = MISHAP_ASKS({ "confirm", .params = confirm_params }), .task = true, ON_STORE },
 
     { "todos.plan", "Plan the day", plan_params, todo_todos_plan, .prompt = "plan_day",
 

@@ -421,6 +421,8 @@ static mishap *check_task(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
     const char *flaw = NULL;
+    if (!operation->task && operation->task_only)
+        return mishap_declared_wrongly(what, "is `.task_only`, but not `.task`");
     if (!operation->task)
         return NULL;
     if (operation->quick || operation->local || operation->resident)
@@ -433,6 +435,8 @@ static mishap *check_task(const mishap_declared *what)
              (mishap_params_have_secret(operation->params) || operation->headers))
         flaw = "is `.task`, and asks questions: its call is stored meanwhile, so it must have "
                "neither secret parameters nor headers";
+    else if (operation->task_only && (operation->resource || operation->prompt))
+        flaw = "is `.task_only`, and also a resource or a prompt, which cannot be tasks";
     else if (!what->app->task_store)
         flaw = "is `.task`, but its program has no `.task_store`";
     return flaw ? mishap_declared_wrongly(what, "%s", flaw) : NULL;

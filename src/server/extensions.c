@@ -98,6 +98,18 @@ void mishap_http_extensions_look(const mishap_http_settings *settings, void *con
             settings->extensions[i]->look(shared[i]);
 }
 
+size_t mishap_http_extensions_wakes(const mishap_http_settings *settings, void *const *shared,
+                                    int files[])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < count_of(settings); i++) {
+        files[count] = settings->extensions[i]->wakes ? settings->extensions[i]->wakes(shared[i])
+                                                      : -1;
+        count += files[count] >= 0;
+    }
+    return count;
+}
+
 size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *const *shared)
 {
     size_t files = 0;

@@ -445,10 +445,10 @@ struct mishap_http_extension {
 
     /* … a child process that is no loop has ended or stopped. True: it belongs to the extension. */
     bool (*child_ended)(void *shared, int pid, int status);
-    void (*look)(void *shared); /* … called about every second */
+    void (*look)(void *shared); /* … called about every second, and if `wakes` can be read */
+    int (*wakes)(void *shared); /* a file; -1: none */
 
-    /* … after prepare(): how many files it may have open in a loop. */
-    size_t (*files)(void *shared);
+    size_t (*files)(void *shared); /* … after prepare(): files that it may have open in a loop */
 
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * reverse order. */

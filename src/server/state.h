@@ -114,6 +114,8 @@ void mishap_http_extensions_loop_ended(const mishap_http_settings *settings, voi
 bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, void *const *shared,
                                         int pid, int status);
 void mishap_http_extensions_look(const mishap_http_settings *settings, void *const *shared);
+size_t mishap_http_extensions_wakes(const mishap_http_settings *settings, void *const *shared,
+                                    int files[]);
 size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *const *shared);
 
 /* In a loop: open all of them, with what was prepared. */

@@ -432,9 +432,19 @@ static void look_for_silent(supervisor *s)
     }
 }
 
+/* Files that only wake the supervisor: then extensions look. */
+static nfds_t add_wakes(const supervisor *s, struct pollfd *files)
+{
+    int wakes[MISHAP_HTTP_MOST_EXTENSIONS];
+    size_t count = mishap_http_extensions_wakes(s->settings, s->shared, wakes);
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pollfd){ .fd = wakes[i], .events = POLLIN };
+    return count;
+}
+
 static void watch(supervisor *s)
 {
-    struct pollfd files[MOST_PROCESSES + 1];
+    struct pollfd files[MOST_PROCESSES + 1 + MISHAP_HTTP_MOST_EXTENSIONS];
     struct process *whose[MOST_PROCESSES + 1];
     while (!s->stopping || any_left(s)) {
         int wait_ms = look_at_clock(s);
@@ -449,7 +459,7 @@ static void watch(supervisor *s)
                 whose[count] = &s->processes[i];
                 files[count++] = (struct pollfd){ .fd = s->processes[i].control, .events = POLLIN };
             }
-        if (poll(files, count, wait_ms) <= 0)
+        if (poll(files, count + add_wakes(s, files + count), wait_ms) <= 0)
             continue;
         for (nfds_t i = 1; i < count; i++)
             if (files[i].revents & POLLIN)

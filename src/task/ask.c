@@ -132,8 +132,7 @@ mishap *mishap_tasks_end_asking(tasks *t, mishap_arena *arena, mishap_task_row *
     return revise(t, row, seen_ms, size, done);
 }
 
-/* -- the ends of tasks that no caller answers ---------------------------------------------------
- */
+/* -- the ends of tasks that no caller answers -------------------------------------------------- */
 
 static mishap *too_late(const tasks *t, const mishap_task_row *row,
                         const mishap_operation *operation)
@@ -208,13 +207,6 @@ static void tell(tasks *t, task_conn *from, uint32_t number, const mishap_task_r
     mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD,
                                 .told = mishap_tasks_row_told(t, row, id) };
     mishap_tasks_reply(t, from, number, &reply);
-}
-
-static void refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
-{
-    mishap_tasks_reply(t, from, number,
-                       &(mishap_task_reply){ .kind = MISHAP_TASK_REFUSED, .failure = failure });
-    mishap_free(failure);
 }
 
 struct giver {
@@ -292,5 +284,5 @@ void mishap_tasks_give(tasks *t, task_conn *from, uint32_t number, mishap_text o
     else
         failure = give_stored(&g);
     if (failure)
-        refuse(t, from, number, failure);
+        mishap_tasks_refuse(t, from, number, failure);
 }

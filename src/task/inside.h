@@ -143,6 +143,8 @@ void mishap_tasks_remember(tasks *t, task *x);
 /* It has ended; takes the call, which may be NULL, and the failure. */
 void mishap_tasks_finish(tasks *t, task *x, mishap_call *call, mishap *failure);
 mishap *mishap_tasks_cancelled(void); /* the failure of a task that was cancelled */
+void mishap_tasks_refuse(tasks *t, task_conn *from, uint32_t number,
+                         mishap *failure); /* takes it */
 
 /* No caller waits for a task, so its failure is recorded here. The call may be NULL. */
 void mishap_tasks_record(const tasks *t, const char *incident, const mishap_operation *operation,

@@ -341,7 +341,7 @@ void mishap_tasks_schedule(tasks *t)
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
-static void refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
+void mishap_tasks_refuse(tasks *t, task_conn *from, uint32_t number, mishap *failure)
 {
     mishap_tasks_reply(t, from, number,
                        &(mishap_task_reply){ .kind = MISHAP_TASK_REFUSED, .failure = failure });
@@ -397,7 +397,7 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
     if (!failure && !(x = task_make(t, owner)))
         failure = mishap_out_of_memory();
     if (failure) {
-        refuse(t, from, number, failure);
+        mishap_tasks_refuse(t, from, number, failure);
         return;
     }
     describe(x, operation);
@@ -412,7 +412,7 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
     x->due_ns = mishap_clock_monotonic_ns() + after_ms * TASK_MS;
     if (x->call.failed) {
         mishap_tasks_free(t, x);
-        refuse(t, from, number, mishap_out_of_memory());
+        mishap_tasks_refuse(t, from, number, mishap_out_of_memory());
         return;
     }
     wait_for_turn(t, x);

@@ -10,8 +10,7 @@
 
 task_owner *mishap_tasks_owner_of(tasks *t, mishap_text name)
 {
-    static const uint64_t known[2] = { 3,
-                                       5 }; /* an owner whose word is chosen has a longer chain */
+    static const uint64_t known[2] = { 3, 5 }; /* a chosen owner only has a longer chain */
     task_owner **place = &t->owners[mishap_hash(known, name) % TASK_OWNERS];
     task_owner *owner = *place;
     while (owner && !mishap_text_equal(mishap_text_of(owner->name), name))

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,8 +57,31 @@ mishap *mishap_task_process_start(const mishap_task_plan *plan)
     if (failure)
         return failure;
     process.plan = plan;
-    start_process();
+    if (plan->detached || plan->address)
+        start_process();
+    else
+        mishap_task_process_look();
     return NULL;
+}
+
+/* True until the process is started for the first time. */
+static bool is_idle(void)
+{
+    return process.plan && !process.pid && !process.start_at_ns && !process.done;
+}
+
+int mishap_task_process_wakes(void)
+{
+    return is_idle() ? mishap_task_place_listener() : -1;
+}
+
+/* Most servers never have a task: then there is no process, and nothing in the data folder. */
+static bool is_needed(void)
+{
+    char path[4200];
+    struct pollfd listener = { .fd = mishap_task_place_listener(), .events = POLLIN };
+    snprintf(path, sizeof path, "%s/tasks", process.plan->served->setup.data);
+    return access(path, F_OK) == 0 || poll(&listener, 1, 0) > 0;
 }
 
 bool mishap_task_process_ended(int pid, int status)
@@ -93,6 +117,8 @@ bool mishap_task_process_is_done(void)
 
 void mishap_task_process_look(void)
 {
+    if (is_idle() && is_needed())
+        process.start_at_ns = 1;
     if (process.plan && !process.pid && process.start_at_ns &&
         mishap_clock_monotonic_ns() >= process.start_at_ns)
         start_process();

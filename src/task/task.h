@@ -263,8 +263,10 @@ typedef struct mishap_task_plan {
     bool detached;       /* there is no server: the process ends when no task is left */
 } mishap_task_plan;
 
-/* Start the process. The plan and its text must live as long as the server. */
+/* Start the process: at once if there may be tasks, else when mishap_task_process_look() finds some
+ * or the connection of a loop. The plan and its text must live as long as the server. */
 mishap *mishap_task_process_start(const mishap_task_plan *plan);
+int mishap_task_process_wakes(void); /* it can be read when a loop connects; -1: not waited for */
 bool mishap_task_process_ended(int pid, int status);
 void mishap_task_process_look(void);
 void mishap_task_process_end(void);

@@ -310,6 +310,26 @@ def the_todo_service_asks_on_every_boundary():
 
 
 @test
+def the_todo_service_clears_as_a_task():
+    with server.Server("--workers", "1", program=MISHAP) as found:
+        for number in range(3):
+            equal(found.ask("POST", "/todos", json.dumps({"title": "T%d" % number}).encode()).status, 201)
+        taken = found.ask("DELETE", "/todos", fields={"Prefer": "respond-async, wait=0"})
+        equal(taken.status, 202)
+        path = taken["Location"]
+
+        def state(*wanted):
+            def look():
+                told = found.ask("GET", path).json
+                return told if told["state"] in wanted else None
+            return server.wait_until(look, "its state is none of %r" % (wanted,))
+        equal(state("asking")["questions"]["confirm"]["message"], "Delete 3 todos?")
+        equal(found.ask("POST", path + "/answers", json.dumps({"answers": SURE}).encode()).status, 200)
+        state("succeeded")
+        equal((found.ask("GET", path + "/answer").json, parsed(found.ask("GET", "/todos").body)["items"]), ({"deleted": 3}, []))
+
+
+@test
 def the_schemas_tell_of_answers_where_an_operation_asks():
     found = server.server("todo", "--workers", "2", program=MISHAP)
     paths = parsed(found.ask("GET", "/openapi.json").body)["paths"]

@@ -21,7 +21,7 @@ OWN = {"/health", "/ready", "/metrics", "/openapi.json", "/errors", "/errors/{co
 
 def is_of(path, names):
     first = path.split("/")[1]
-    return ("todo" if first in ("users", "todos") else first) in names
+    return ("todo" if first in ("users", "todos", "tasks") else first) in names
 
 
 def look_at(found, names):

@@ -16,6 +16,7 @@ extern const mishap_param conformance_delete_params[], conformance_confirm_param
     conformance_user_name_params[];
 mishap *slow_compute(mishap_call *call);
 mishap *failing_job(mishap_call *call);
+mishap *protocol_error_job(mishap_call *call);
 mishap *confirm_delete(mishap_call *call);
 mishap *multi_input(mishap_call *call);
 mishap *test_tool_with_task(mishap_call *call);

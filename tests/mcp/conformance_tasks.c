@@ -1,6 +1,8 @@
 /* Tools of conformance.c that may become tasks. Their names and texts are the suite's. */
 #include "conformance.h"
 
+#include <stdlib.h>
+
 const mishap_param conformance_delete_params[] = {
     { "filename", MISHAP_STRING, .required = true },
     { 0 },
@@ -37,6 +39,13 @@ mishap *failing_job(mishap_call *call)
     (void)call;
     wait_ms(1000);
     return mishap_raise(RUNTIME_ERROR, "This job intentionally fails");
+}
+
+mishap *protocol_error_job(mishap_call *call)
+{
+    (void)call;
+    wait_for_task();
+    abort();
 }
 
 /* A question of a task. */

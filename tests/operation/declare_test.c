@@ -6,6 +6,7 @@
 #include "operation/declare.h"
 #include "testing.h"
 #include "declarations.h"
+#include "task/task.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
 
@@ -440,6 +441,40 @@ static void a_command_waits_for_its_own_patterns_and_defaults_alone(void **state
     mishap_free(m);
 }
 
+static void a_task_has_what_can_be_stored_and_no_caller(void **state)
+{
+    static const struct mishap_task_engine engine;
+    static const mishap_foreign program = { .program = "/bin/false" };
+    static const mishap_service foreign = { "foreign", .worker = &program };
+    static const mishap_param sure[] = { { "sure", .type = MISHAP_BOOLEAN }, { 0 } };
+    static const mishap_question asks[] = { { "sure", .params = sure }, { 0 } };
+    (void)state;
+    assert_app(&(mishap_app){ .name = "d",
+                              .operations = OPERATION(.task = true, .task_only = true),
+                              .task_store = &engine },
+               NULL);
+    ASSERT_OPERATION("it is `.task`, but its program has no `.task_store`", .task = true);
+    ASSERT_OPERATION("it is `.task_only`, but not `.task`", .task_only = true);
+    ASSERT_OPERATION("it is `.task_only`, and also a resource or a prompt, which cannot be tasks",
+                     .task = true, .task_only = true, .prompt = "plan");
+    ASSERT_OPERATION("it is `.task_only`, and also a resource or a prompt, which cannot be tasks",
+                     .task = true, .task_only = true, .resource = "users://all");
+    ASSERT_OPERATION("it is `.task`, and also quick, local or resident", .task = true,
+                     .quick = true);
+    ASSERT_OPERATION("it is `.task`, and also quick, local or resident", .task = true,
+                     .local = true);
+    ASSERT_OPERATION("it is `.task`, and has a file that is streamed", .task = true,
+                     .route = "POST /users",
+                     PARAMS({ "file", .type = MISHAP_FILE, .required = true, .streamed = true,
+                              .length = { 0, 1000 } }));
+    ASSERT_OPERATION("it is `.task`, and is run by a foreign program", .task = true,
+                     .service = &foreign);
+    ASSERT_OPERATION("it is `.task`, and asks questions: its call is stored meanwhile, so it must "
+                     "have neither secret parameters nor headers",
+                     .task = true, .asks = asks,
+                     PARAMS({ "token", .type = MISHAP_STRING, .secret = true }));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +495,7 @@ int main(void)
         TEST(without_memory_nothing_broken_passes),
         TEST(a_line_is_looked_at_to_its_last_byte),
         TEST(a_command_waits_for_its_own_patterns_and_defaults_alone),
+        TEST(a_task_has_what_can_be_stored_and_no_caller),
     };
     return RUN(tests);
 }

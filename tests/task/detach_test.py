@@ -284,7 +284,8 @@ def a_server_of_the_folder_goes_on_with_the_answer():
         until(found, task, "asking")
         equal(found.command("tasks", "reply", task, "--answers", SURE)[0], 0, "the answer")
         equal(found.command("tasks", "wait", task)[1]["data"]["sure"], True, "its outcome")
-        theirs = running.ask("POST", "/ask", {}, {"Prefer": "respond-async, wait=0"}).json["id"]
+        # The process that the command has left ends when there is nothing to do; then the server has the folder.
+        theirs = wait_until(lambda: running.ask("POST", "/ask", {}, {"Prefer": "respond-async, wait=0"}).json.get("id"), "the server has no tasks")
         until(found, theirs, "asking")
         equal(found.command("tasks", "reply", theirs, "--answers", SURE)[1]["error"]["code"], "FORBIDDEN", "the task of a caller")
 

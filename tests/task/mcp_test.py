@@ -204,6 +204,47 @@ def a_tool_that_fails_has_completed():
 
 
 @test
+def a_tool_that_breaks_off_has_failed():
+    with Tasks() as found:
+        told = found.ended(found.result("tools/call", {"name": "crash", "arguments": {"number": 4}})["taskId"])
+        error = told["error"]
+        equal((told["status"], "result" in told, error["code"]), ("failed", False, -32603), "a handler that crashed")
+        expect("SIGSEGV" not in json.dumps(told), "the private side:", told)
+        found.wait_for_log(error["data"]["incident"])
+        plain = found.result("tools/call", {"name": "crash", "arguments": {"number": 4}}, {})
+        equal(plain["isError"], True, "a call that waits")
+        task = found.result("tools/call", {"name": "change", "arguments": {"gate": found.gate()}})["taskId"]
+        wait_until(lambda: found.result("tasks/get", {"taskId": task}).get("statusMessage"), "it does not begin")
+        kill_process_of_tasks(found)
+        told = wait_until(lambda: look(found, task), "it does not end")
+        equal((told["status"], told["error"]["code"]), ("failed", -32603), "a process that was killed")
+
+
+def look(found, task):
+    """A task that has ended, though the process of tasks may just be starting."""
+    with contextlib.suppress(server.Closed, OSError):
+        told = found.say("tasks/get", {"taskId": task})[1].get("result", {})
+        return told if told.get("status") not in (None, "working") else None
+    return None
+
+
+@test
+def what_is_always_a_task_refuses_clients_that_take_none():
+    with Tasks() as found:
+        status, error = found.error("tools/call", {"name": "long", "arguments": {"number": 4}}, {})
+        equal((status, error["code"], error["data"]["requiredCapabilities"]), (400, -32021, TASKS), "what is missing")
+        equal(found.ended(found.result("tools/call", {"name": "long", "arguments": {"number": 4}})["taskId"])["status"], "completed", "a client with tasks")
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        head = {"Accept": "application/json, text/event-stream"}
+        session = found.ask("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}, head, checked=False)
+        head.update({"Mcp-Session-Id": session["Mcp-Session-Id"], "MCP-Protocol-Version": "2025-11-25"})
+        older = found.ask("POST", "/mcp", {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "long", "arguments": {}}}, head, checked=False)
+        equal(parsed(older.body)["error"]["code"], -32600, "an older revision")
+    with Tasks("--tasks", "0") as found:
+        equal(found.result("tools/call", {"name": "long", "arguments": {"number": 4}}, {})["structuredContent"], {"number": 4}, "a server without tasks")
+
+
+@test
 def only_clients_that_declare_it_get_a_task():
     with Tasks() as found:
         for capabilities in [{}, {"extensions": {}}, {"extensions": {META + "tasks": None}}, {"tasks": {}}]:

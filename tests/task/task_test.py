@@ -97,6 +97,38 @@ def a_call_becomes_a_task_if_its_caller_takes_one(prefer):
         expect(first.id != answer.id, "ids of requests")
 
 
+def has_process_of_tasks(found):
+    return any(parent == found.process.pid and server.name_of(pid) == "mishap-tasks" for pid, parent in server.processes())
+
+
+@test
+def the_process_of_tasks_starts_with_the_first_call_that_may_be_one():
+    with Tasks() as found:
+        equal(found.ask("GET", "/read?number=7").status, 200, "a caller that waits")
+        equal((has_process_of_tasks(found), os.path.exists(os.path.join(found.data, "tasks"))), (False, False), "a server without tasks")
+        _, path = found.begin("GET", "/read?number=7")
+        equal(found.ended(path).json["state"], "succeeded", "the first one")
+        expect(has_process_of_tasks(found), "its process")
+        data = found.data
+    with Tasks(data=data) as found:
+        expect(has_process_of_tasks(found), "a folder that has had tasks")
+        equal(found.ask("GET", path + "/answer").json, {"number": 7}, "its answer after a restart")
+
+
+@test
+def what_is_always_a_task_needs_no_preference():
+    with Tasks("--task-after-ms", "0") as found:
+        for fields in [{}, {"Prefer": "return=minimal"}, {"Prefer": "respond-async"}]:
+            gate = found.gate()
+            first = found.ask("POST", "/long", {"number": 3, "gate": gate}, fields)
+            equal((first.status, first["Preference-Applied"]), (202, fields.get("Prefer") if "respond-async" in fields.values() else None), fields)
+            os.unlink(gate)
+            equal(found.ended(first["Location"]).json["state"], "succeeded", "its end")
+        equal(found.ask("POST", "/long", {"number": 3}, {"Prefer": "wait=100"}).json, {"number": 3}, "a caller that waits")
+    with Tasks("--tasks", "0") as found:
+        equal(found.ask("POST", "/long", {"number": 3}).json, {"number": 3}, "a server without tasks")
+
+
 @test
 def others_wait_as_before_and_wrong_preferences_are_ignored():
     with Tasks("--task-after-ms", "0") as found:
@@ -553,7 +585,7 @@ def the_document_has_tasks():
         expect(any(one["name"] == "Prefer" for one in paths["/read"]["get"]["parameters"]), "no Prefer")
         for path, method in [("/tasks/{id}", "get"), ("/tasks/{id}", "delete"), ("/tasks/{id}/answer", "get")]:
             expect(method in paths[path], "not described:", path)
-    plain = server.server("plain", "--workers", "1")
+    plain = server.server("plain", "--workers", "1", "--service", "artifacts")
     expect("/tasks/{id}" not in plain.ask("GET", "/openapi.json").json["paths"], "a program without tasks")
     equal(plain.ask("GET", "/tasks/x").status, 404, "… has no such path")
 
@@ -580,6 +612,7 @@ def a_server_that_stops_keeps_what_has_not_begun():
 @test
 def a_second_server_of_the_folder_waits_for_calls_as_before():
     with Tasks() as first, Tasks(data=first.data) as second:
+        first.ended(first.begin("POST", "/change", {})[1])
         equal(second.ask("POST", "/change", {"ms": 20}, NOW).status, 201, "a call")
         gate = first.gate()
         _, path = first.begin("POST", "/change", {"gate": gate})

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/signals.h"
+#include "mishap/store.h"
 #include "operation/asking.h"
 #include "operation/call.h"
 #include "operation/settings.h"
@@ -18,7 +19,8 @@
 
 static const mishap_app app = { .name = "todo",
                                 .operations = todo_operations,
-                                .scopes = todo_scopes };
+                                .scopes = todo_scopes,
+                                .task_store = &mishap_tasks_in_store };
 
 static char folder[64], file[96];
 static mishap_setup setup;

@@ -20,6 +20,7 @@ typedef struct task_request {
     mishap_api *api;
     mishap_http_later *later;
     mishap_call *call; /* the call that may become a task; NULL: it is about one */
+    bool preferred;    /* its caller has asked for that */
     mishap_task_wish wish;
 } task_request;
 
@@ -227,11 +228,11 @@ static void answer_status(task_request *q, int status, const mishap_task_told *t
         fail(q, mishap_out_of_memory());
         return;
     }
-    if (q->call) {
+    if (q->call)
         mishap_http_reply_field(&reply, "Location", (mishap_text){ location, (size_t)length });
+    if (q->preferred)
         mishap_http_reply_field(&reply, "Preference-Applied",
                                 (mishap_text)MISHAP_TEXT("respond-async"));
-    }
     if (!mishap_task_has_ended(told->state) && told->state != MISHAP_TASK_ASKING)
         put_retry(&reply);
     mishap_http_reply_field(&reply, "Cache-Control", (mishap_text)MISHAP_TEXT("no-store"));
@@ -387,12 +388,14 @@ mishap_task_asker mishap_api_task_asker(const mishap_http_request *request)
 bool mishap_api_task_begin(mishap_api *api, const mishap_http_request *request, mishap_call *call)
 {
     int wait_ms;
-    if (!api->tasks || !mishap_http_prefer_read(request->fields[api->prefer_field], &wait_ms))
+    if (!api->tasks)
         return false;
-    task_request *q = defer(api, request);
+    bool prefers = mishap_http_prefer_read(request->fields[api->prefer_field], &wait_ms);
+    task_request *q = prefers || call->operation->task_only ? defer(api, request) : NULL;
     if (!q)
         return false;
     q->call = call;
+    q->preferred = prefers;
     mishap_api_call_come_from(call, api, &q->later->request);
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->holder = mishap_http_caller_of(api->server, &q->later->request);

@@ -5,8 +5,8 @@
 #include "http/calls/api.h"
 #include "task/task.h"
 
-/* Hand the call over to the process of tasks, if the request says `Prefer: respond-async`. False:
- * the loop is to run it; nothing has changed. */
+/* Hand the call over to the process of tasks, if the request says `Prefer: respond-async` or the
+ * operation is `.task_only`. False: the loop is to run it; nothing has changed. */
 bool mishap_api_task_begin(mishap_api *api, const mishap_http_request *request, mishap_call *call);
 
 /* GET /tasks/:id, GET /tasks/:id/answer, POST /tasks/:id/answers, DELETE /tasks/:id */

@@ -58,6 +58,11 @@ static void look_at_tasks(void *shared)
         mishap_task_process_look();
 }
 
+static int wakes(void *shared)
+{
+    return shared ? mishap_task_process_wakes() : -1;
+}
+
 /* -- a loop ------------------------------------------------------------------------------------ */
 
 static uv_poll_t turn;
@@ -154,6 +159,7 @@ const mishap_http_extension mishap_tasks_over_http = {
     .dismiss = dismiss_tasks,
     .child_ended = tasks_ended,
     .look = look_at_tasks,
+    .wakes = wakes,
     .files = files,
     .open = open_tasks,
     .close = close_tasks,

@@ -138,6 +138,9 @@ bool mishap_mcp_task_begin(mishap_mcp_flight *flight, const mishap_mcp_message *
 bool mishap_mcp_tasks_declared(const mishap_mcp_message *message);
 mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request);
 
+/* NULL unless the tool is `.task_only` and the client takes no task. */
+mishap *mishap_mcp_task_permit(mishap_mcp_request *request, const mishap_mcp_offer *offer);
+
 /* The caller, as the process of tasks knows it. */
 mishap_task_asker mishap_mcp_task_asker(const mishap_mcp_peer *peer);
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "mishap/inside.h"
+#include "operation/hide.h"
 #include "worker/wire/frame.h"
 
 enum {
@@ -42,7 +43,7 @@ static void put_time(mishap_buffer *b, const char *key, int64_t ms)
     mishap_buffer_put_char(b, '"');
 }
 
-/* A tool that fails has completed: its result says so. */
+/* A tool that fails has completed: its result says so. One that broke off has failed (put_end). */
 static const char *status_of(mishap_task_state state)
 {
     return state == MISHAP_TASK_ASKING      ? "input_required"
@@ -51,13 +52,13 @@ static const char *status_of(mishap_task_state state)
                                             : "completed";
 }
 
-static void put_task(mishap_buffer *b, const mishap_task_told *told)
+static void put_task_as(mishap_buffer *b, const mishap_task_told *told, const char *status)
 {
     bool ended = mishap_task_has_ended(told->state);
     MISHAP_JSON_KEY(b, "taskId");
     mishap_json_string(b, told->id);
     MISHAP_JSON_KEY(b, "status");
-    mishap_json_string(b, mishap_text_of(status_of(told->state)));
+    mishap_json_string(b, mishap_text_of(status));
     if (!ended && told->words.length) {
         MISHAP_JSON_KEY(b, "statusMessage");
         mishap_json_string(b, told->words);
@@ -71,6 +72,11 @@ static void put_task(mishap_buffer *b, const mishap_task_told *told)
         mishap_json_null(b);
     MISHAP_JSON_KEY(b, "pollIntervalMs");
     mishap_json_int(b, MISHAP_TASK_POLL_MS);
+}
+
+static void put_task(mishap_buffer *b, const mishap_task_told *told)
+{
+    put_task_as(b, told, status_of(told->state));
 }
 
 /* A key is never used for two questions of a task: one that is asked again has another. */
@@ -117,14 +123,44 @@ static const mishap_mcp_offer *offer_of(const mishap_mcp_server *server, mishap_
 }
 
 /* The result of the tool, as its call would have got it. */
-static mishap *put_result(mishap_buffer *b, const mishap_mcp_server *server,
-                          mishap_mcp_revision revision, const mishap_task_told *told)
+static void put_result(mishap_buffer *b, const mishap_mcp_asked *asked, mishap_call *call,
+                       mishap *outcome, const char *incident)
+{
+    mishap_buffer members = { 0 };
+    mishap_mcp_put_outcome(&members, asked, call, outcome, incident);
+    MISHAP_JSON_KEY(b, "result");
+    mishap_buffer_put_char(b, '{');
+    mishap_buffer_put_text(b, mishap_buffer_text(&members));
+    MISHAP_PUT(b, ",\"resultType\":\"complete\"}");
+    b->failed = b->failed || members.failed;
+    mishap_buffer_release(&members);
+}
+
+/* The tool has told nothing: its process died, or it told what it must not. */
+static void put_error(mishap_buffer *b, const mishap_mcp_asked *asked, mishap_call *call,
+                      mishap *outcome, const char *incident)
+{
+    mishap_buffer error = { 0 };
+    const mishap_secrets *secrets = call ? mishap_call_secrets(call) : NULL;
+    mishap_service_amend(asked->offer->operation, outcome);
+    mishap_hide_failure(outcome, asked->offer->operation->params, secrets);
+    mishap_incident(outcome, incident);
+    mishap_free(mishap_mcp_put_error_object(&error, INTERNAL, mishap_told(outcome), NULL, secrets,
+                                            &(mishap_sent){ .call = call }));
+    MISHAP_JSON_KEY(b, "error");
+    mishap_buffer_put_text(b, error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
+    mishap_buffer_release(&error);
+}
+
+/* A task that has ended, and was not cancelled. A call that waits gets INTERNAL_ERROR as a result,
+ * so that a model reads it. A task says it by its state, as its extension asks for. */
+static mishap *put_end(mishap_buffer *b, const mishap_mcp_server *server,
+                       mishap_mcp_revision revision, const mishap_task_told *told)
 {
     mishap_mcp_asked asked = { .offer = offer_of(server, told->operation),
                                .revision = revision,
                                .replayed = true };
     char incident[MISHAP_ID_LENGTH + 1] = "";
-    mishap_buffer members = { 0 };
     mishap_call *call = NULL;
     mishap *outcome = NULL;
     if (!asked.offer)
@@ -135,13 +171,12 @@ static mishap *put_result(mishap_buffer *b, const mishap_mcp_server *server,
         return failure;
     if (told->incident.length < sizeof incident)
         memcpy(incident, told->incident.data, told->incident.length);
-    mishap_mcp_put_outcome(&members, &asked, call, outcome, incident);
-    MISHAP_JSON_KEY(b, "result");
-    mishap_buffer_put_char(b, '{');
-    mishap_buffer_put_text(b, mishap_buffer_text(&members));
-    MISHAP_PUT(b, ",\"resultType\":\"complete\"}");
-    b->failed = b->failed || members.failed;
-    mishap_buffer_release(&members);
+    bool broke_off = outcome && mishap_is(outcome, INTERNAL_ERROR);
+    put_task_as(b, told, broke_off ? "failed" : "completed");
+    if (broke_off)
+        put_error(b, &asked, call, outcome, incident);
+    else
+        put_result(b, &asked, call, outcome, incident);
     mishap_free(outcome);
     mishap_call_end(call);
     return NULL;
@@ -185,11 +220,13 @@ mishap *mishap_mcp_put_task(mishap_buffer *b, const mishap_mcp_peer *peer,
     if (lacks)
         shown.words.length = shown.questions.length = 0; /* they say something of the result */
     mishap_free(lacks);
+    if (has_result)
+        return put_end(b, peer->server, asked->revision, &shown);
     if (shown.state == MISHAP_TASK_ASKING)
         put_asking(b, peer, asked, &shown);
     else
         put_task(b, &shown);
-    return has_result ? put_result(b, peer->server, asked->revision, &shown) : NULL;
+    return NULL;
 }
 
 /* -- replies ----------------------------------------------------------------------------------- */
@@ -336,6 +373,21 @@ mishap *mishap_mcp_lacks_tasks(mishap_mcp_request *request)
     return mishap_suggest(
         mishap_raise(BAD_REQUEST, "The client has not declared the extension " EXTENSION "."),
         "Declare it in `io.modelcontextprotocol/clientCapabilities` of `_meta`.");
+}
+
+mishap *mishap_mcp_task_permit(mishap_mcp_request *request, const mishap_mcp_offer *offer)
+{
+    if (!offer->operation->task_only || !mishap_mcp_has_tasks(request->peer->server) ||
+        mishap_mcp_tasks_declared(request->message))
+        return NULL;
+    if (mishap_mcp_is_modern(request->message->revision))
+        return mishap_mcp_lacks_tasks(request);
+    request->code = INVALID_REQUEST;
+    return mishap_suggest(mishap_raise(BAD_REQUEST,
+                                       "%s is always a task, which revision "
+                                       "2026-07-28 has.",
+                                       offer->operation->name),
+                          "Use a client that has the extension " EXTENSION ".");
 }
 
 /* NULL: *flight waits for the reply to a question about the task of the request. */

@@ -178,6 +178,8 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
     if (!asked.offer)
         return no_such_tool(request, mishap_json_text(name));
     mishap *refused = mishap_mcp_flight_permit(request, asked.offer);
+    if (!refused)
+        refused = mishap_mcp_task_permit(request, asked.offer);
     if (refused)
         return refused;
     mishap_mcp_flight_begin(
