@@ -178,6 +178,25 @@ static mishap *refuse_unknown(const mishap_call *call, yyjson_val *answers)
     return NULL;
 }
 
+mishap *mishap_asking_check(const mishap_call *call, mishap_json_reader *reader,
+                            yyjson_val **answers)
+{
+    if (!*answers || yyjson_is_null(*answers))
+        return NULL;
+    if (yyjson_is_str(*answers)) {
+        mishap *failure = mishap_object_read(reader, mishap_json_text(*answers), NULL);
+        *answers = failure ? NULL : reader->root;
+        return failure ? failure : refuse_unknown(call, *answers);
+    }
+    if (yyjson_is_obj(*answers))
+        return refuse_unknown(call, *answers);
+    return mishap_field_add(
+        mishap_raise(VALIDATION_ERROR, "The answers are not an object."),
+        &(mishap_field){ .field = MISHAP_TEXT("_answers"),
+                         .error = MISHAP_TEXT("invalid_type"),
+                         .expected = mishap_value_of_text(mishap_text_of("object")) });
+}
+
 mishap *mishap_asking_answer_text(mishap_call *call, mishap_text json, mishap_answers_form form)
 {
     if (call->questions && !call->operation->asks) { /* mishap_asking_pass_on() */

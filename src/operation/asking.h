@@ -76,6 +76,11 @@ typedef enum mishap_answers_form {
  */
 mishap *mishap_asking_answer(mishap_call *call, yyjson_val *answers, mishap_answers_form form);
 
+/* Answers of a program, a query or a model: an object, or JSON of one in a text, which is read into
+ * `reader`. VALIDATION_ERROR if `*answers` is something else, or answers what is not declared. */
+mishap *mishap_asking_check(const mishap_call *call, mishap_json_reader *reader,
+                            yyjson_val **answers);
+
 /* The same from JSON of a program or a command line; BAD_REQUEST if it is no object,
  * VALIDATION_ERROR if it answers what is not declared. */
 mishap *mishap_asking_answer_text(mishap_call *call, mishap_text json, mishap_answers_form form);

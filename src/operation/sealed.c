@@ -290,14 +290,22 @@ static mishap *refuse(mishap_state_flaw flaw)
 mishap *mishap_sealed_begin(mishap_seal *seal, mishap_call *call, yyjson_val *state,
                             yyjson_val *answers, mishap_answers_form form)
 {
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_state_flaw flaw = MISHAP_STATE_FORGED;
     if (!seal || !state || yyjson_is_null(state))
         return NULL;
-    mishap_state_flaw flaw = yyjson_is_str(state)
-                                 ? mishap_state_take(seal, call, mishap_json_text(state))
-                                 : MISHAP_STATE_FORGED;
-    if (flaw != MISHAP_STATE_SOUND)
-        return refuse(flaw);
-    return mishap_asking_answer(call, answers, form);
+    /* Before the state: one that may come once can still be sent with other answers. */
+    mishap *failure = form == MISHAP_ANSWERS_OF_CLIENT
+                          ? NULL
+                          : mishap_asking_check(call, &reader, &answers);
+    if (!failure) {
+        if (yyjson_is_str(state))
+            flaw = mishap_state_take(seal, call, mishap_json_text(state));
+        failure = flaw == MISHAP_STATE_SOUND ? mishap_asking_answer(call, answers, form)
+                                             : refuse(flaw);
+    }
+    mishap_json_reader_release(&reader);
+    return failure;
 }
 
 void mishap_sealed_tell(const mishap_seal *seal, const mishap_call *call, mishap *failure,

@@ -121,6 +121,8 @@ static const mishap_operation operations[] = {
       .stateless = true },
     { "rename", "Rename all todos", name_params, purge, .route = "POST /rename/:name", .asks = ASKS,
       .stateless = true },
+    { "look", "Ask and change nothing", name_params, purge, .route = "GET /look", .asks = ASKS,
+      .stateless = true },
     { "quick", "Ask in the server", name_params, purge, .route = "POST /quick", .asks = ASKS,
       .quick = true },
     { "person", "Ask a person", name_params, purge, .route = "POST /person",

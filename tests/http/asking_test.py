@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp"))
 import server
@@ -63,6 +64,28 @@ def a_wrong_answer_is_asked_for_again_and_a_missing_one_too():
         questions, state = ask("POST", "/rename/Bob", body)
         equal(questions["confirm"]["message"], "Delete 3 todos of Bob?" + more)
         equal(send("POST", "/rename/Bob", answered({}, state))[0], 200)
+
+
+@test
+def answers_of_another_form_are_refused_and_the_state_stays_valid():
+    for method, path, body in (("DELETE", "/todos", BOB), ("POST", "/rename/Bob", {})):
+        _, state = ask(method, path, body)
+        for answers, field in ((7, "_answers"), ([], "_answers"), (True, "_answers"), ({"confrim": {"sure": True}}, "confrim"), ('{"confrim":null}', "confrim")):
+            status, found = send(method, path, {**body, "_state": state, "_answers": answers})
+            equal((status, [one["field"] for one in found["details"]]), (422, [field]), answers)
+        for answers in ("yes", '{"confirm":{"sure":false},"confirm":{"sure":true}}'):
+            equal(send(method, path, {**body, "_state": state, "_answers": answers})[0], 400, answers)
+        equal(send(method, path, {**body, "_state": state, "_answers": json.dumps(SURE)}), (200, {"deleted": 3, "why": "none"}))
+
+
+@test
+def a_get_that_asks_is_answered_in_the_query():
+    path = "/look?name=Bob"
+    found = the_server().ask("GET", path)
+    equal(found.status, 428)
+    state = urllib.parse.quote(found.json["details"]["state"], safe="")
+    found = the_server().ask("GET", path + "&_state=" + state + "&_answers=" + urllib.parse.quote(json.dumps(SURE), safe=""))
+    equal((found.status, found.json), (200, {"deleted": 3, "why": "none"}))
 
 
 @test

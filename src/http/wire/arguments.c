@@ -12,6 +12,7 @@
 #include "base/media.h"
 #include "http/wire/form.h"
 #include "http/wire/wire.h"
+#include "operation/asking.h"
 #include "operation/file.h"
 #include "operation/media.h"
 #include "operation/secret.h"
@@ -264,6 +265,8 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
     if (m)
         return m;
     const mishap_param *param = mishap_param_find(r->operation->params, name);
+    if (!param && r->operation->asks) /* a GET has no body for answers */
+        param = mishap_param_find(mishap_asking_params, name);
     if (!param && r->operation->operator_only)
         return refuse_unknown(r, name);
     m = decode(r, param, false, raw_value, &value);
