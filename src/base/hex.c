@@ -9,20 +9,22 @@ void mishap_hex_write(char *to, const unsigned char *bytes, size_t count)
     }
 }
 
-/* One spelling of each byte alone: what is compared as text elsewhere must not have two. */
-static int small_digit(char c)
-{
-    return c >= 'A' && c <= 'F' ? -1 : mishap_hex_digit(c);
-}
+/* One more than the value of each digit. One spelling of each byte alone: what is compared as text
+ * elsewhere must not have two, so there are no capitals. */
+static const unsigned char small_digits[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
+/* A text may end at its first character that is no digit: none behind it is read. */
 bool mishap_hex_read(const char *text, unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        int high = small_digit(text[2 * i]);
-        int low = high < 0 ? -1 : small_digit(text[2 * i + 1]);
-        if (low < 0)
+        unsigned high = small_digits[(unsigned char)text[2 * i]];
+        unsigned low = high ? small_digits[(unsigned char)text[2 * i + 1]] : 0;
+        if (!low)
             return false;
-        bytes[i] = (unsigned char)(high << 4 | low);
+        bytes[i] = (unsigned char)((high - 1) << 4 | (low - 1));
     }
     return true;
 }
