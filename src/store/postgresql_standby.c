@@ -245,21 +245,21 @@ static bool find_mark(postgresql_store *store, uint64_t *position)
 
 /* -- the question where a standby is ----------------------------------------------------------- */
 
-typedef enum place {
+typedef enum standby_place {
     PLACE_FINE,
     PLACE_SHORT,  /* it lacks what this caller must see */
     PLACE_BEHIND, /* … what every caller must see */
     PLACE_OTHER,  /* it follows another timeline, or does not say where it is */
     PLACE_NEWER,  /* it has left the primary: it was promoted, or follows another */
-} place;
+} standby_place;
 
 /* What the read must see. */
-typedef struct wanted {
+typedef struct standby_need {
     uint64_t mark, after;
-} wanted;
+} standby_need;
 
-static place judge(const postgresql_store *store, const pq_result *result, const wanted *wanted,
-                   uint64_t *replayed)
+static standby_place judge(const postgresql_store *store, const pq_result *result,
+                           const standby_need *wanted, uint64_t *replayed)
 {
     enum { RECOVERS, REPLAYED, TIMELINE, COLUMNS };
     if (!result || pq.PQresultStatus(result) != PQ_TUPLES_OK || pq.PQntuples(result) != 1 ||
@@ -278,7 +278,7 @@ static place judge(const postgresql_store *store, const pq_result *result, const
 
 /* What follows for the next reads. A caller can ask for a position that no standby has; that must
  * not keep others from it. */
-static void mind_place(postgresql_store *store, place place)
+static void mind_place(postgresql_store *store, standby_place place)
 {
     postgresql_standby *reader = &store->reader;
     int64_t now = mishap_store_now_ms();
@@ -370,7 +370,7 @@ static pq_result *read_rest(postgresql_store *store, size_t number, int64_t unti
 }
 
 /* NULL: it cannot be read there. */
-static pq_result *read_there(postgresql_store *store, size_t number, const wanted *wanted,
+static pq_result *read_there(postgresql_store *store, size_t number, const standby_need *wanted,
                              uint64_t *replayed)
 {
     pq_connection *connection = store->reader.connection;
@@ -378,7 +378,7 @@ static pq_result *read_there(postgresql_store *store, size_t number, const wante
     bool alive = send_both(store, number);
     pq_result *answer = read_one(connection, asked_until, &alive), *result = NULL;
     read_end(connection, asked_until, &alive);
-    place place = judge(store, answer, wanted, replayed);
+    standby_place place = judge(store, answer, wanted, replayed);
     pq.PQclear(answer);
     if (alive)
         result = read_rest(store, number,
@@ -409,7 +409,7 @@ bool mishap_postgresql_read_at_standby(mishap_query *query)
 {
     postgresql_store *store = (postgresql_store *)query->store;
     mishap_call *call = store->base.call;
-    wanted wanted = { 0 };
+    standby_need wanted = { 0 };
     uint64_t replayed = 0;
     pq_result *result = NULL;
     if (may_be_elsewhere(query) && is_connected(store) && find_mark(store, &wanted.mark)) {

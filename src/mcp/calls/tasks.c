@@ -424,7 +424,7 @@ static void end_unless(mishap_mcp_flight *flight, bool sent)
 
 static mishap *ask(mishap_mcp_request *request, mishap_task_wish wish)
 {
-    mishap_mcp_flight *flight;
+    mishap_mcp_flight *flight = NULL;
     MISHAP_TRY(make_flight(request, &flight));
     mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
     mishap_text id = mishap_json_text(yyjson_obj_get(request->message->params, "taskId"));
@@ -448,7 +448,7 @@ mishap *mishap_mcp_tasks_cancel(mishap_mcp_request *request, mishap_buffer *resu
 
 static mishap *give(mishap_mcp_request *request, mishap_text answers)
 {
-    mishap_mcp_flight *flight;
+    mishap_mcp_flight *flight = NULL;
     MISHAP_TRY(make_flight(request, &flight));
     mishap_task_asker asker = mishap_mcp_task_asker(request->peer);
     mishap_text id = mishap_json_text(yyjson_obj_get(request->message->params, "taskId"));
