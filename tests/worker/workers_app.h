@@ -83,6 +83,7 @@ mishap *do_fail(mishap_call *call)
 
 /* The volatile keeps compilers from knowing what happens next. */
 static volatile int zero;
+static volatile size_t too_much = 64; /* a number that no compiler knows */
 
 /* A compiler that knows that these do not return moves the calls out of the function. */
 static void (*volatile call_abort)(void) = abort;
@@ -101,7 +102,7 @@ __attribute__((noinline)) static int overflow(int depth)
 __attribute__((noinline)) static void damage_heap(void)
 {
     char *block = malloc(40);
-    memset(block + zero, 0xFF, 64); /* the size of the block behind it */
+    memset(block, 0xFF, too_much); /* the size of the block behind it */
     free(malloc(2000));
     free(block);
     call_abort();
