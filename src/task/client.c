@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "task/message.h"
-#include "task/place.h"
+#include "task/place/place.h"
 
 enum { READ_AT_ONCE = 64 << 10 };
 

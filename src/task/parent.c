@@ -9,7 +9,7 @@
 #include "base/signals.h"
 #include "incident/logs.h"
 #include "task/inside.h"
-#include "task/place.h"
+#include "task/place/place.h"
 
 enum {
     AGAIN_NS = 500000000,        /* pause after a bad start */

@@ -17,7 +17,7 @@
 #include "incident/logs.h"
 #include "operation/changes.h"
 #include "task/inside.h"
-#include "task/place.h"
+#include "task/place/place.h"
 
 enum { READ_AT_ONCE = 64 << 10, EVENTS = 64, TURN_MS = 1000 };
 

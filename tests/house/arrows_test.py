@@ -43,7 +43,8 @@ worker/child       base mishap operation worker/wire worker/plan
 worker/keeper      base mishap incident worker/wire worker/spawn worker/plan worker/child
 worker/loop        base mishap operation incident sandbox worker/wire worker/spawn worker/plan
 worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
-task               base guard mishap operation incident worker/wire worker/keeper worker/loop worker/serving
+task/place         base mishap
+task               base guard mishap operation incident worker/wire worker/keeper worker/loop worker/serving task/place
 task/store         base mishap store task
 task/commands      base mishap incident operation worker/keeper worker/serving task
 server             base mishap incident

@@ -218,7 +218,7 @@ def what_works_is_ready_after_somebody_has_asked():
 def a_server_that_nobody_asks_tries_nothing():
     needs(LISP)
     expect(wait_for(lambda: not processes_of("hangs")), "of the test before:", processes_of("hangs"))
-    found = server.server("hangs", "--workers", "2", "--lisp-sbcl", stand_in("hangs"))
+    found = server.server("hangs", "--workers", "2", "--lisp-waiting", "0", "--lisp-sbcl", stand_in("hangs"))
     equal(found.ask("GET", "/todos").status, 200, "another service")
     equal(processes_of("hangs"), [], "processes")
     begun = time.monotonic()

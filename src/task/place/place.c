@@ -1,5 +1,5 @@
 /* Where loops find the process of tasks: see place.h. */
-#include "task/place.h"
+#include "task/place/place.h"
 
 #include <stddef.h>
 #include <string.h>
