@@ -3,6 +3,7 @@
 
 #include "base/rehearsal.h"
 #include "mishap/invoke.h"
+#include "mishap/typed.h"
 #include "operation/sealed.h"
 #include "worker/wire/frame.h"
 
@@ -60,6 +61,15 @@ static mishap *speaks_garbage(mishap_call *call)
     return mishap_ask(call, "confirm", NULL, "%.*s", (int)sizeof words, words);
 }
 
+#define PAINT(member) member(MISHAP_STRING, color)
+MISHAP_STRUCT(paint, PAINT);
+
+static mishap *ask_to_paint(mishap_call *call, const struct paint *in)
+{
+    (void)in;
+    return mishap_ask(call, "confirm", NULL, "Paint it?");
+}
+
 static mishap *undeclared(mishap_call *call)
 {
     return mishap_ask(call, "nobody", NULL, "Who?");
@@ -80,6 +90,7 @@ static const mishap_operation operations[] = {
     { "undeclared", "Ask what is not declared", NULL, undeclared, .asks = ASKS },
     { "roots", "Ask the client", NULL, ask_roots,
       .asks = MISHAP_ASKS({ "roots", .method = "roots/list" }) },
+    { "paint", "Ask for a typed call", MISHAP_TYPED(paint, ask_to_paint), .asks = ASKS },
     { "plain", "Ask nothing", .run = undeclared },
     { 0 }
 };
@@ -286,6 +297,37 @@ static void a_state_is_for_one_operation_caller_and_arguments(void **unused)
     assert_int_equal(take("drop", bob, "ada", state), MISHAP_STATE_FORGED);
     assert_int_equal(take("both", "{}", "ada", state), MISHAP_STATE_FORGED);
     mishap_call_end(call);
+}
+
+static mishap_text text_of(const char *body)
+{
+    return body ? mishap_text_of(body) : (mishap_text){ NULL, 0 };
+}
+
+/* A handler of typed arguments tells null from a value that is absent. */
+static void a_state_is_for_one_null_and_for_one_body(void **unused)
+{
+    static const struct {
+        const char *arguments, *body;
+    } ways[] = {
+        { "{}", NULL },    { "{\"color\":null}", NULL }, { "{\"color\":\"red\"}", NULL },
+        { "{}", "first" }, { "{}", "second" },
+    };
+    enum { WAYS = sizeof ways / sizeof *ways };
+    (void)unused;
+    for (size_t i = 0; i < WAYS; i++) {
+        mishap_call *call = begin("paint", ways[i].arguments, "ada");
+        call->body = text_of(ways[i].body);
+        mishap_text state = ask_state(call);
+        for (size_t j = 0; j < WAYS; j++) {
+            mishap_call *other = begin("paint", ways[j].arguments, "ada");
+            other->body = text_of(ways[j].body);
+            assert_int_equal(mishap_state_take(seal, other, state),
+                             i == j ? MISHAP_STATE_SOUND : MISHAP_STATE_FORGED);
+            mishap_call_end(other);
+        }
+        mishap_call_end(call);
+    }
 }
 
 static void a_state_that_was_changed_anywhere_is_refused(void **unused)
@@ -658,6 +700,7 @@ int main(void)
         TEST(several_questions_are_asked_together),
         TEST(questions_are_flat_and_never_secret),
         TEST(a_state_is_for_one_operation_caller_and_arguments),
+        TEST(a_state_is_for_one_null_and_for_one_body),
         TEST(a_state_that_was_changed_anywhere_is_refused),
         TEST(hostile_states_are_refused),
         TEST(a_state_expires_after_ten_minutes),
