@@ -240,6 +240,30 @@ static void questions_are_flat_and_never_secret(void **unused)
     assert_null(mishap_declaration_check(&app));
 }
 
+/* What the run before has left must not be in the answer of the next one, which has all its time.
+ */
+static void nothing_of_a_run_is_left_for_the_next(void **unused)
+{
+    mishap_call *call = NULL;
+    (void)unused;
+    assert_null(mishap_call_begin(&app, mishap_operation_find(&app, mishap_text_of("both")),
+                                  mishap_text_of("{}"), &call));
+    mishap_call_limit(call, 60000);
+    mishap_answer_member(call, "left", true);
+    mishap_warn(call, "Left.");
+    mishap_buffer_put_text(&call->changes, mishap_text_of("left://over"));
+    call->status = 201;
+    call->location = "/left";
+    call->deadline_ns = 1;
+    mishap_asking_again(call);
+    assert_int_equal(call->answer.length + call->warnings.length + call->changes.length, 0);
+    assert_int_equal(call->status, 0);
+    assert_null(call->location);
+    assert_true(call->deadline_ns > mishap_clock_monotonic_ns());
+    assert_int_equal(call->rounds, 1);
+    mishap_call_end(call);
+}
+
 /* -- the state --------------------------------------------------------------------------------- */
 
 static mishap_seal *seal;
@@ -699,6 +723,7 @@ int main(void)
         TEST(what_was_declined_is_cancelled_unless_the_handler_looks),
         TEST(several_questions_are_asked_together),
         TEST(questions_are_flat_and_never_secret),
+        TEST(nothing_of_a_run_is_left_for_the_next),
         TEST(a_state_is_for_one_operation_caller_and_arguments),
         TEST(a_state_is_for_one_null_and_for_one_body),
         TEST(a_state_that_was_changed_anywhere_is_refused),
