@@ -269,6 +269,24 @@ def the_scopes_of_now_count():
 
 
 @test
+def a_version_with_other_scopes_runs_no_task_that_needs_one():
+    data = os.path.join(server.FOLDER, "versions")
+    os.mkdir(data)
+    eve = key_of(data, "eve", "--scope", "call,work:do")
+    with Tasks("--require-key", data=data) as found:
+        path, other = found.begin(target="/scoped-ask", fields=eve), found.begin(2, fields=eve)
+        for one in (path, other):
+            found.asking(one, eve)
+    with contextlib.closing(sqlite3.connect(os.path.join(data, "tasks.sqlite"))) as store, store:
+        store.execute("UPDATE tasks SET scopes = scopes + 1")  # the mark of another list
+    with Tasks("--require-key", data=data) as found:
+        for one, state in ((path, "failed"), (other, "succeeded")):
+            equal(found.reply(one, SURE, eve).status, 200, "the answer")
+            equal(found.ended(one, eve)["state"], state, "its end")
+        equal(found.ask("GET", path + "/answer", fields=eve).json["error"], "forbidden", "why")
+
+
+@test
 def a_question_has_nothing_private():
     with Tasks() as found:
         path = found.begin(target="/leaky")
