@@ -52,8 +52,6 @@ struct mishap_index_engine {
     void (*close)(mishap_index *index);
     mishap *(*catch_up)(mishap_index *index, int wait_ms);
     void (*report)(mishap_index *index, index_report *report);
-    void (*rest)(mishap_index *index); /* release what is kept in memory for the next records;
-                                          NULL: nothing is */
     mishap *(*rows)(mishap_index *index, const mishap_index_filter *filter,
                     const unsigned char *not_id, mishap_buffer *json, char next[INDEX_CURSOR]);
     mishap *(*find)(mishap_index *index, mishap_text id, mishap_index_found *found,

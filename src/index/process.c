@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -28,11 +27,10 @@
 
 enum {
     REST_MS = 250,
-    AGAIN_MS = 1000,   /* after a failure */
-    SETTLED_MS = 2000, /* without a change: then its memory is released */
-    IDLE_MS = 30000,   /* a file system without inotify */
-    LOCK_MS = 1000,    /* a command catches up just now */
-    END_MS = 2000,     /* for the last batch, when the server ends */
+    AGAIN_MS = 1000, /* after a failure */
+    IDLE_MS = 30000, /* a file system without inotify */
+    LOCK_MS = 1000,  /* a command catches up just now */
+    END_MS = 2000,   /* for the last batch, when the server ends */
     KILLED_MS = 1000,
     BUSY_TIMES = 5, /* tries that a lock may take before that is told */
     NO_SQLITE = 3,  /* exit status: it is not started again */
@@ -106,30 +104,14 @@ static void watch_journal(int watch)
     inotify_add_watch(watch, all.journal, IN_MODIFY);
 }
 
-/* False: nothing was written to the journal in that time. */
-static bool wait_for_change(int watch, int most_ms)
+static void wait_for_change(int watch, int most_ms)
 {
     char events[4096];
     struct pollfd file = { .fd = watch, .events = POLLIN };
     struct timespec most = { most_ms / 1000, most_ms % 1000 * NS_OF_MS };
-    if (ppoll(&file, watch >= 0, &most, &waiting) <= 0)
-        return false;
-    while (read(watch, events, sizeof events) > 0)
-        ;
-    return true;
-}
-
-/* The files of the index are closed while nothing is written: SQLite keeps up to 8 MB of each in
- * memory, and the C library what was released. */
-static void wait_at_rest(mishap_index *index, int watch)
-{
-    const mishap_index_engine *engine = ((const index_base *)index)->engine;
-    if (wait_for_change(watch, SETTLED_MS) || asked_to_end)
-        return;
-    if (engine->rest)
-        engine->rest(index);
-    malloc_trim(0);
-    wait_for_change(watch, IDLE_MS);
+    if (ppoll(&file, watch >= 0, &most, &waiting) > 0)
+        while (read(watch, events, sizeof events) > 0)
+            ;
 }
 
 static void rest(void)
@@ -251,10 +233,8 @@ static void follow_journal(mishap_index *index)
         if (last)
             break;
         rest();
-        if (!asked_to_end && failed)
-            wait_for_change(watch, AGAIN_MS);
-        else if (!asked_to_end)
-            wait_at_rest(index, watch);
+        if (!asked_to_end)
+            wait_for_change(watch, failed ? AGAIN_MS : IDLE_MS);
     }
 }
 

@@ -519,7 +519,6 @@ const mishap_index_engine mishap_index_in_files = {
     .close = close_files,
     .catch_up = catch_up,
     .report = report,
-    .rest = mishap_index_stop_writing,
     .rows = mishap_index_sqlite_rows,
     .find = mishap_index_sqlite_find,
     .groups = mishap_index_sqlite_groups,
