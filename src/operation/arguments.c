@@ -50,12 +50,19 @@ static struct found step_to_item(mishap_call *call, struct found at, const char 
     return (struct found){ at.param ? at.param->items : NULL, yyjson_arr_get(at.value, index) };
 }
 
-/* The first name of a path leads to a parameter of the call. */
-static struct found begin_at_call(const mishap_call *call, const char *path, size_t length)
+/* The first name of a path leads to a parameter of the call. Most handlers ask for them in the
+ * order of declaration, so the next one is tried first. */
+static struct found begin_at_call(mishap_call *call, const char *path, size_t length)
 {
-    const mishap_param *params = call->operation->params;
-    const mishap_param *param = mishap_param_find(params, (mishap_text){ path, length });
-    size_t i = param ? (size_t)(param - params) : call->param_count;
+    const mishap_param *params = call->operation->params, *param;
+    mishap_text name = { path, length };
+    size_t i = __atomic_load_n(&call->next_param, __ATOMIC_RELAXED);
+    if (i < call->param_count && mishap_param_is_named(&params[i], name))
+        param = &params[i];
+    else
+        param = mishap_param_find(params, name);
+    i = param ? (size_t)(param - params) : call->param_count;
+    __atomic_store_n(&call->next_param, i + 1, __ATOMIC_RELAXED);
     if (i >= call->param_count)
         mishap_call_misuse(call, not_declared, path);
     return (struct found){ param, call->values[i] };

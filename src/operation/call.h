@@ -83,6 +83,7 @@ struct mishap_call {
     mishap_json_reader reader; /* of the arguments */
     yyjson_val *
         *values; /* one for each parameter, in the order of declaration: given, default, or NULL */
+    size_t next_param; /* behind the one that a handler asked for last: any of its threads may */
     unsigned char *presence; /* of each, for MISHAP_TYPED: mishap_presence; NULL: not needed */
     size_t param_count;
     mishap_buffer answer;

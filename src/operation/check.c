@@ -13,77 +13,10 @@
  */
 #include "base/memory.h"
 #include "operation/findings.h"
+#include "operation/members.h"
 #include "operation/rules.h"
 
-/* -- finding the members ----------------------------------------------------------------------- */
-
-/*
- * One pass over the object finds them all. Members mostly come in the order of declaration, so the
- * next parameter is tried first; else a short list is searched and a long one has an index, made
- * when it is first needed. Its table holds only declared names, so no caller can make it slow.
- */
-enum {
-    FEW = 32,
-    SHOWN_NAME = 64, /* bytes of a name that a caller has chosen */
-};
-
-struct search {
-    const mishap_param *params;
-    size_t count;
-    uint32_t *table; /* numbers of parameters from 1, 0: free; NULL where the list is short */
-    size_t mask;
-    bool indexed;
-};
-
-static void make_index(struct search *search)
-{
-    memset(search->table, 0, (search->mask + 1) * sizeof *search->table);
-    for (size_t i = 0; i < search->count; i++) {
-        size_t slot = mishap_text_hash(mishap_text_of(search->params[i].name)) & search->mask;
-        while (search->table[slot])
-            slot = (slot + 1) & search->mask;
-        search->table[slot] = (uint32_t)(i + 1);
-    }
-    search->indexed = true;
-}
-
-/* The number of the parameter, or `count` if there is none of this name. */
-static size_t find_param(struct search *search, mishap_text key)
-{
-    size_t i = 0;
-    if (!search->table) {
-        /* mishap_param_find() by number, without a call: every member that is out of order comes
-         * here */
-        while (i < search->count && !mishap_param_is_named(&search->params[i], key))
-            i++;
-        return i;
-    }
-    if (!search->indexed)
-        make_index(search);
-    for (size_t slot = mishap_text_hash(key) & search->mask; (i = search->table[slot]);
-         slot = (slot + 1) & search->mask)
-        if (mishap_param_is_named(&search->params[i - 1], key))
-            return i - 1;
-    return search->count;
-}
-
-static void find_values(struct search *search, yyjson_val *object, yyjson_val **values)
-{
-    size_t index, count, next = 0;
-    yyjson_val *key, *value;
-    memset(values, 0, search->count * sizeof *values);
-    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
-        mishap_text name = { unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key) };
-        size_t i = next < search->count && mishap_param_is_named(&search->params[next], name)
-                       ? next
-                       : find_param(search, name);
-        if (i == search->count)
-            continue;
-        if (!values[i])
-            values[i] = value;
-        next = i + 1;
-    }
-}
+enum { SHOWN_NAME = 64 }; /* bytes of a name that a caller has chosen */
 
 /* -- walking the declaration ------------------------------------------------------------------- */
 
@@ -108,23 +41,18 @@ static void check_object(mishap_findings *findings, const mishap_spot *outer,
                          const mishap_param *params, const mishap_relation *rules,
                          yyjson_val *object)
 {
-    yyjson_val *few[FEW], **values = few;
-    struct search search = { .params = params };
-    while (params && params[search.count].name)
-        search.count++;
-    if (search.count > FEW) {
-        for (search.mask = 4 * FEW - 1; search.mask < 2 * search.count;)
-            search.mask = search.mask * 2 + 1;
-        values = mishap_allocate(search.count * sizeof *values +
-                                 (search.mask + 1) * sizeof *search.table);
+    yyjson_val *few[MISHAP_MEMBERS_FEW], **values = few;
+    mishap_members members = mishap_members_of(params);
+    if (members.count > MISHAP_MEMBERS_FEW) {
+        values = mishap_allocate(members.count * sizeof *values + mishap_members_room(&members));
         if (!values) {
             findings->no_memory = true;
             return;
         }
-        search.table = (uint32_t *)(void *)(values + search.count);
+        members.table = (uint32_t *)(void *)(values + members.count);
     }
-    find_values(&search, object, values);
-    for (size_t i = 0; i < search.count && !findings->failure; i++)
+    mishap_members_values(&members, object, values);
+    for (size_t i = 0; i < members.count && !findings->failure; i++)
         check_member(findings, outer, &params[i], values[i]);
     if (rules && !findings->failure && !findings->answered)
         mishap_expect_rules(findings, outer, params, rules, values);

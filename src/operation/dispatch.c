@@ -11,6 +11,7 @@
 #include "operation/asking.h"
 #include "operation/call.h"
 #include "operation/contain.h"
+#include "operation/members.h"
 #include "operation/rules.h"
 #include "operation/running.h"
 #include "operation/upload.h"
@@ -23,14 +24,17 @@ enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 static mishap *resolve(mishap_call *call)
 {
     const mishap_param *params = call->operation->params;
-    size_t count = mishap_param_count(params);
+    mishap_members members = mishap_members_of(params);
+    size_t count = members.count, room = mishap_members_room(&members);
     call->values = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->values);
     if (call->operation->fills)
         call->presence = mishap_arena_take(&call->arena, count + 1);
     if (!call->values || (call->operation->fills && !call->presence))
         return mishap_out_of_memory();
+    members.table = room ? mishap_arena_take(&call->arena, room) : NULL;
+    mishap_members_values(&members, call->reader.root, call->values);
     for (size_t i = 0; i < count; i++) {
-        yyjson_val *given = yyjson_obj_get(call->reader.root, params[i].name);
+        yyjson_val *given = call->values[i];
         bool null = yyjson_is_null(given), kept = null && params[i].nullable;
         call->values[i] = null ? NULL : given;
         call->param_count = i + 1;

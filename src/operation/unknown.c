@@ -3,8 +3,10 @@
  * whose callers type names by hand also refuses them, because a misspelled name would have no
  * effect and would not be noticed.
  */
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "operation/findings.h"
+#include "operation/members.h"
 
 enum {
     SHOWN_NAME = 64,   /* bytes of such a name */
@@ -41,12 +43,16 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
     size_t index, count;
     yyjson_val *key, *value;
     bool secret = outer && outer->secret, told = false;
+    mishap_members members = mishap_members_of(params);
+    size_t room = mishap_members_room(&members);
+    members.table = room ? mishap_allocate(room) : NULL; /* without memory it takes longer */
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         if (hunt->found == hunt->most)
-            return;
+            break;
         mishap_spot spot = { .outer = outer, .name = mishap_json_text(key), .secret = secret };
-        const mishap_param *param = mishap_param_find(params, spot.name);
-        if (param) {
+        size_t at = mishap_members_find(&members, spot.name);
+        if (at < members.count) {
+            const mishap_param *param = &params[at];
             spot.secret = secret || param->secret;
             hunt_in_value(hunt, &spot, param, value);
         } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&
@@ -60,6 +66,7 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
             mishap_find_unknown(hunt->findings, &spot, meant, params);
         }
     }
+    mishap_release(members.table);
 }
 
 static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mishap_param *param,
