@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-serve bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-serve bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-growth bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -151,6 +151,10 @@ bench-upload: build ## an upload of 1 GB that is streamed through a handler, aga
 
 bench-typed: build ## calls with typed arguments against calls with getters, CPU time
 	@scripts/bench-typed
+
+bench-growth: build ## how cost grows with connections, loops, rows, tools, parameters and answers: tables, and pictures in docs/; ROUNDS=3 ONLY=rows,tools
+	@scripts/setup bench bench-growth || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-growth $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
 
 bench-wrap: build ## what `mishap wrap` adds to a start, beside coreutils' timeout, and to 1 GB that it passes on; ROUNDS=300 MEGABYTES=1024
 	@scripts/bench-wrap $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MEGABYTES),--megabytes $(MEGABYTES))

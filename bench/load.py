@@ -67,6 +67,11 @@ def wrk(script, address, connections, seconds, cores=None, threads=1, environmen
     return seen
 
 
+def own_log(folder):
+    """An environment in which a program has a log of its own: it would index all that other benchmarks have written to the one of the user."""
+    return {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+
+
 class Server:
     """`PROGRAM serve` with one loop or more, on a copy of a store or on a new one, until stop()."""
 
@@ -81,7 +86,7 @@ class Server:
         with open(log, "wb") as file:
             self.process = subprocess.Popen(
                 [*pinned(cores), program, "serve", "--listen", "127.0.0.1:0", "--workers", str(loops), "--data", folder, *flags],
-                stdin=subprocess.DEVNULL, stdout=file, stderr=file, env={**os.environ, **(environment or {})})
+                stdin=subprocess.DEVNULL, stdout=file, stderr=file, env={**own_log(folder), **(environment or {})})
         try:
             self.address = self.wait_for_address(log)
         except BaseException:
@@ -155,7 +160,7 @@ class Peer:
         with open(folder / "stderr", "wb") as log:
             self.process = subprocess.Popen(
                 [*pinned(drive_cores), drive, *options, *pinned(server_cores), *map(str, command)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=own_log(folder))
         if self.process.stdout.readline() != "ready\n":  # the start is not measured
             why = self.errors()
             self.stop()

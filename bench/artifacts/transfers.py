@@ -49,7 +49,7 @@ class Server:
         self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        environment = dict(os.environ, **({"LD_PRELOAD": str(preload), "FLUSH_DELAY_US": "1000"} if preload else {}))
+        environment = dict(load.own_log(folder), **({"LD_PRELOAD": str(preload), "FLUSH_DELAY_US": "1000"} if preload else {}))
         log = folder / "stderr"
         with open(log, "wb") as file:
             self.process = subprocess.Popen(

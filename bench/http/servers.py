@@ -41,7 +41,7 @@ class Server:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 ["taskset", "-c", cores, *(str(part) for part in command)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **(environment or {})})
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, "XDG_STATE_HOME": str(folder / "state"), **(environment or {})})
         try:
             self.wait_until_it_answers()
         except BaseException:
