@@ -127,6 +127,8 @@ struct mishap_call {
     struct mishap_foreign_process *process;
     const char *session_is; /* the handle of the session that it ran in; in the arena; NULL: none,
                                or the caller need not know */
+    int64_t
+        session_ends_s; /* … it ends in so many seconds, since the server stops; 0: it does not */
     /* The caller that a failure is counted for, or an address; may be NULL. */
     const char *counted_for;
     mishap_boundary_kind boundary; /* the boundary that received it */

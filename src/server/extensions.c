@@ -179,6 +179,17 @@ void mishap_http_extensions_drain(mishap_http_server *server)
     }
 }
 
+size_t mishap_http_extensions_sessions(const mishap_http_server *server)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->sessions)
+            count += extension->sessions(server->states[i]);
+    }
+    return count;
+}
+
 void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key, const char *caller)
 {
     for (size_t i = 0; i < server->open_extensions; i++) {

@@ -13,6 +13,7 @@
 
 #include "incident/logs.h"
 #include "mishap/trace.h"
+#include "server/ending.h"
 
 enum {
     LINGER_MS = 2000,
@@ -125,6 +126,15 @@ static void beat(mishap_http_loop *loop)
     say_to_supervisor(loop, MISHAP_HTTP_ALIVE);
 }
 
+/* The supervisor waits for the last session. */
+static void tell_of_sessions(mishap_http_loop *loop)
+{
+    mishap_http_server *server = &loop->server;
+    if (mishap_http_sessions_end_in(server) >= 0 && !server->draining)
+        say_to_supervisor(loop, mishap_http_extensions_sessions(server) ? MISHAP_HTTP_HAS
+                                                                        : MISHAP_HTTP_EMPTY);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     mishap_http_loop *loop = timer->data;
@@ -135,6 +145,7 @@ static void on_tick(uv_timer_t *timer)
         accept_again(loop);
     take_over(loop);
     mishap_http_extensions_tick(&loop->server);
+    tell_of_sessions(loop);
     if (loop->server.draining && uv_now(&loop->uv) >= loop->idle_until_ms)
         mishap_http_connection_close_idle(loop);
     leave_if_done(loop);
@@ -176,6 +187,17 @@ static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *roo
     *room = uv_buf_init(&word, 1);
 }
 
+/* Extensions are told at once, so that no session begins from now on. */
+static void warn(mishap_http_server *server)
+{
+    int64_t delay_ms = mishap_http_drains_for(server->settings);
+    if (server->stopping)
+        return;
+    server->stopping = true;
+    server->stops_ns = mishap_clock_monotonic_ns() + delay_ms * 1000000;
+    mishap_http_extensions_tick(server);
+}
+
 /* If the supervisor is gone, the loop stops as if it had been told to. */
 static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
 {
@@ -190,8 +212,8 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     for (ssize_t i = 0; i < count; i++) {
         char word = data->base[i];
         loop->released = loop->released || word == MISHAP_HTTP_DRAIN || word == MISHAP_HTTP_STOP;
-        loop->server.stopping = loop->server.stopping || word == MISHAP_HTTP_WARN ||
-                                word == MISHAP_HTTP_STOP;
+        if (word == MISHAP_HTTP_WARN || word == MISHAP_HTTP_STOP)
+            warn(&loop->server);
         if (word == MISHAP_HTTP_DRAIN)
             drain(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
         else if (word == MISHAP_HTTP_STOP)
@@ -325,7 +347,8 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                         .rates = common->rates,
                                         .bodies = common->bodies,
                                         .place = common->place,
-                                        .stopping = common->stopping,
+                                        .stopping = common->stops_ns != 0,
+                                        .stops_ns = common->stops_ns,
                                         .loop = &loop.uv,
                                         .push = mishap_http_connection_push,
                                         .lags = mishap_http_connection_lags,

@@ -10,6 +10,8 @@ enum {
     MISHAP_HTTP_READY = 'R',   /* loop: it accepts connections */
     MISHAP_HTTP_ALIVE = 'A',   /* loop: it is not blocked */
     MISHAP_HTTP_LEAVING = 'L', /* loop: it has begun to drain by itself; another loop is needed */
+    MISHAP_HTTP_EMPTY = 'E',   /* loop: the server stops, and it has no session */
+    MISHAP_HTTP_HAS = 'H',     /* loop: … it has a session, or a stream */
     MISHAP_HTTP_TAKE = 'T',    /* supervisor: here are connections, which the loop owns now */
     MISHAP_HTTP_DRAIN = 'D',   /* supervisor: another loop has started; drain */
     MISHAP_HTTP_WARN = 'W',    /* supervisor: the server stops soon; go on accepting until then */
@@ -79,9 +81,16 @@ typedef struct mishap_http_common {
     mishap_http_rates *rates;
     mishap_http_bodies *bodies;
     size_t place;        /* the place of this loop in `bodies` */
-    bool stopping;       /* the server was told to stop already */
+    int64_t stops_ns;    /* the server was told to stop, and stops then; 0: it was not */
     void *const *shared; /* what the extensions have prepared */
 } mishap_http_common;
+
+/* How long the server goes on after it was told to stop, in milliseconds: at most, if it waits for
+ * sessions. */
+static inline int64_t mishap_http_drains_for(const mishap_http_settings *settings)
+{
+    return settings->sessions_ms > settings->drain_ms ? settings->sessions_ms : settings->drain_ms;
+}
 
 /* Serve on listening sockets until told to end. The process exits then. */
 _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,

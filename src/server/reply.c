@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "server/state.h"
+#include "server/ending.h"
 
 void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_text value)
 {
@@ -10,6 +11,15 @@ void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_
     MISHAP_PUT(b, ": ");
     mishap_buffer_put_text(b, value);
     MISHAP_PUT(b, "\r\n");
+}
+
+const char mishap_http_ends_field[] = "Mishap-Session-Ends";
+
+void mishap_http_reply_ends(mishap_http_reply *reply, int64_t seconds)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)seconds);
+    mishap_http_reply_field(reply, mishap_http_ends_field, (mishap_text){ digits, (size_t)length });
 }
 
 void mishap_http_reply_reset(mishap_http_reply *reply)

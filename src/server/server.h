@@ -115,7 +115,8 @@ typedef struct mishap_http_settings {
     int idle_ms;            /* how long a connection may wait for its next request */
     int stop_ms;            /* how long to wait for requests in flight when told to stop … */
     int drain_ms;           /* … and how long to accept connections before, for load balancers */
-    int server_number;      /* of this one among those behind a load balancer; 0: none */
+    int64_t sessions_ms; /* … and how long to serve the sessions that have begun; 0: not longer */
+    int server_number;   /* of this one among those behind a load balancer; 0: none */
     struct mishap_http_rates *rates; /* of all servers of a cluster; NULL: `rate` is of this one */
 } mishap_http_settings;
 
@@ -136,8 +137,7 @@ typedef enum mishap_http_method {
 /* "GET"; for OTHER "OTHER". */
 extern const mishap_text mishap_http_method_names[MISHAP_HTTP_METHODS];
 
-/* The fields that every server keeps. Extensions ask for further ones; all others are checked and
- * dropped. */
+/* The fields that every server keeps. Extensions ask for more; others are checked and dropped. */
 typedef enum mishap_http_field {
     MISHAP_HTTP_HOST,
     MISHAP_HTTP_ACCEPT,
@@ -457,7 +457,8 @@ struct mishap_http_extension {
     void (*drain)(void *state); /* the loop ends soon: end all streams */
     /* See mishap_http_revoke(), and mishap_http_block(): then `key` is 0. */
     void (*revoke)(void *state, uint64_t key, const char *caller);
-    bool (*busy)(void *state); /* true if work is left that no connection waits for */
+    bool (*busy)(void *state);       /* true if work is left that no connection waits for */
+    size_t (*sessions)(void *state); /* that are left, of a server that stops (ending.h) */
     /* … the metrics are asked for: add what this extension knows (mishap_http_measure). */
     void (*measure)(void *state, mishap_http_measures *to);
 
@@ -543,8 +544,7 @@ void mishap_http_expire(mishap_http_server *server, int64_t now_s);
  * of the loop alone, not from an endpoint or another hook. */
 void mishap_http_tick(mishap_http_server *server);
 
-/* True if the whole server was told to stop. It may still accept connections: settings->drain_ms.
- */
+/* True if the server was told to stop. It may still accept connections: settings->drain_ms. */
 bool mishap_http_is_stopping(const mishap_http_server *server);
 
 /* Count something; the metrics as text. Nothing happens in a server without metrics. */

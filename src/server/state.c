@@ -1,6 +1,7 @@
 /* The state of a server in one loop: its clock, what it opens, and what it does several times per
  * second. */
 #include "server/state.h"
+#include "server/ending.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -59,6 +60,14 @@ const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *se
 bool mishap_http_is_stopping(const mishap_http_server *server)
 {
     return server->stopping;
+}
+
+int64_t mishap_http_sessions_end_in(const mishap_http_server *server)
+{
+    int64_t left_ns = server->stops_ns - mishap_clock_monotonic_ns();
+    if (!server->stopping || !server->settings->sessions_ms)
+        return -1;
+    return left_ns > 0 ? left_ns / 1000000 : 0;
 }
 
 uv_loop_t *mishap_http_uv(const mishap_http_server *server)

@@ -43,6 +43,7 @@ struct mishap_http_server {
     void (*wake)(mishap_http_server *server); /* start an iteration soon; NULL: there is no loop */
     bool draining;                            /* each connection ends with its next reply */
     bool stopping;                            /* the whole server was told to stop */
+    int64_t stops_ns;                         /* … and when it will have stopped; 0: it was not */
 
     mishap_http_reply reply; /* of the current request; its memory is reused */
     mishap_buffer out;       /* bytes for the current connection */
@@ -122,6 +123,7 @@ size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);
 void mishap_http_extensions_tick(mishap_http_server *server);
 void mishap_http_extensions_drain(mishap_http_server *server);
+size_t mishap_http_extensions_sessions(const mishap_http_server *server);
 void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key, const char *caller);
 bool mishap_http_extensions_busy(const mishap_http_server *server);
 void mishap_http_extensions_measure(const mishap_http_server *server, mishap_http_measures *to);

@@ -36,6 +36,7 @@ struct process {
     int control;
     int slot; /* the index of its sockets */
     bool ready, draining;
+    bool empty; /* it has no session: only known while the server waits for the last one */
     int silent; /* checks since its last message */
     int64_t kill_at_ns;
     int numbers[MISHAP_HTTP_MOST_EXTENSIONS]; /* its numbers in the extensions */
@@ -55,6 +56,7 @@ typedef struct supervisor {
     int64_t *begin_at_ns;         /* … when to try again; 0: it has a loop */
     int64_t beat_ns;              /* when loops were checked last */
     int64_t stop_at_ns;           /* when to stop: the server was told to; 0: it was not */
+    int64_t empty_at_ns;          /* … and when to stop if no session is left */
     int slots, port, signals;
     size_t turn; /* the process that gets the next connections, if it can */
     bool announced, stopping;
@@ -69,7 +71,7 @@ static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control
 {
     const mishap_http_common common = {
         s->routes, s->metrics, s->settings->rates ? s->settings->rates : s->rates,
-        s->bodies, place,      s->stop_at_ns != 0,
+        s->bodies, place,      s->stop_at_ns,
         s->shared
     };
     sigset_t none;
@@ -183,6 +185,8 @@ static void announce(supervisor *s)
 static void on_word(supervisor *s, struct process *p, char word)
 {
     p->silent = 0;
+    if (word == MISHAP_HTTP_EMPTY || word == MISHAP_HTTP_HAS)
+        p->empty = word == MISHAP_HTTP_EMPTY;
     if (word == MISHAP_HTTP_READY) {
         p->ready = true;
         s->bad_starts[p->slot] = 0;
@@ -255,15 +259,21 @@ static void stop_processes(supervisor *s)
  * it will: so a load balancer that looks there sends no request to a closed socket. */
 static void stop_soon(supervisor *s)
 {
-    s->stop_at_ns = mishap_clock_monotonic_ns() + (int64_t)s->settings->drain_ms * 1000000;
-    if (!s->settings->drain_ms) {
+    int64_t now = mishap_clock_monotonic_ns(), delay_ms = mishap_http_drains_for(s->settings);
+    s->stop_at_ns = now + delay_ms * 1000000;
+    s->empty_at_ns = now + (int64_t)s->settings->drain_ms * 1000000;
+    if (!delay_ms) {
         stop_processes(s);
         return;
     }
     for (size_t i = 0; i < MOST_PROCESSES; i++)
         if (s->processes[i].pid)
             tell_process(&s->processes[i], MISHAP_HTTP_WARN);
-    mishap_log_say("%s: stopping in %d ms\n", s->settings->program, s->settings->drain_ms);
+    if (s->settings->sessions_ms)
+        mishap_log_say("%s: stopping when no session is left, in %lld s at the latest\n",
+                       s->settings->program, (long long)(delay_ms / 1000));
+    else
+        mishap_log_say("%s: stopping in %lld ms\n", s->settings->program, (long long)delay_ms);
 }
 
 static void kill_all(supervisor *s)
@@ -388,11 +398,19 @@ static bool any_left(const supervisor *s)
     return false;
 }
 
+static bool is_over(const supervisor *s, int64_t now)
+{
+    bool empty = s->settings->sessions_ms && now >= s->empty_at_ns;
+    for (size_t i = 0; i < MOST_PROCESSES && empty; i++)
+        empty = !s->processes[i].pid || s->processes[i].draining || s->processes[i].empty;
+    return s->stop_at_ns && !s->stopping && (empty || now >= s->stop_at_ns);
+}
+
 /* Do what is due now. Returns the milliseconds until something is due next. */
 static int look_at_clock(supervisor *s)
 {
     int64_t now = mishap_clock_monotonic_ns(), next = now + INT64_C(1000000000);
-    if (s->stop_at_ns && !s->stopping && now >= s->stop_at_ns)
+    if (is_over(s, now))
         stop_processes(s);
     if (s->stop_at_ns && !s->stopping && s->stop_at_ns < next)
         next = s->stop_at_ns;

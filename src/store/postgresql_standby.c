@@ -254,12 +254,12 @@ typedef enum standby_place {
 } standby_place;
 
 /* What the read must see. */
-typedef struct standby_need {
+typedef struct standby_needs {
     uint64_t mark, after;
-} standby_need;
+} standby_needs;
 
 static standby_place judge(const postgresql_store *store, const pq_result *result,
-                           const standby_need *wanted, uint64_t *replayed)
+                           const standby_needs *wanted, uint64_t *replayed)
 {
     enum { RECOVERS, REPLAYED, TIMELINE, COLUMNS };
     if (!result || pq.PQresultStatus(result) != PQ_TUPLES_OK || pq.PQntuples(result) != 1 ||
@@ -370,7 +370,7 @@ static pq_result *read_rest(postgresql_store *store, size_t number, int64_t unti
 }
 
 /* NULL: it cannot be read there. */
-static pq_result *read_there(postgresql_store *store, size_t number, const standby_need *wanted,
+static pq_result *read_there(postgresql_store *store, size_t number, const standby_needs *wanted,
                              uint64_t *replayed)
 {
     pq_connection *connection = store->reader.connection;
@@ -409,7 +409,7 @@ bool mishap_postgresql_read_at_standby(mishap_query *query)
 {
     postgresql_store *store = (postgresql_store *)query->store;
     mishap_call *call = store->base.call;
-    standby_need wanted = { 0 };
+    standby_needs wanted = { 0 };
     uint64_t replayed = 0;
     pq_result *result = NULL;
     if (may_be_elsewhere(query) && is_connected(store) && find_mark(store, &wanted.mark)) {

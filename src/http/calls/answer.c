@@ -17,6 +17,7 @@
 #include "operation/sealed.h"
 #include "operation/hide.h"
 #include "operation/media.h"
+#include "server/ending.h"
 
 /* -- what came of a call ----------------------------------------------------------------------- */
 
@@ -117,6 +118,8 @@ static void put_session(mishap_http_reply *reply, const mishap_call *call)
 {
     if (call->session_is)
         mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
+    if (call->session_ends_s)
+        mishap_http_reply_ends(reply, call->session_ends_s);
 }
 
 static void put_position(mishap_http_reply *reply, const mishap_http_settings *settings,

@@ -20,6 +20,7 @@
 #include "operation/caller.h"
 #include "server/origin.h"
 #include "worker/serving/trials.h"
+#include "server/ending.h"
 
 static const char own_field[] = "X-Api-Key";
 
@@ -394,15 +395,37 @@ static void tell_of_incidents(const mishap_served *served)
                               (mishap_text)MISHAP_TEXT(MISHAP_NEWS_INCIDENTS));
 }
 
+/* The server was told to stop, and waits for sessions. */
+static void end_sessions(const mishap_api *api)
+{
+    int64_t left_ms = mishap_http_sessions_end_in(api->server);
+    if (left_ms >= 0)
+        mishap_runner_end_sessions(api->served->runner,
+                                   mishap_clock_monotonic_ns() + left_ms * 1000000);
+}
+
 static void tick(void *state)
 {
     const mishap_api *api = state;
     refresh_keys(state);
     mishap_runner_tend(api->served->runner);
+    end_sessions(api);
     mishap_trials_tend(api->served);
     tell_of_incidents(api->served);
     mishap_api_tell_of_loop(api);
     mishap_api_tails_tick(state);
+}
+
+/* A stream that waits for a change is a session, too. */
+static size_t count_sessions(void *state)
+{
+    const mishap_api *api = state;
+    size_t count = mishap_runner_sessions_left(api->served->runner);
+    for (const mishap_api_call *tail = api->waiting.first; tail; tail = tail->next)
+        count++;
+    for (const mishap_api_call *tail = api->due.first; tail; tail = tail->next)
+        count++;
+    return count;
 }
 
 static void drain(void *state)
@@ -435,6 +458,7 @@ const mishap_http_extension mishap_api_over_http = {
     .open = open_api,
     .tick = tick,
     .drain = drain,
+    .sessions = count_sessions,
     .measure = mishap_api_measure,
     .close = close_api,
 };

@@ -9,6 +9,7 @@
 #include "http/wire/wire.h"
 #include "operation/caller.h"
 #include "operation/declare.h"
+#include "server/ending.h"
 
 /* As documented in docs/program.md: beside the fields of the server and of MCP there is room for no
  * more. */
@@ -16,7 +17,7 @@ enum { MOST_HEADERS = 6, NAME_ROOM = 64 };
 
 /* It contains declared names only, each once or more; the table of fields has each once, and
  * reports if there are too many. */
-static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 4];
+static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 5];
 const mishap_http_extension mishap_fields_of_handlers = { .name = "handlers", .fields = wishes };
 
 static bool has_sessions(const mishap_app *app)
@@ -57,7 +58,8 @@ static void wish_mirrors(size_t *count, const mishap_operation *operation)
         }
 }
 
-void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions)
+void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions,
+                              bool drains)
 {
     size_t count = 0;
     if (has_issuer)
@@ -65,6 +67,8 @@ void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_p
     if (has_sessions(app))
         wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
                                               .to_pages = true };
+    if (drains)
+        wishes[count++] = (mishap_http_wish){ .name = mishap_http_ends_field, .in_replies = true };
     if (has_positions)
         wishes[count++] = (mishap_http_wish){ mishap_http_position_field, .from_pages = true,
                                               .to_pages = true };

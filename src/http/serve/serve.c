@@ -116,6 +116,9 @@ static const mishap_param params[] = {
     { "drain_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
       .help = "How long the server still accepts connections when it is told to stop, while /ready "
               "is 503" },
+    { "drain_minutes", MISHAP_INTEGER, .range = { 0, 1440 }, .initial = "0", .placeholder = "N",
+      .help = "How long the server still serves the sessions that have begun when it is told to "
+              "stop; it stops earlier if none is left" },
     { "stale_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
       .help =
           "Standbys of PostgreSQL may run searches and lists, and be so far behind the primary; "
@@ -386,6 +389,7 @@ static void read_limits(mishap_call *call, mishap_http_settings *settings)
     settings->stop_ms = (int)mishap_integer(call, "stop_timeout_ms");
     settings->server_number = (int)mishap_integer(call, "server_number");
     settings->drain_ms = (int)mishap_integer(call, "drain_ms");
+    settings->sessions_ms = mishap_integer(call, "drain_minutes") * 60000;
     mishap_http_tasks(call, settings->served);
 }
 
@@ -428,7 +432,7 @@ static void read_served(mishap_call *call, mishap_served *served)
     mishap_served_read(served, call);
     mishap_serve_read_stale(call, served);
     mishap_http_wish_headers(served->app, mishap_count(call, "oauth_issuer") > 0,
-                             served->setup.stale_ms > 0);
+                             served->setup.stale_ms > 0, mishap_integer(call, "drain_minutes") > 0);
 }
 
 static mishap *run_serve(mishap_call *call)
@@ -446,6 +450,7 @@ static mishap *run_serve(mishap_call *call)
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
         .caller_share = (int)mishap_integer(call, "caller_share"),
+        .server_number = (int)mishap_integer(call, "server_number"),
         .message_limit = (size_t)mishap_integer(call, "mcp_body_limit"),
     };
     char log[4096];

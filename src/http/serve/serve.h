@@ -109,6 +109,7 @@ mishap *mishap_http_headers_fit(const mishap_app *app,
 
 /* The extension that asks for these fields, once they are known. */
 extern const mishap_http_extension mishap_fields_of_handlers;
-void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions);
+void mishap_http_wish_headers(const mishap_app *app, bool has_issuer, bool has_positions,
+                              bool drains);
 
 #endif

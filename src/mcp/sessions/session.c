@@ -184,6 +184,17 @@ size_t mishap_mcp_sessions_count(mishap_mcp_sessions *s)
     return count;
 }
 
+size_t mishap_mcp_sessions_in_use(mishap_mcp_sessions *s)
+{
+    size_t count = 0;
+    int64_t now = mishap_clock_monotonic_ns();
+    mishap_mcp_sessions_lock(s);
+    for (size_t i = 0; i < MISHAP_MCP_PLACES && s->count; i++)
+        count += s->places[i].id[0] && !mishap_mcp_place_is_idle(&s->places[i], now);
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
 static void copy_caller(char to[CALLER], const char *caller)
 {
     size_t length = caller ? strlen(caller) : 0;

@@ -80,6 +80,9 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner ow
 /* How many there are, idle ones and reserved places included. */
 size_t mishap_mcp_sessions_count(mishap_mcp_sessions *sessions);
 
+/* How many are in use: they were used in the last minute, or have a stream that stays open. */
+size_t mishap_mcp_sessions_in_use(mishap_mcp_sessions *sessions);
+
 /* Find a session of this owner, and count it as used. Any other owner does not find it. */
 bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session);

@@ -353,6 +353,14 @@ void mishap_leases_serve(void)
     l.asked_count = 0;
 }
 
+static void tell_count(size_t loop)
+{
+    mishap_keeper_message message = { .word = MISHAP_KEEPER_COUNT };
+    for (size_t i = 0; i < l.end; i++)
+        message.number += l.all[i].known && l.all[i].worker;
+    mishap_keeper_tell_loop(loop, &message, NULL);
+}
+
 void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
 {
     struct session *s = find_worker(message->worker);
@@ -391,6 +399,9 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
         s = find_session(message->group, message->session);
         if (s)
             dismiss(s, MISHAP_SESSION_NEW);
+        break;
+    case MISHAP_KEEPER_COUNT:
+        tell_count(loop);
         break;
     default:
         break;

@@ -131,6 +131,8 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
         failure = mishap_foreign_correct(link->foreign, call, failure, true);
     if (link->reason)
         failure = tell_reason(link, call, failure);
+    if (r->sessions_end_ns && link->is_session)
+        failure = mishap_runner_tell_session_end(r, call, failure);
     if (!run)
         end_forgotten(r, slot, failure);
     mishap_runner_clear(r, link, 0, true);

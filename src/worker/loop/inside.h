@@ -67,6 +67,8 @@ struct mishap_runner {
     mishap_link *links;
     mishap_runner_group groups[MISHAP_WORKER_GROUPS];
     uint32_t last_request;
+    int64_t sessions_end_ns; /* the server stops then, and no session may begin; 0: it goes on */
+    size_t living;           /* … sessions that the keeper has, or that are not counted yet */
     size_t count, forgotten; /* calls that wait or run; those of them that no caller waits for */
     uint16_t held[MISHAP_RUNNER_HOLDERS];    /* … of each caller, by a hash of its number */
     uint32_t took_us[MISHAP_RUNNER_HOLDERS]; /* expected time of calls, by a hash of caller and
@@ -298,6 +300,9 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
 
 /* The call of a session is over. `last`: its process has announced its own end. */
 void mishap_runner_session_rests(mishap_runner *r, mishap_link *link, bool last);
+
+/* The server stops soon: tell the caller of a session, with the answer. */
+mishap *mishap_runner_tell_session_end(const mishap_runner *r, mishap_call *call, mishap *failure);
 
 /* The process of a session has ended. `told`: a caller was told so. */
 void mishap_runner_session_ended(mishap_runner *r, const mishap_link *link, bool told);

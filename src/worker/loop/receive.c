@@ -298,6 +298,8 @@ void mishap_runner_hear_keeper(mishap_runner *r)
             mishap_runner_session_refused(r, &message);
         } else if (message.word == MISHAP_KEEPER_RECALL) {
             mishap_runner_session_recalled(r, &message);
+        } else if (message.word == MISHAP_KEEPER_COUNT) {
+            r->living = message.number;
         } else if (message.word == MISHAP_KEEPER_INTERRUPTED) {
             on_interrupted(r, &message);
         } else if (message.word == MISHAP_KEEPER_REFUSED && known) {

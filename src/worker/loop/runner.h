@@ -149,6 +149,15 @@ void mishap_runner_upload_ended(const mishap_run *run, mishap_upload *upload,
  * that it runs. */
 void mishap_runner_dismiss(const mishap_runner *runner, uint64_t owner, mishap_text conversation);
 
+/* The server stops at this time, on the monotonic clock: no session may begin, and each call of one
+ * is told so (call->session_ends_s). To be called again and again, with the same time: the keeper
+ * is asked how many sessions are left. */
+void mishap_runner_end_sessions(mishap_runner *runner, int64_t end_ns);
+
+/* How many sessions and calls are left, also those of other loops. More than 0 until the keeper has
+ * answered. */
+size_t mishap_runner_sessions_left(const mishap_runner *runner);
+
 /* Look after services that cannot be opened, even if no call comes. To be called at least once per
  * second. */
 void mishap_runner_tend(mishap_runner *runner);

@@ -40,6 +40,14 @@ static mishap *not_found(void)
                           "Leave `session` out to begin a new one.");
 }
 
+/* Nothing was done, so a load balancer may send the request to another server. */
+static mishap *none_begins(void)
+{
+    mishap *m = mishap_raise(UNAVAILABLE, "The server is about to stop and begins no session.");
+    return mishap_suggest(mishap_retry_after(m, 1000),
+                          "Send the request again: another server may begin a session.");
+}
+
 static mishap *own_sessions(mishap_runner *r)
 {
     mishap *failure = r->sessions ? NULL : mishap_sessions_make(&r->sessions);
@@ -67,6 +75,8 @@ static mishap *find_out(mishap_runner *r, mishap_run *run, size_t group)
         if (!mishap_session_prove(r->sessions, service, call->owner, named, run->session.key))
             return not_found();
     } else {
+        if (r->sessions_end_ns)
+            return none_begins();
         if (!mishap_session_mint(r->sessions, service, call->owner, handle, run->session.key))
             return mishap_runner_busy();
         named = (mishap_text){ handle, MISHAP_SESSION_HANDLE };
@@ -304,6 +314,44 @@ void mishap_runner_dismiss(const mishap_runner *r, uint64_t owner, mishap_text c
                           message.session);
         mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
     }
+}
+
+/* -- a server that stops when no session is left ------------------------------------------------
+ */
+
+static bool may_have_sessions(const mishap_runner *r)
+{
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+        if (mishap_runner_has_sessions(r, i))
+            return !r->settings.inside;
+    return false;
+}
+
+void mishap_runner_end_sessions(mishap_runner *r, int64_t end_ns)
+{
+    const mishap_keeper_message message = { .word = MISHAP_KEEPER_COUNT };
+    if (!r->sessions_end_ns)
+        r->living = may_have_sessions(r);
+    r->sessions_end_ns = end_ns;
+    if (may_have_sessions(r))
+        mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
+}
+
+size_t mishap_runner_sessions_left(const mishap_runner *r)
+{
+    return r->living + r->count;
+}
+
+mishap *mishap_runner_tell_session_end(const mishap_runner *r, mishap_call *call, mishap *failure)
+{
+    int64_t left_s = (r->sessions_end_ns - mishap_clock_monotonic_ns()) / (1000 * MISHAP_MS);
+    call->session_ends_s = left_s > 0 ? left_s : 1;
+    if (failure)
+        return failure;
+    mishap_warn(call, "The server stops in %lld %s at the latest, and the session ends then.",
+                (long long)(left_s < 120 ? call->session_ends_s : left_s / 60),
+                left_s < 120 ? "s" : "minutes");
+    return NULL;
 }
 
 /* -- idle and ended sessions ------------------------------------------------------------------- */

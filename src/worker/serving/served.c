@@ -91,6 +91,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_sessions_make(&served->sessions);
     if (!failure)
+        served->sessions->server = (uint8_t)served->server_number;
+    if (!failure)
         failure = mishap_crowd_make(&served->crowd);
     if (!failure)
         failure = mishap_permits_make(&served->permits);

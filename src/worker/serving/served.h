@@ -42,6 +42,7 @@ enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* calls that may wait or run at on
 
 typedef struct mishap_served {
     const mishap_app *app; /* with the services that are wanted: operation/chosen.h */
+    int server_number;     /* of this server among those behind a load balancer; 0: none */
     const char *services;  /* … their names, separated by commas; NULL: all */
     uint64_t log_bytes;    /* the size at which the log of incidents is rotated; 0: never */
     bool log_json;         /* records go to standard error as JSON */

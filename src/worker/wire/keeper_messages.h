@@ -35,6 +35,7 @@ typedef enum mishap_keeper_word {
     MISHAP_KEEPER_CLOSE,   /* loop: end the session of worker `worker`, because of `reason` */
     MISHAP_KEEPER_TOLD,    /* loop: the caller has been told that the session has ended */
     MISHAP_KEEPER_DISMISS, /* loop: no caller can come back to the session: end it after its call */
+    MISHAP_KEEPER_COUNT,   /* loop: how many sessions are there? keeper: `number` */
 } mishap_keeper_word;
 
 /* Why a call finds a session without its state: the caller is told so in a warning. */

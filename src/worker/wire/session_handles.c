@@ -58,6 +58,8 @@ bool mishap_session_mint(const mishap_sessions *sessions, const mishap_service *
     uint8_t number[MISHAP_SESSION_NUMBER];
     if (!mishap_system_random(number, sizeof number))
         return false;
+    if (sessions->server)
+        number[0] = sessions->server;
     make_key(sessions, HANDLE, service, owner, (mishap_text){ (const char *)number, sizeof number },
              key);
     mishap_hex_write(handle, number, sizeof number);

@@ -4,7 +4,8 @@
  *
  * A handle is a random number and a code that only this server can make of it, its owner and its
  * service. So any loop can check a handle without a table, and a handle is of no use to another
- * caller. The keeper has the processes (lease.c).
+ * caller. The keeper has the processes (lease.c). With `serve --server-number N` the first two
+ * digits of a handle are N: so a load balancer knows where the session is.
  */
 #ifndef MISHAP_WORKER_WIRE_SESSION_HANDLES_H
 #define MISHAP_WORKER_WIRE_SESSION_HANDLES_H
@@ -22,6 +23,7 @@ enum {
 
 typedef struct mishap_sessions {
     unsigned char secret[MISHAP_MAC_KEY];
+    uint8_t server; /* the first byte of each number: which server it is; 0: it is not said */
     _Atomic uint64_t begun[MISHAP_SESSIONS_BEGUN]; /* a part of each key; 0: none */
 } mishap_sessions;
 

@@ -189,6 +189,12 @@ static bool is_busy(void *state)
     return false;
 }
 
+static size_t count_sessions(void *state)
+{
+    const mishap_mcp_front *f = state;
+    return mishap_mcp_sessions_in_use(f->sessions);
+}
+
 static void close_front(void *state)
 {
     mishap_mcp_front *f = state;
@@ -206,6 +212,7 @@ const mishap_http_extension mishap_mcp_over_http = {
     .drain = drain,
     .revoke = end_sessions_of,
     .busy = is_busy,
+    .sessions = count_sessions,
     .measure = measure,
     .close = close_front,
 };

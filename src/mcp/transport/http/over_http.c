@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "operation/handover.h"
+#include "server/ending.h"
 
 /* Answer with a protocol error: it is not a request of this protocol. */
 static void refuse_exchange(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
@@ -61,6 +62,17 @@ static bool take_session_id(mishap_mcp_post *post, const mishap_http_request *re
     return false;
 }
 
+/* The server was told to stop, and serves only the sessions that it has. Another one can begin or
+ * restore this one. */
+static mishap *refuse_while_ending(const mishap_mcp_front *front)
+{
+    if (mishap_http_sessions_end_in(front->http) < 0)
+        return NULL;
+    mishap *m = mishap_raise(UNAVAILABLE, "The server is about to stop and begins no session.");
+    return mishap_suggest(mishap_retry_after(m, 1000),
+                          "Send the request again: another server may begin a session.");
+}
+
 static bool join_session(mishap_mcp_post *post, const mishap_http_request *request, mishap_text id)
 {
     mishap_mcp_front *front = post->front;
@@ -69,10 +81,13 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
     mishap *failure = NULL;
     if (!take_session_id(post, request, id, &session))
         return false;
-    if (!mishap_mcp_session_find(front->sessions, session, owner, &post->session))
-        failure = mishap_mcp_session_revive(front->sessions, session, owner,
-                                            mishap_http_caller_of(front->http, request),
-                                            &post->session);
+    if (!mishap_mcp_session_find(front->sessions, session, owner, &post->session)) {
+        failure = refuse_while_ending(front);
+        if (!failure)
+            failure = mishap_mcp_session_revive(front->sessions, session, owner,
+                                                mishap_http_caller_of(front->http, request),
+                                                &post->session);
+    }
     if (failure && mishap_told(failure)->code == MISHAP_CODE_NOT_FOUND)
         refuse_exchange(post, id, 404, failure);
     else if (failure)
@@ -124,9 +139,11 @@ static bool refuse_session(mishap_mcp_post *post, const mishap_http_request *req
 {
     mishap_mcp_front *front = post->front;
     post->session = (mishap_mcp_session){ .revision = MISHAP_MCP_NONE };
-    mishap *failure = mishap_mcp_session_reserve(front->sessions, owner_of(request),
-                                                 mishap_http_caller_of(front->http, request),
-                                                 &post->session, post->begins);
+    mishap *failure = refuse_while_ending(front);
+    if (!failure)
+        failure = mishap_mcp_session_reserve(front->sessions, owner_of(request),
+                                             mishap_http_caller_of(front->http, request),
+                                             &post->session, post->begins);
     if (!failure)
         return false;
     post->begins[0] = '\0';

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "mcp/transport/http/over_http.h"
+#include "server/ending.h"
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
@@ -122,6 +123,8 @@ static void answer_whole(mishap_mcp_post *post)
         post->message = (mishap_buffer){ 0 };
         reply->content = mishap_buffer_text(&reply->body);
     }
+    if (post->in_session && mishap_http_sessions_end_in(post->front->http) >= 0)
+        mishap_http_reply_ends(reply, mishap_http_sessions_end_in(post->front->http) / 1000);
     if (post->begins[0] && post->peer.revision != MISHAP_MCP_NONE && reply->status == 200)
         begin_session(post, reply);
     if (!post->reply) {

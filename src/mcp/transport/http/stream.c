@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "operation/handover.h"
 #include "mcp/transport/http/over_http.h"
+#include "server/ending.h"
 
 const mishap_text mishap_mcp_heartbeat = MISHAP_TEXT(": still here\n\n");
 
@@ -25,6 +26,7 @@ struct mishap_mcp_stream {
     uint32_t held;   /* the count of this stream for its caller */
     unsigned scopes; /* of its caller, which may be fewer than when the session subscribed */
     size_t wish;     /* what it waits for; 0: nothing */
+    bool deaf;       /* its client does not want to hear that the server stops, or has heard it */
     bool unknown;    /* its stream is not known here yet */
 };
 
@@ -289,6 +291,7 @@ mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_reques
                               .sender = sender,
                               .held = held,
                               .scopes = request->scopes,
+                              .deaf = stream || session->level > MISHAP_LEVEL_WARNING,
                               .standing = stream
                                               ? 0
                                               : mishap_mcp_session_stand(front->sessions, number),
@@ -359,6 +362,27 @@ static void beat(mishap_mcp_stream *stream, int64_t now)
     }
 }
 
+/* The server was told to stop, and the session ends with it. The client is told so once, on the
+ * stream that stays open. False: the peer is gone. */
+static bool tell_end(mishap_mcp_stream *stream)
+{
+    bool sent = true;
+    int64_t left_ms = mishap_http_sessions_end_in(stream->front->http);
+    mishap_buffer data = { 0 };
+    if (left_ms < 0 || stream->deaf)
+        return true;
+    stream->deaf = true;
+    MISHAP_PUT(&data, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":"
+                      "{\"level\":\"warning\",\"logger\":\"server\",\"data\":{\"message\":"
+                      "\"The server stops soon, and the session ends then.\",\"ends_in_s\":");
+    mishap_buffer_put_uint(&data, (uint64_t)left_ms / 1000);
+    MISHAP_PUT(&data, "}}}");
+    if (!data.failed)
+        sent = send_data(stream, mishap_buffer_text(&data), false);
+    mishap_buffer_release(&data);
+    return sent;
+}
+
 static void look_after(mishap_mcp_stream *stream, int64_t now)
 {
     if (!is_wanted(stream)) {
@@ -366,7 +390,7 @@ static void look_after(mishap_mcp_stream *stream, int64_t now)
         return;
     }
     enum ready ready = look_at_wish(stream);
-    if (ready == ENDED)
+    if (ready == ENDED || !tell_end(stream))
         return;
     if (ready == READY && stream->standing)
         tell_changes(stream, (mishap_text){ NULL, 0 });
