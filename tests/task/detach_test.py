@@ -178,6 +178,7 @@ def it_goes_on_when_the_server_that_runs_it_dies():
         equal(found.command("tasks", "wait", task)[1]["data"], {"number": 2}, "its outcome")
         expect(len(found.lines("begin")) == 2, "runs:", found.lines("begin"))
         equal(len({line[2] for line in found.lines("begin")}), 1, "ids of its call")
+        equal([line[3] for line in found.lines("begin")], ["first", "again"], "what the handler is told")
 
 
 @test

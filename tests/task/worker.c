@@ -38,8 +38,9 @@ static void note(mishap_call *call, const char *word)
 {
     char line[200];
     const char *file = mishap_string(call, "file");
-    int length = snprintf(line, sizeof line, "%s %lld %s\n", word,
-                          (long long)mishap_integer(call, "number"), mishap_call_id(call));
+    int length = snprintf(line, sizeof line, "%s %lld %s %s\n", word,
+                          (long long)mishap_integer(call, "number"), mishap_call_id(call),
+                          mishap_call_is_repeated(call) ? "again" : "first");
     int to = file ? open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
     if (to < 0)
         return;
