@@ -172,12 +172,14 @@ void mishap_leaks_known_release(mishap_leaks_known *known)
 
 /* -- texts without leaks ----------------------------------------------------------------------- */
 
-enum { CLEAN_TEXTS = 32, LONGEST_CLEAN = 1024, PARTS = 5 };
+enum { CLEAN_TEXTS = 32, LONGEST_CLEAN = 1024, PARTS = 5, FIRST_JUDGED = 8 };
 
 /* Texts that were judged before, each at the place of its hash, and all bytes of them: two texts
- * with one hash are told apart. A thread that finds the list taken judges its text. */
+ * with one hash are told apart. A thread that finds the list taken judges its text. A command
+ * judges few texts, and should not pay for the memory: so the first ones are only counted. */
 static struct {
     atomic_flag taken;
+    atomic_uint judged; /* up to FIRST_JUDGED */
     struct clean_text {
         size_t length; /* 0: none */
         char text[LONGEST_CLEAN];
@@ -200,6 +202,8 @@ static struct clean_text *place_of(mishap_text text)
 
 static bool was_clean(mishap_text text)
 {
+    if (atomic_load_explicit(&clean.judged, memory_order_relaxed) < FIRST_JUDGED)
+        return false;
     if (text.length > LONGEST_CLEAN ||
         atomic_flag_test_and_set_explicit(&clean.taken, memory_order_acquire))
         return false;
@@ -211,6 +215,10 @@ static bool was_clean(mishap_text text)
 
 static void note_clean(mishap_text text)
 {
+    if (atomic_load_explicit(&clean.judged, memory_order_relaxed) < FIRST_JUDGED) {
+        atomic_fetch_add_explicit(&clean.judged, 1, memory_order_relaxed);
+        return;
+    }
     if (text.length > LONGEST_CLEAN ||
         atomic_flag_test_and_set_explicit(&clean.taken, memory_order_acquire))
         return;
