@@ -165,4 +165,5 @@ def main():
                 server.stop()
 
 
-figures.run(main)
+if __name__ == "__main__":
+    figures.run(main)
