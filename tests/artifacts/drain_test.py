@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import time
 
 import world  # noqa: F401  which knows where the others are
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test
@@ -97,6 +98,9 @@ def sessions_that_no_loop_uses_are_waited_for():
         expect(wait_for(lambda: found.workers() and not set(found.workers()) & set(loop)), "the loop is not replaced")
         tell_to_stop(found)
         refused(found)
+        time.sleep(1.5)  # loops say five times a second whether they have sessions
+        knows(found, session)
+        time.sleep(1.5)
         knows(found, session)
         close(found, session)
         equal(found.wait().status, 0, "the end")
