@@ -336,3 +336,23 @@ void mishap_http_access_add(mishap_http_access *access, const mishap_http_reques
     }
     MISHAP_PUT(b, "}\n");
 }
+
+/* If the access log cannot be opened, the person who starts the server must learn that, so it is
+ * tried here. */
+mishap *mishap_http_logs_begin(mishap_http_settings *settings)
+{
+    mishap_http_access *access = NULL;
+    const char *file = settings->access_log;
+    mishap *failure = mishap_http_access_open(file, &access);
+    mishap_http_access_close(access);
+    if (!failure)
+        failure = mishap_logs_begin(
+            &(mishap_logs_plan){ .program = settings->program,
+                                 .processes = (size_t)settings->loops,
+                                 .incident_bytes = settings->log_bytes,
+                                 .json_errors = settings->log_json,
+                                 .access = file && strcmp(file, "-") != 0 ? file : NULL });
+    if (!mishap_log_is_open(MISHAP_LOG_INCIDENTS))
+        settings->log = NULL; /* then it is not mentioned */
+    return failure;
+}

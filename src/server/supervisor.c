@@ -492,26 +492,6 @@ static void watch(supervisor *s)
 
 /* -- start and end ----------------------------------------------------------------------------- */
 
-/* If the access log cannot be opened, the person who starts the server must learn that, so it is
- * tried here. */
-static mishap *begin_logs(mishap_http_settings *settings)
-{
-    mishap_http_access *access = NULL;
-    const char *file = settings->access_log;
-    mishap *failure = mishap_http_access_open(file, &access);
-    mishap_http_access_close(access);
-    if (!failure)
-        failure = mishap_logs_begin(
-            &(mishap_logs_plan){ .program = settings->program,
-                                 .processes = (size_t)settings->loops,
-                                 .incident_bytes = settings->log_bytes,
-                                 .json_errors = settings->log_json,
-                                 .access = file && strcmp(file, "-") != 0 ? file : NULL });
-    if (!mishap_log_is_open(MISHAP_LOG_INCIDENTS))
-        settings->log = NULL; /* then it is not mentioned */
-    return failure;
-}
-
 static mishap *open_signals(supervisor *s)
 {
     sigset_t set;
@@ -578,7 +558,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     mishap_http_files_raise(settings);
     s.failure = mishap_http_extensions_read(settings);
     if (!s.failure)
-        s.failure = begin_logs(settings);
+        s.failure = mishap_http_logs_begin(settings);
     if (s.failure)
         return s.failure;
     s.failure = mishap_http_extensions_prepare(settings, s.shared);
