@@ -508,8 +508,6 @@ void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
 /* One JSON object per line. Lines are gathered, and written when there are many or a moment has
  * passed. In a server another process writes them (incident/logs.h). */
 typedef struct mishap_http_access mishap_http_access;
-/* In the supervisor, before it starts other processes: the processes that write the logs. */
-mishap *mishap_http_logs_begin(mishap_http_settings *settings);
 mishap *mishap_http_access_open(const char *file,
                                 mishap_http_access **out); /* NULL file: *out NULL */
 void mishap_http_access_add(mishap_http_access *access, const mishap_http_request *request,

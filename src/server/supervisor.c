@@ -19,6 +19,7 @@
 #include "base/signals.h"
 #include "incident/logs.h"
 #include "server/files.h"
+#include "server/logs.h"
 #include "server/loop.h"
 
 enum {
