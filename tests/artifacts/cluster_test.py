@@ -208,6 +208,13 @@ def a_session_goes_on_elsewhere_while_its_server_is_away():
         machines[1].start()
     until_all_are_asked()
 
+    # nginx counts failures for each upstream. What begins at this server goes back to it once nginx has tried it again.
+    def is_back():
+        equal(session.post(message("tools/list"), **{"User-Agent": "back"}).status, 200)
+        return machines[1].answered(user_agent="back")
+
+    expect(wait_for(is_back), "calls of a session that began at the server go to others")
+
 
 @test
 def a_session_of_lisp_stays_at_one_server():

@@ -636,8 +636,8 @@ def the_manifest_lists_every_command_with_its_danger():
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
            "lisp.repl", "artifacts.invoke", "artifacts.events", "symbolic.check", "symbolic.find", "symbolic.compare", "symbolic.branches", "symbolic.health",
            "symbolic.security", "symbolic.server", "symbolic.capabilities", "symbolic.plan-check", "symbolic.plan-find", "symbolic.plan-compare",
-           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "keys.disable", "keys.import", "keys.block", "keys.unblock", "mcp", *INCIDENTS, "help", "manifest", "completion",
-           "manual"])
+           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "keys.disable", "keys.import", "keys.block", "keys.unblock", "mcp", *INCIDENTS,
+           "tasks.list", "tasks.show", "tasks.wait", "tasks.answer", "tasks.reply", "tasks.cancel", "help", "manifest", "completion", "manual"])
 
 
 @tests_of(COMMANDS)
