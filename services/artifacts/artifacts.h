@@ -5,12 +5,17 @@
  *     service.c     settings, opening, and how calls are settled in batches
  *     operations.c  the operations: invoke, and the log of events
  *     invoke.c      one invoke: the caller, the method, the transaction around it
+ *     caller.c      … who calls, and whether that is a principal
+ *     request.c     … what every method uses: arguments, statements, reserved names
+ *     record.c      … the transaction of a change, its event and its answer
  *     methods.c     which artifacts have which methods, and the checks of their arguments
  *     ledger.c      genesis_ledger: balances, transfers, owners
+ *     accounts.c    … the scrip of each principal, and what of it is held
  *     escrow.c      genesis_escrow: artifacts for sale
  *     mint.c        genesis_mint: auctions that make new scrip
  *     score.c       … and the score of an artifact
  *     store.c       genesis_store: the artifacts themselves
+ *     owners.c      … whose they are, and a row of a list
  *     search.c      … and words in them
  *     executor.c    the code of an artifact
  *     events.c      genesis_event_log: what happened

@@ -5,6 +5,8 @@
  *     repl_calls.c  the calls to the session, which is started anew when it ends
  *     show.c        values, output, failures and restarts as a person reads them
  *     line.c        lines: editing, history
+ *     characters.c  UTF-8 characters, for text that is typed and shown
+ *     signals.c     Ctrl-C: stops an evaluation or drops a line
  */
 #ifndef LISP_REPL_H
 #define LISP_REPL_H

@@ -2,6 +2,7 @@
  * What the files of the test client share (mishap/test.h).
  *
  *     test.c      the beginning and the end of a test and of its cases; calls
+ *     invoke.c    plain C calls, on the thread that calls
  *     stores.c    a store for each case
  *     faults.c    time, faults, and calls whose process is killed
  *     incident.c  records of failures

@@ -7,6 +7,7 @@
  *     findings.c    what was found in a block
  *     filter.c      where a literal of a rule stands in the bytes
  *     undo.c        escapes of JSON and of HTML undone, and the way back to the input
+ *     characters.c  the kinds of each byte, for the checks
  *     excerpt.c     what is shown of a finding
  *     lines.c       on which line it stands
  *     rules.c       the table of all rules; the checks are in traces_*.c, sql.c, addresses.c,

@@ -6,6 +6,7 @@
  *     index.c      the functions of index.h by the engine of an index
  *     inside.h     what the files share that keep the index in SQLite
  *     sqlite.c     SQLite, found when it is first needed
+ *     map.c        a table from numbers to numbers
  *     statement.c  statements and failures of it
  *     line.c       a line of the journal as rows (for all engines)
  *     rows.c       rows as JSON (for all engines), and the rows of one file

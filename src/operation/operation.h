@@ -3,38 +3,59 @@
  * at every call; the handler runs inside containment. Boundaries build on this and add nothing to
  * it.
  *
- *     declare*.c  checks of the declarations
- *     lookup.c    what a declaration has, by name
- *     schema.c    a JSON Schema of the parameters
- *     check.c     checks of the parameters
- *     unknown.c   members that are not declared
- *     spelled.c   what stands for a value where there is only text
- *     findings.c  one rule against one value
- *     require.c   the same rules as stand-alone calls
- *     format.c    dates, addresses and other formats of text
- *     pattern.c   regular expressions with a limit
- *     object.c    arguments that are no valid JSON object
- *     dispatch.c  checks, then the handler
- *     settle.c    calls of a service that settles them
- *     call.c      the call that a handler sees: its memory, its time, its caller
- *     caller.c    the names of callers that name themselves
- *     arguments.c its arguments, by names, paths and walks
- *     answer.c    its answer, whole or piece by piece
- *     contain.c   a handler that crashes
- *     changes.c   what handlers have changed, and which functions are told of it
- *     news.c      the last changes, in memory that all loops of a server share
- *     stream.c    answers in pieces, bodies that are not JSON
- *     file.c      files as arguments
- *     upload.c    … that are read while they arrive
- *     media.c     media types of both
- *     asking.c    questions of handlers, and the answers to them
- *     sealed.c    … the state of such a call, in the hands of its caller
- *     service.c   what services opened
- *     settings*.c what an operator sets for them
- *     secret.c    which parameters are secret, and their values in a call
- *     hide_failure.c  a failure without those values
- *     scopes.c    what a caller needs and has
- *     sent.c      what the caller of a call sent, for the guard (mishap/hide.h)
+ *     declare*.c        checks of the declarations
+ *     lookup.c          what a declaration has, by name
+ *     chosen.c          a program with some of its services only: chosen.h
+ *     type.c            the table of types, and decimals as JSON has them
+ *     schema.c          a JSON Schema of the parameters
+ *     schema_words.c    … words that a declaration adds to it
+ *     question_schema.c … and the schema of an answer to a question
+ *     sample.c          made-up arguments: sample.h
+ *     members.c         the members of an object, found in one pass for all parameters
+ *     check.c           checks of the parameters
+ *     unknown.c         members that are not declared
+ *     spelled.c         what stands for a value where there is only text
+ *     findings.c        one rule against one value
+ *     expect_form.c     … of a type that is text of a certain form
+ *     number.c          … of a number against bounds, exactly
+ *     require.c         the same rules as stand-alone calls
+ *     rules.c           rules across parameters
+ *     rules_call.c      … those that are functions
+ *     rules_words.c     … as sentences, and in a JSON Schema
+ *     format.c          dates, addresses and other formats of text
+ *     pattern.c         regular expressions with a limit
+ *     object.c          arguments that are no valid JSON object
+ *     dispatch.c        checks, then the handler
+ *     fill.c            the struct of a handler with typed arguments
+ *     settle.c          calls of a service that settles them
+ *     call.c            the call that a handler sees: its memory, its time, its caller
+ *     caller.c          the names of callers that name themselves
+ *     arguments.c       its arguments, by names, paths and walks
+ *     answer.c          its answer, whole or piece by piece
+ *     print.c           … values of the types of mishap/types.h in it
+ *     styled.c          … texts for readers with styles
+ *     fields.c          header lines, cookies and versions of answers: fields.h
+ *     contain.c         a handler that crashes
+ *     recorded.c        what the record of a failure says of its call
+ *     changes.c         what handlers have changed, and which functions are told of it
+ *     news.c            the last changes, in memory that all loops of a server share
+ *     handover.c        what servers of a cluster hand over to each other: handover.h
+ *     stream.c          answers in pieces, bodies that are not JSON
+ *     file.c            files as arguments
+ *     upload.c          … that are read while they arrive
+ *     channel.c         … bytes of such a file between two processes: channel.h
+ *     media.c           media types of both
+ *     asking.c          questions of handlers
+ *     answers.c         … the answers of callers to them
+ *     sealed.c          … the state of such a call, in the hands of its caller
+ *     shared_secret.c   … the secret that seals it, shared by servers: shared_secret.h
+ *     service.c         what services opened
+ *     trial.c           … and a trial of each
+ *     settings*.c       what an operator sets for them
+ *     secret.c          which parameters are secret, and their values in a call
+ *     hide_failure.c    a failure without those values
+ *     scopes.c          what a caller needs and has
+ *     sent.c            what the caller of a call sent, for the guard (mishap/hide.h)
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H

@@ -3,6 +3,7 @@
  *
  *     settings.c  --otlp and the variables OTEL_…, as one table of targets
  *     write.c     the words of OTLP: attributes, times, the resource
+ *     time.c      the times of the journal, as OTLP has them
  *     names.c     what operations are called over HTTP and MCP
  *     records.c   lines of the journal into log records and spans
  *     metrics.c   what the server counts into metrics

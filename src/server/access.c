@@ -8,7 +8,7 @@
  * Without such a process the file is opened for appending and gets whole lines in one write, so
  * that several processes can share it. A log that cannot be written loses lines.
  */
-#include "server/logs.h"
+#include "server/access.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,12 @@
  * it serves comes from *extensions*, each with its routes and the header fields that it reads.
  *
  *     supervisor.c   the processes, replaced when they end
+ *     child.c        a process of an extension beside the loops: child.h
  *     listen.c       the sockets that they listen on
  *     loop.c         one process that serves: its libuv loop, its extensions, its end
  *     connection.c   sockets: accepting, reading, writing, closing
  *     wait.c         the timeouts of connections
+ *     turn.c         iterations of a loop, so that each connection gets its turn
  *     exchange.c     one request after the other on a connection
  *     request.c      bytes into a request
  *     head.c         … its head: fields, checks, target
@@ -20,6 +22,7 @@
  *     extensions.c   what is served, and its state in this process
  *     state.c        a server as one loop has it: its clock, what extensions may ask of it
  *     remote.c       which address a request comes from
+ *     proxy.c        signs that a proxy passed a request on
  *     origin.c       refuses requests of malicious web pages
  *     cors.c         which page may read a reply
  *     metrics.c      what is counted, in memory that all loops share
@@ -29,7 +32,7 @@
  *     rate.c, lease.c  how often each caller may call
  *     share.c        how many streams each caller may have open
  *     files.c        connections against the limit of open files
- *     access.c       the log of requests
+ *     access.c       the log of requests: access.h
  *
  *     server.h       what an extension sees: this file; origin.h; and limits.h, which it includes
  *     state.h        a server as one loop has it, for this folder
@@ -502,19 +505,6 @@ mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_
 
 /* `held` 0: it did not begin. */
 void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
-
-/* -- the access log ---------------------------------------------------------------------------- */
-
-/* One JSON object per line. Lines are gathered, and written when there are many or a moment has
- * passed. In a server another process writes them (incident/logs.h). */
-typedef struct mishap_http_access mishap_http_access;
-mishap *mishap_http_access_open(const char *file,
-                                mishap_http_access **out); /* NULL file: *out NULL */
-void mishap_http_access_add(mishap_http_access *access, const mishap_http_request *request,
-                            const mishap_http_reply *reply, size_t sent, int64_t now_ns);
-void mishap_http_access_flush(mishap_http_access *access);
-void mishap_http_access_reopen(mishap_http_access *access); /* after the file was rotated */
-void mishap_http_access_close(mishap_http_access *access);
 
 /* -- the server, for extensions ---------------------------------------------------------------- */
 

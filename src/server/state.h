@@ -7,6 +7,7 @@
 
 #include <uv.h>
 
+#include "server/access.h"
 #include "server/server.h"
 
 struct mishap_http_exchange;

@@ -18,8 +18,8 @@
 #include "base/memory.h"
 #include "base/signals.h"
 #include "incident/logs.h"
+#include "server/access.h"
 #include "server/files.h"
-#include "server/logs.h"
 #include "server/loop.h"
 
 enum {

@@ -18,6 +18,7 @@
  *     postgresql_survey.c  the timelines of all hosts of an address
  *     postgresql_peer.c  what is connected to: a primary that was replaced, a standby, a pooler
  *     timeline.c         the highest timelines that this server has seen
+ *     typed.c            columns of the types of mishap/types.h
  *     placeholders.c     ?N as PostgreSQL has it
  *     libpq.c            the client library of PostgreSQL, loaded when it is first needed
  *

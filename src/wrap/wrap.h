@@ -8,9 +8,13 @@
  *
  *     terminal.c   a pseudo-terminal for a command whose stderr is a terminal
  *
+ *     keys.c       … and the keys of the terminal that send signals
+ *
  *     start.c      what keeps a command from starting, and programs with a similar name
  *
  *     rules.c      reads rules: which text or exit code of which program has which code
+ *
+ *     match.c      … a rule against lines, exit codes and names of programs
  *
  *     builtin/     the rules that are compiled in, a file for each theme
  *

@@ -22,7 +22,8 @@ GREETING = "".join(line + "\n" for line in (
     '{"jsonrpc":"2.0","method":"notifications/initialized"}',
     '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"explain_code","arguments":{"cod":"NOT_FOUND"}}}'))
 
-# `words` stand behind the name of the command; `$` stays for the shell if there is no quote: $GROUP and $INCIDENT are those of `mishap chaos fail`.
+# `words` stand behind the name of the command; `$` stays for the shell if there is no quote: $GROUP and $INCIDENT are those of `mishap chaos fail`,
+# $TASK is that of `mishap todos clear`.
 Use = namedtuple("Use", "words status shows given", defaults=("", 0, '"ok":true', ""))
 USES = {
     # The program alone.
@@ -52,13 +53,19 @@ USES = {
     "mishap users list": Use("", 0, '"Grace"'),
     "mishap users get": Use("1", 0, '"Grace"'),
     "mishap users update": Use("1 --age 85", 0, '"age":85'),
-    "mishap todos create": Use("--title 'Buy milk' --user-id 1", 0, '"Buy milk"'),
+    "mishap todos create": Use("--title 'Buy milk' --user-id 1 && mishap todos create --title 'Sell milk' --user-id 1", 0, '"Sell milk"'),
     "mishap todos list": Use("", 0, '"Buy milk"'),
     "mishap todos get": Use("1", 0, '"Buy milk"'),
     "mishap todos update": Use("1 --done", 0, '"done":true'),
     "mishap todos plan": Use("--user-id 1 --minutes 30", 0, "I have 30 minutes"),
-    "mishap todos delete": Use("1"),
-    "mishap todos clear": Use("--done --answers '{\"confirm\":{\"sure\":true}}'"),
+    "mishap todos clear": Use("--done --detach", 0, '"operation":"todos.clear"'),
+    "mishap tasks list": Use("", 0, '"operation":"todos.clear"'),
+    "mishap tasks show": Use("$TASK", 0, '"operation":"todos.clear"'),
+    "mishap tasks wait": Use("$TASK", 2, "Delete 1 todo"),
+    "mishap tasks reply": Use("$TASK --answers '{\"confirm\":{\"sure\":true}}' && mishap tasks wait $TASK", 0, '"deleted":1'),
+    "mishap tasks answer": Use("$TASK", 0, '"deleted":1'),
+    "mishap tasks cancel": Use("$TASK", 6, "The task has ended."),
+    "mishap todos delete": Use("2"),
     "mishap users delete": Use("1"),
     "mishap premium report": Use("", 9, "PAYMENT_REQUIRED"),
     # Lisp.
@@ -143,6 +150,7 @@ except urllib.error.HTTPError as error:
 ' http://127.0.0.1:%s/absent; }
 """
 KEEP = """case $1 in
+'mishap todos clear') TASK=$(sed -n 's/.*"data":{"id":"\\([^"]*\\)".*/\\1/p' out.log);;
 'mishap chaos fail') INCIDENT=$(sed -n 's/.*"incident":"\\([^"]*\\)".*/\\1/p' out.log);;
 'mishap incidents groups') GROUP=$(grep -o '"group":"[^"]*","operation":"chaos.fail"' out.log | cut -d '"' -f 4);;
 esac
@@ -150,7 +158,7 @@ esac
 
 
 def script(folder):
-    lines = ["set -u\nGROUP=\nINCIDENT=\n", BEGIN % (folder, PORT, PORT), ABSENT % BEHIND, "keep() {\n" + KEEP + "}\n"]
+    lines = ["set -u\nGROUP=\nINCIDENT=\nTASK=\n", BEGIN % (folder, PORT, PORT), ABSENT % BEHIND, "keep() {\n" + KEEP + "}\n"]
     lines += ["printf %%s %s >%s\n" % (shlex.quote(text), name) for name, text in FILES.items()]
     for name, use in USES.items():
         line = "%s %s" % (name, use.words)

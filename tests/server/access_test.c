@@ -1,5 +1,5 @@
 /* The access log: every line complete and valid JSON, for any request and any state of the disk. */
-#include "server/server.h"
+#include "server/access.h"
 #include "testing.h"
 
 #include <errno.h>

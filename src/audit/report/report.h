@@ -2,6 +2,7 @@
  * src/audit/report: the results of an audit in six forms. All texts of the target are escaped as
  * the form demands; none can end a string, add a line or become markup.
  *
+ *     forms.c   the list of the forms, and what several of them write
  *     table.c   for a person at a terminal
  *     json.c    one JSON object: `data` of the envelope
  *     sarif.c   SARIF 2.1.0 (OASIS), for code scanning

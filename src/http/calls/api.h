@@ -2,6 +2,7 @@
  * Requests as calls of operations.
  *
  *     answer.c  a request into a call, and its outcome into a reply
+ *     fit.c     conditions, ranges and compression of answers: fit.h
  *     calls.c   calls that are answered later: calls.h
  *     tails.c   … streams that wait for a change
  *     uploads.c requests with a streamed file: uploads.h

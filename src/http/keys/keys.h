@@ -3,9 +3,12 @@
  *
  *     keys.c      which key a request has, and changes of the file
  *     file.c      the file that they are in: file.h
+ *     place.c     the files that commands change, and their lock
  *     operator.c  the key of the operator, in a file of its own
  *     in_cluster.c  keys that are in the database of a cluster: in_cluster.h
- *     commands.c  the commands that change it: mishap_keys_add and so on (mishap/http.h)
+ *     blocks.c    the file of blocked callers
+ *     blocking.c  the commands that change it: keys block, keys unblock
+ *     commands.c  the commands that change keys: mishap_keys_add and so on (mishap/http.h)
  */
 #ifndef MISHAP_HTTP_KEYS_KEYS_H
 #define MISHAP_HTTP_KEYS_KEYS_H

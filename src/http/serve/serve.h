@@ -10,6 +10,8 @@
  * Arrows between them point up in this list, from a folder to those above it (tests/house).
  *
  *     serve.c      `serve`: flags into settings
+ *     issuers.c    … --oauth-issuer and the flags beside it
+ *     cluster.c    … --cluster
  *     fields.c     the header fields that operations read
  *     api.c        the extension: its state in each loop, and the check of keys
  *     endpoints.c  what every server answers beside its operations

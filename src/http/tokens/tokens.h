@@ -4,6 +4,7 @@
  *
  *     tokens.c    the caller of a request with a token; key sets, read again when they change
  *     fetch.c     key sets that this server fetches, in a process of its own: fetch.h
+ *     fetcher.c   … when it fetches, and the supervisor, which starts it again
  *     map.c       the names that the operator gives to subjects
  *     budget.c    how many checks may fail, by address
  *     resource.c  the documents that say who the issuers are

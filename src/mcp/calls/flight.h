@@ -3,6 +3,7 @@
  *
  *     flight.c    calls that run
  *     report.c    their progress and log messages
+ *     recorded.c  the records of their failures
  *     resource.c  is there something to read at an address?
  *     tasks.c     calls that may become tasks, and questions about tasks
  *     parked.c    calls that wait for the answer of their client to a question

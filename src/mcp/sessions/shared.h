@@ -1,6 +1,6 @@
 /*
  * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c,
- * questions.c and watch.c alone.
+ * questions.c, handover.c and watch.c alone.
  *
  * A process that dies while it writes leaves incomplete data; the next process that takes the lock
  * repairs it. For this reason the member that makes an entry valid is written last, and the source

@@ -6,6 +6,7 @@
  *     receive.c        messages of workers and of the keeper
  *     worker_end.c     workers that end, and what becomes of their calls
  *     opening.c        services that workers open, and cannot open
+ *     end.c            the failure of a call whose worker died
  *     timeouts.c       calls that have waited or run, and workers that are silent, for too long
  *     foreign_calls.c  calls that foreign programs run
  *     session.c        sessions: which process a call goes to
