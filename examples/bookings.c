@@ -161,10 +161,14 @@ static mishap *book_room(mishap_store *store, void *state)
     mishap_query_bind_integer(&query, 1, work->in->room);
     mishap_query_bind_timestamp(&query, 2, work->in->starts);
     mishap_query_bind_timestamp(&query, 3, work->in->ends);
+    char other[MISHAP_WRITTEN];
     bool taken = mishap_query_step(&query);
+    if (taken)
+        mishap_uuid_write(mishap_query_uuid(&query, 0), other);
     MISHAP_TRY(mishap_query_end(&query));
     if (taken)
-        return mishap_raise(CONFLICT, "The room is taken at that time.");
+        return mishap_tell(mishap_raise(CONFLICT, "The room is taken at that time."),
+                           "conflicts_with", (const char *)other);
     return insert_booking(store, work);
 }
 

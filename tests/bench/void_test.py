@@ -74,6 +74,7 @@ def needs_two_cores():
     "bench-fair, a program that ends": ("does not listen", ["fair/measure.py", "--program", "/bin/false", "--only", "lisp"], {}),
     "bench-symbolic, an engine with another verdict": ("nonsense", [TREE / "tests/symbolic/bench.py", "--rounds", "1"],
                                                        {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
+    "bench-metrics, no instructions": ("is 0", ["metrics/measure.py", MISHAP], {"FAKE_INSTRUCTIONS": "0"}),
     "bench-guard, requests that are not refused": ("100 had an error status", GUARD, {"FAKE_SEEN": '{"refused":100}'}),
     "bench-guard, no instructions": ("is 0", GUARD, {"FAKE_INSTRUCTIONS": "0"}),
     "bench-guard, no requests": ("0 calls were answered", GUARD, {"FAKE_REQUESTS": "0"}),

@@ -129,6 +129,13 @@ static mishap *clash(mishap_call *call)
     return mishap_tell(m, "others", mishap_value_of_json(many));
 }
 
+/* The input is wrong as a whole: there is no finding about a parameter that says what. */
+static mishap *mismatch(mishap_call *call)
+{
+    (void)call;
+    return mishap_tell(mishap_raise(INVALID_ARGUMENT, "The two files do not match."), "line", 17);
+}
+
 /* A service that asks for a setting which it does not declare. */
 static mishap *open_wrongly(const mishap_setup *setup, void **state)
 {
@@ -142,6 +149,8 @@ static const mishap_service box = { "box", "A box", open_wrongly, .settings = bo
 static const mishap_operation operations[] = {
     { "box", "Look into a box that does not open", NULL, list, .service = &box },
     { "clash", "Fail with a list", NULL, clash, .raises = MISHAP_RAISES(CONFLICT) },
+    { "mismatch", "Refuse without a finding", NULL, mismatch,
+      .raises = MISHAP_RAISES(INVALID_ARGUMENT) },
     { "show", "Answer with some JSON", show_params, show, .raises = NULL },
     { "document", "Answer with a document", show_params, document, .raises = NULL },
     { "work", "Work for a while", work_params, work, .raises = NULL },

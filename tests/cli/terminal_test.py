@@ -382,6 +382,12 @@ def a_failure_shows_a_short_list_that_was_told():
 
 
 @test
+def what_was_told_is_shown_if_no_finding_says_it():
+    _, screen = on_terminal(SHOWN, "mismatch", width=300, env=PLAIN)
+    expect("\n  line: 17\n" in screen.text(), screen.text())
+
+
+@test
 def a_service_that_is_broken_names_the_log():
     status, screen = on_terminal(SHOWN, "box", width=300, env={**PLAIN, "SHOWN_DATA": FOLDER.name})
     found = re.fullmatch(r"error UNAVAILABLE  The service box is not available\.\n    try: Try again later\.\n"

@@ -91,9 +91,15 @@ def a_booking_is_made_over_every_boundary():
         equal(ask("GET", "/bookings/" + one["id"]), (200, expected), "HTTP")
         equal(command("show", one["id"])["data"], expected, "a command")
         equal(ask_tool("show", id=one["id"])["structuredContent"], expected, "an agent")
-    equal(ask("POST", "/bookings", dict(ALL, room=21))[0], 409, "one that is taken, over HTTP")
-    equal(command("create", *options(dict(ALL, room=23)), status=6)["error"]["code"], "CONFLICT", "by a command")
-    expect("The room is taken" in json.dumps(ask_tool("create", **dict(ALL, room=20))), "an agent is not told")
+    status, refused = ask("POST", "/bookings", dict(ALL, room=21))
+    equal((status, refused["details"]), (409, {"conflicts_with": made[21]["id"]}), "one that is taken, over HTTP")
+    refused = command("create", *options(dict(ALL, room=23)), status=6)["error"]
+    equal((refused["code"], refused["context"]), ("CONFLICT", {"conflicts_with": made[23]["id"]}), "by a command")
+    for_people = run_program(BOOKINGS, "create", *options(dict(ALL, room=22)), "--output", "text",
+                             env={"BOOKINGS_DATA": the_server().data, "BOOKINGS_LOG": ""}).err.decode()
+    expect("  conflicts_with: %s\n" % made[22]["id"] in for_people, for_people)
+    refused = json.dumps(ask_tool("create", **dict(ALL, room=20)))
+    expect("The room is taken" in refused and made[20]["id"] in refused, "an agent is not told")
 
 
 def refused_everywhere(path, tool, words, values, sentences, method="POST"):

@@ -50,12 +50,12 @@ static bool is_readable(const mishap_value *value, mishap_text words)
             !memchr(words.data + 1, '[', words.length - 1));
 }
 
-/* What was told beside the message, unless the message says it already. If the input is wrong, the
- * fields say all. */
+/* What was told beside the message, unless the message says it already. If the input is wrong and
+ * there are findings, they say all. */
 static void put_context(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
 {
     mishap_text message = mishap_public_message(told);
-    if (told->category == MISHAP_VALIDATION)
+    if (told->category == MISHAP_VALIDATION && told->fields)
         return;
     for (const mishap_member *member = told->context; member; member = member->next) {
         mishap_buffer words = { 0 }, label = { 0 };
