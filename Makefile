@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-serve bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-growth bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo deb image test test-all test-packages storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair bench-serve bench-metrics bench-index bench-oauth bench-tasks bench-asking bench-journal bench-pages bench-guard bench-upload bench-typed bench-growth bench-cluster bench-wrap bench-mcp-gateway bench-nginx bench-core bench-bindings flame npm fuzz fuzz-symbolic storm-artifacts storm-tasks storm-gateway model-artifacts linear-artifacts faults-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -79,6 +79,10 @@ linear-artifacts: build ## histories of 64 clients of three servers, checked for
 	@scripts/setup test
 	@MISHAP_PROGRAM=build/mishap ARTIFACTS_ROUNDS=$(or $(ROUNDS),20) ARTIFACTS_KILLS=$(or $(KILLS),10) ARTIFACTS_PLANTED=$(or $(PLANTED),50) \
 	    ARTIFACTS_HISTORIES=build/histories $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/linear_test.py
+
+faults-artifacts: build ## two servers and a PostgreSQL with a standby that are killed, hang and come back at random, under load; FAULTS=100 SEED=1
+	@scripts/setup test
+	@MISHAP_PROGRAM=build/mishap ARTIFACTS_FAULTS=$(or $(FAULTS),100) $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/faults_test.py
 
 bench: build ## measure
 	@scripts/setup bench
@@ -155,6 +159,10 @@ bench-typed: build ## calls with typed arguments against calls with getters, CPU
 bench-growth: build ## how cost grows with connections, loops, rows, tools, parameters and answers: tables, and pictures in docs/; ROUNDS=3 ONLY=rows,tools
 	@scripts/setup bench bench-growth || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-growth $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
+
+bench-cluster: build ## servers of a cluster: notices, removed keys, changes with --cluster, reads from standbys, the rate of a caller; SECONDS=10 ONLY=notices,standby,rates
+	@scripts/setup bench-cluster || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-cluster $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY))
 
 bench-wrap: build ## what `mishap wrap` adds to a start, beside coreutils' timeout, and to 1 GB that it passes on; ROUNDS=300 MEGABYTES=1024
 	@scripts/bench-wrap $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(MEGABYTES),--megabytes $(MEGABYTES))

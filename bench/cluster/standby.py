@@ -13,7 +13,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import measure  # noqa: E402, which knows where the others are
+import notices  # noqa: E402, which knows where the others are
 import figures  # noqa: E402
 import load  # noqa: E402
 import pair as pairs  # noqa: E402
@@ -26,7 +26,7 @@ def per_second(server, seconds, ask):
     until, counts = time.monotonic() + seconds, [0] * CLIENTS
 
     def work(at):
-        client = measure.Client(server.address)
+        client = notices.Client(server.address)
         while time.monotonic() < until:
             ask(client)
             counts[at] += 1
@@ -53,7 +53,7 @@ def create(client):
 
 
 def read_at_standby(server):
-    client = measure.Client(server.address)
+    client = notices.Client(server.address)
     client.wire.request("GET", "/metrics")
     text = client.wire.getresponse().read().decode()
     return int(re.search(r'^mishap_store_queries_total\{store="standby"\} (\d+)$', text, re.M)[1])
@@ -70,7 +70,7 @@ def main():
                 servers.append(load.Server(program, folder / name, flags=("--todo-store", address, *flags)))
             on, off = servers
             for _ in range(ROWS):
-                create(measure.Client(off.address))
+                create(notices.Client(off.address))
             time.sleep(1.2)  # a server that has just begun reads at the primary
             reads, cpu, changes, lists, before = [], [], [], 0, read_at_standby(on)
             for _ in range(ROUNDS):

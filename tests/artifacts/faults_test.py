@@ -4,7 +4,8 @@ other server.
 
     MISHAP_PROGRAM=… python3 tests/artifacts/faults_test.py
 
-ARTIFACTS_FAULTS is how many there are (5), ARTIFACTS_SEED which. Speaks TAP. It is skipped where there is no PostgreSQL.
+ARTIFACTS_FAULTS is how many there are (5), ARTIFACTS_SEED which; `make faults-artifacts` runs 100. It prints the seed first, and at last the faults and how many
+transfers and notices there were. Speaks TAP. It is skipped where there is no PostgreSQL.
 """
 import contextlib
 import os
@@ -132,7 +133,8 @@ def faults_at_random_lose_nothing_that_was_acknowledged_and_no_notice():
         expect(wait_for(lambda: pair.primary.sql("shop", "SELECT count(*) FROM mishap.servers WHERE seen > begun + interval '2 seconds'") == "2"),
                "the servers do not know each other")
         subscriber, load = Subscriber(second), Load(first)
-        faults, done = Faults(pair, [first, second]), []
+        faults, done, told = Faults(pair, [first, second]), [], 0
+        print("# seed %d: %d faults" % (SEED, FAULTS), flush=True)
         try:
             for _ in range(FAULTS):
                 load.wait(5)
@@ -141,9 +143,10 @@ def faults_at_random_lose_nothing_that_was_acknowledged_and_no_notice():
                 fault()
                 load.wait(5)
                 subscriber.expect_since(create_todo(first))
+                told += 1
         finally:
             load.end()
-            print("# seed %d: %s" % (SEED, ", ".join(done)))
+            print("# seed %d: %d faults, %d changes were told: %s" % (SEED, len(done), told, ", ".join(done)))
         load.check("%d faults" % len(done))
         equal(set(read(second, "genesis_ledger", "all_balances")["balances"]), set(read(first, "genesis_ledger", "all_balances")["balances"]), "accounts")
         expect(set(ACCOUNTS) <= set(read(second, "genesis_ledger", "all_balances")["balances"]), "accounts are missing")

@@ -298,6 +298,16 @@ def make_refuses_variables_that_it_would_ignore():
 
 
 @test
+def make_hands_its_variables_to_the_benchmark_of_a_cluster():
+    told = made("bench-cluster", "SECONDS=3", "ONLY=rates").stdout.decode()
+    expect("scripts/bench-cluster --seconds 3 --only rates\n" in told and "scripts/setup bench-cluster" in told, told)
+    for words, why in (["--only", "rates,nonsense"], "no part nonsense"), (["--rounds", "3"], "no option --rounds"), (["--only"], "--only needs a value"):
+        refused = subprocess.run([os.path.join(TESTS, "..", "scripts", "bench-cluster"), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE,
+                                 check=False)
+        expect(refused.returncode == 2 and refused.stdout.count(b"\n") == 1 and why.encode() in refused.stdout, words, refused)
+
+
+@test
 def a_terminal_shows_how_many_of_how_many_what_runs_and_how_long_it_still_takes():
     """Each test runs until the terminal has shown it."""
     tree, environment = place("terminal", held=True, tests={name: line("1..1\nok 1\n") for name in ("first", "second")})
