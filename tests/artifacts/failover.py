@@ -10,6 +10,7 @@ import world  # noqa: F401  which knows where the others are
 import linear
 from blackbox import equal, expect
 from linear import Operation
+from pace import Pace
 from server import FOLDER, PATIENCE, Closed, wait_for
 from world import World, genesis
 
@@ -23,27 +24,6 @@ LEDGER = "genesis_ledger"
 def start(address, *flags, **more):
     path = genesis(FOLDER, **dict.fromkeys(ACCOUNTS, RICH))
     return World("PostgreSQL", "--artifacts-genesis", path, "--caller-share", "100", "--handlers", str(HANDLERS), *flags, address=address, **more)
-
-
-class Pace:
-    """Time in which the machine gives this test a processor. A thread sleeps for a hundredth of a second again and again, and counts. If other programs keep
-    the machine busy it is woken late, and so are the servers: then less time has passed here than on the clock, and no limit of time is judged."""
-
-    TICK = 0.01
-
-    def __init__(self):
-        self.ticks, self.stop = 0, False
-        self.thread = threading.Thread(target=self.run, daemon=True)
-        self.thread.start()
-
-    def run(self):
-        while not self.stop:
-            time.sleep(self.TICK)
-            self.ticks += 1
-
-    def now(self):
-        """In seconds, and what the clock says."""
-        return self.ticks * self.TICK, time.monotonic()
 
 
 class Load:
@@ -106,14 +86,10 @@ class Load:
         expect(not self.problems, "seed %d: callers were told:" % SEED, self.problems[:3])
 
     def expect_within(self, seconds, since, what):
-        """The longest time without a transfer that worked, from then on. If the machine gave this test less than three quarters of that time, the event
-        alone counts: it has come, or the test would have ended before."""
+        """The longest time without a transfer that worked, from then on. The event itself has come, or the test would have ended before."""
         ends = [since, *sorted((end for end in self.worked if end[1] > since[1]), key=lambda end: end[1])]
         before, after = max(zip(ends, ends[1:]), key=lambda pair: pair[1][1] - pair[0][1])
-        took = after[1] - before[1]
-        busy = after[0] - before[0] < 0.75 * took - Pace.TICK
-        print("# %s: no transfer works for %.2f s (at most %d s)%s" % (what, took, seconds, "; not judged: the machine is busy" if busy else ""))
-        expect(busy or took <= seconds, "seed %d: %s: no transfer works for %.2f s, and at most %d s are allowed" % (SEED, what, took, seconds))
+        self.pace.expect_within(seconds, before, after, "seed %d: %s: no transfer works" % (SEED, what))
 
     def gap(self):
         """The longest time without a transfer that worked, in seconds."""

@@ -15,6 +15,7 @@ from base import CLUSTER, Database, child, create, expect_blocked, expect_status
 import server
 from blackbox import equal, expect, main, parsed, run_program, test
 from exchange import Session, message
+from pace import Pace
 from server import FOLDER, PROGRAM, wait_for
 
 
@@ -45,6 +46,20 @@ def a_key_is_known_to_all_servers_and_then_to_none():
         expect_status([a, b, c], two, 401)
         expect_status([a, b, c], one, 200)
         base.keys("remove", "--name", "two", status=parsed(run_program(PROGRAM, "explain", "NOT_FOUND", "--output", "json").out)["data"]["exit_code"])
+
+
+@test
+def a_removed_key_is_refused_by_all_servers_within_two_seconds():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b, base.serve() as c:
+        expect_status([a, b, c], one, 200)
+        pace = Pace()
+        base.keys("remove", "--name", "one")
+        begun = pace.now()
+        expect_status([a, b, c], one, 401)
+        pace.expect_within(2, begun, pace.now(), "a removed key is accepted")
+        pace.stop = True
 
 
 @test
