@@ -23,31 +23,63 @@ static void stir(uint64_t v[4])
     v[2] = turn(v[2], 32);
 }
 
-uint64_t mishap_hash(const uint64_t secret[2], mishap_text text)
+static void begin(const uint64_t secret[2], uint64_t v[4])
 {
-    uint64_t v[4] = { secret[0] ^ UINT64_C(0x736f6d6570736575),
-                      secret[1] ^ UINT64_C(0x646f72616e646f6d),
-                      secret[0] ^ UINT64_C(0x6c7967656e657261),
-                      secret[1] ^ UINT64_C(0x7465646279746573) };
+    v[0] = secret[0] ^ UINT64_C(0x736f6d6570736575);
+    v[1] = secret[1] ^ UINT64_C(0x646f72616e646f6d);
+    v[2] = secret[0] ^ UINT64_C(0x6c7967656e657261);
+    v[3] = secret[1] ^ UINT64_C(0x7465646279746573);
+}
+
+static inline void absorb(uint64_t v[4], uint64_t word, int rounds)
+{
+    v[3] ^= word;
+    for (int i = 0; i < rounds; i++)
+        stir(v);
+    v[0] ^= word;
+}
+
+/* The rest of a text is padded with its length, so each text has other words. */
+static inline void absorb_text(uint64_t v[4], mishap_text text, int rounds)
+{
     uint64_t word;
     size_t left = text.length;
     for (const char *at = text.data; left >= 8; at += 8, left -= 8) {
         memcpy(&word, at, 8);
-        v[3] ^= word;
-        stir(v);
-        v[0] ^= word;
+        absorb(v, word, rounds);
     }
     word = 0;
     if (left)
         memcpy(&word, text.data + text.length - left, left);
-    word |= (uint64_t)text.length << 56;
-    v[3] ^= word;
-    stir(v);
-    v[0] ^= word;
-    v[2] ^= 0xFF;
-    for (int i = 0; i < 3; i++)
+    absorb(v, word | (uint64_t)text.length << 56, rounds);
+}
+
+static inline uint64_t squeeze(uint64_t v[4], int rounds)
+{
+    for (int i = 0; i < rounds; i++)
         stir(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t mishap_hash(const uint64_t secret[2], mishap_text text)
+{
+    uint64_t v[4];
+    begin(secret, v);
+    absorb_text(v, text, 1);
+    v[2] ^= 0xFF;
+    return squeeze(v, 3);
+}
+
+void mishap_hash_wide(const uint64_t secret[2], mishap_text text, uint64_t hash[2])
+{
+    uint64_t v[4];
+    begin(secret, v);
+    v[1] ^= 0xEE;
+    absorb_text(v, text, 2);
+    v[2] ^= 0xEE;
+    hash[0] = squeeze(v, 4);
+    v[1] ^= 0xDD;
+    hash[1] = squeeze(v, 4);
 }
 
 bool mishap_hash_network(mishap_text remote, unsigned char network[8])

@@ -185,12 +185,17 @@ bool mishap_token_is_alias(mishap_text text);
 bool mishap_token_identify(const mishap_token *token, mishap_text alias,
                            const mishap_scope *declared, mishap_identity *out);
 
-/* Callers whose tokens were sound, by the SHA-256 of the token, for five minutes or until the token
- * ends. One thread uses it. */
+/* Callers whose tokens were sound, by a digest of the token, for five minutes or until the token
+ * ends. The memory is the same for tokens of all lengths. One thread uses it. */
 typedef struct mishap_token_cache mishap_token_cache;
 enum { MISHAP_TOKEN_CACHED = 4096, MISHAP_TOKEN_CACHED_S = 300 };
 mishap *mishap_token_cache_make(mishap_token_cache **out);
 void mishap_token_cache_free(mishap_token_cache *cache);
+
+/* The digest of a token, for this cache alone: each has a key of its own. False: there is no
+ * memory. */
+bool mishap_token_cache_digest(const mishap_token_cache *cache, mishap_text token,
+                               unsigned char digest[MISHAP_OAUTH_DIGEST]);
 
 /* The caller of a token; NULL: not known. It is valid until the cache is changed. */
 const mishap_identity *mishap_token_cache_find(const mishap_token_cache *cache,

@@ -148,6 +148,39 @@ static void the_token_that_ends_first_makes_room(void **state)
     mishap_token_cache_free(cache);
 }
 
+/* Each byte of a token counts, and each cache has a key of its own: what one process has counted
+ * out is of no use to another. */
+static void each_token_has_a_digest_of_its_own_in_each_cache(void **state)
+{
+    enum { LENGTH = 613 };
+    char bytes[LENGTH];
+    unsigned char digest[MISHAP_OAUTH_DIGEST], other[MISHAP_OAUTH_DIGEST];
+    const mishap_text token = { bytes, LENGTH };
+    const mishap_identity identity = { .name = "a:b", .ends_s = NOW_S + 3600 };
+    mishap_token_cache *caches[2];
+    (void)state;
+    assert_null(mishap_oauth_load());
+    for (size_t i = 0; i < 2; i++)
+        assert_null(mishap_token_cache_make(&caches[i]));
+    memset(bytes, 'a', LENGTH);
+    assert_true(mishap_token_cache_digest(caches[0], token, digest));
+    mishap_token_cache_add(caches[0], digest, &identity, NOW_S);
+    assert_true(mishap_token_cache_digest(caches[1], token, other));
+    assert_memory_not_equal(digest, other, sizeof digest);
+    for (size_t i = 0; i < LENGTH; i++) {
+        bytes[i] ^= 1;
+        assert_true(mishap_token_cache_digest(caches[0], token, other));
+        assert_null(mishap_token_cache_find(caches[0], other, NOW_S));
+        bytes[i] ^= 1;
+    }
+    assert_true(mishap_token_cache_digest(caches[0], (mishap_text){ bytes, LENGTH - 1 }, other));
+    assert_null(mishap_token_cache_find(caches[0], other, NOW_S));
+    assert_true(mishap_token_cache_digest(caches[0], token, other));
+    assert_non_null(mishap_token_cache_find(caches[0], other, NOW_S));
+    for (size_t i = 0; i < 2; i++)
+        mishap_token_cache_free(caches[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +190,7 @@ int main(void)
         TEST(only_https_and_this_machine_are_safe),
         TEST(a_checked_token_is_known_for_five_minutes_or_until_it_ends),
         TEST(the_token_that_ends_first_makes_room),
+        TEST(each_token_has_a_digest_of_its_own_in_each_cache),
     };
     return RUN(tests);
 }

@@ -1,7 +1,7 @@
 /*
  * The caller of a request with an access token.
  *
- * A token that was sound is known for a while by its SHA-256, so most requests cost no more than
+ * A token that was sound is known for a while (oauth/cache.c), so most requests cost no more than
  * one with an API key. The key sets are in files, which other processes replace: a loop looks once
  * per second whether they have changed, and never waits for an issuer.
  */
@@ -299,7 +299,7 @@ mishap *mishap_http_tokens_check(mishap_http_tokens *tokens, mishap_http_request
             "Send one of them.");
     if (text.length > MISHAP_TOKEN_LONGEST)
         return not_valid(&(mishap_token){ 0 }, MISHAP_TOKEN_TOO_LONG);
-    if (!mishap_oauth_digest(text, digest))
+    if (!mishap_token_cache_digest(tokens->cache, text, digest))
         return mishap_out_of_memory();
     found = mishap_token_cache_find(tokens->cache, digest, now_s);
     if (!found)
