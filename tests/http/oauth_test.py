@@ -620,6 +620,7 @@ WRONG = {
     "an error": lambda site: site.pages.update({"/jwks": (500, {}, site.pages["/jwks"][2])}),
     "a large set": lambda site: site.pages.update({"/jwks": (200, {}, site.pages["/jwks"][2].rstrip(b"}") + b"," + b" " * (256 * 1024) + b'"a":1}')}),
     "no usable key": lambda site: site.pages.update({"/jwks": (200, {}, NO_USABLE_KEY.encode())}),
+    "silent": lambda site: site.pages.update({WELL_KNOWN: issuers.SILENT}),
     "less than it says": lambda site: site.pages.update({"/jwks": (200, {"Content-Length": "9999"}, b'{"keys":')}),
 }
 
@@ -637,6 +638,32 @@ def what_is_no_key_set_is_not_used(change):
             equal((answer.status, answer["Retry-After"]), (503, "1"), "the status")
             expect(MARKER.encode() not in answer.body + server.Server.read(found.stderr), "what the issuer sent is shown")
             equal([name for name in os.listdir(found.data) if name.startswith("jwks")], [], "a file was written")
+
+
+@test
+def a_silent_issuer_keeps_no_request_waiting_and_is_left_after_five_seconds():
+    issuer, data = new_issuer(), new_folder()
+    with issuers.Site() as site:
+        issuer.url = site.url
+        site.offer(issuer)
+        token, unknown = issuer.token(), invent(issuer, 1)[0]
+        with fetching(site, data) as found:
+            expect(server.wait_for(lambda: status_of(found, token) == 200), "the set was not fetched")
+            equal(found.stop().status, 0, "exit")
+        site.pages["/jwks"] = issuers.SILENT
+        before = site.asked.count("/jwks")
+        with fetching(site, data, workers="1") as found:
+            for number in range(20):  # on a busy machine five seconds may pass before the answers come
+                expect(server.wait_for(lambda number=number: site.asked.count("/jwks") > before + number), "the issuer is not asked")
+                begun = time.monotonic()
+                answers = [status_of(found, one) for one in (token, issuer.token(sub="bob"), unknown)] + [found.ask("GET", "/health").status]
+                if site.waiting:
+                    break
+                os.kill(server.named_below(found.process.pid, "mishap-issuers")[0], 9)  # the next one asks at once
+            equal((answers, site.waiting), ([200, 200, 401, 200], 1), "while the process waits for the issuer")
+            expect(server.wait_for(lambda: b"could not be fetched" in server.Server.read(found.stderr)), "it waits for ever")
+            expect(number or time.monotonic() - begun > 4, "it was left after", time.monotonic() - begun)
+            equal((status_of(found, token), site.waiting), (200, 0), "after that")
 
 
 # ---- Starting ------------------------------------------------------------------------------------

@@ -93,16 +93,26 @@ class Issuer:
         return (key or self.key).token(self.claims(**claims), **(header or {}))
 
 
+SILENT = None  # instead of a page: the request is never answered
+
+
 class Site:
-    """An issuer over HTTP on the loopback address: what it answers by path, (status, header fields, body), and the paths that were asked for."""
+    """An issuer over HTTP on the loopback address: what it answers by path, (status, header fields, body), the paths that were asked for, and how
+    many requests are not answered yet."""
 
     def __init__(self):
-        site, self.pages, self.asked = self, {}, []
+        site, self.pages, self.asked, self.waiting = self, {}, [], 0
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
+                page = site.pages.get(self.path, (404, {}, b"{}"))
+                site.waiting += page is SILENT
                 site.asked.append(self.path)
-                status, fields, body = site.pages.get(self.path, (404, {}, b"{}"))
+                if page is SILENT:
+                    self.rfile.read(1)  # until the other side leaves
+                    site.waiting -= 1
+                    return
+                status, fields, body = page
                 self.send_response(status)
                 for name, value in {"Content-Length": str(len(body)), **fields}.items():
                     self.send_header(name, value)
