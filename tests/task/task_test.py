@@ -11,8 +11,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "http"), HERE]
+sys.path[:0] = [os.path.join(HERE, "..", "http"), os.path.join(HERE, "..", "oauth"), HERE]
 import server  # noqa: E402
+import issuer as issuers  # noqa: E402
 from blackbox import equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from server import Server, wait_for, wait_until  # noqa: E402
 
@@ -329,6 +330,32 @@ def ids_of_others_and_hostile_ids_name_no_task():
         equal(found.ask("GET", path, fields=ada).json["state"], "running", "it is still hers")
         os.unlink(gate)
         equal(found.ended(path, ada).json["state"], "succeeded", "its end")
+
+
+@test
+def the_next_token_of_a_caller_has_its_tasks_and_other_tokens_have_not():
+    """They belong to issuer, client and subject."""
+    folder = os.path.join(server.FOLDER, "issuer")
+    os.mkdir(folder)
+    issuer = issuers.Issuer(folder, "https://login.example.com", "https://api.example.com")
+
+    def bearer(**claims):
+        return {"Authorization": "Bearer " + issuer.token(**claims)}
+
+    first, refreshed = bearer(), bearer(exp=int(time.time()) + 900)
+    with Tasks("--oauth-issuer", issuer.url, "--oauth-jwks", issuer.file, "--public-url", issuer.audience) as found:
+        gate = found.gate()
+        _, path = found.begin("POST", "/change", {"number": 5, "gate": gate}, first)
+        for other in (bearer(client_id="another-app"), bearer(client_id=None), bearer(sub="bob")):
+            for method, tail in [("GET", ""), ("GET", "/answer"), ("DELETE", "")]:
+                equal(found.ask(method, path + tail, fields=other).status, 404, "another client's or subject's")
+        equal(found.ask("GET", path, fields=refreshed).json["state"], "running", "its state, with the next token")
+        os.unlink(gate)
+        equal(found.ended(path, refreshed).json["state"], "succeeded", "its end")
+        equal(found.ask("GET", path + "/answer", fields=refreshed).json, {"number": 5}, "its answer")
+        _, path = found.begin("POST", "/change", {"gate": found.gate()}, first)
+        equal(found.ask("DELETE", path, fields=refreshed).status, 202, "it is cancelled with the next token")
+        equal(found.ended(path, refreshed).json["state"], "cancelled", "its end")
 
 
 @test
