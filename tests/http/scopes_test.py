@@ -20,6 +20,7 @@ import talk  # noqa: E402
 from blackbox import PATIENCE, equal, expect, main, open_terminal, parsed, run_program, test, tests_of  # noqa: E402
 
 SCOPED = os.path.abspath(os.environ["SCOPED_PROGRAM"])
+MISHAP = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 OTHERS = "https://app.example"
 folders = 0
 
@@ -118,6 +119,38 @@ OF_PROGRAM = {
 def what_it_may_do_of_the_program(name, found):
     equal(tuple(status(path, name, method) for method, path in (("PATCH", "/things/known"), ("DELETE", "/things/known"), ("GET", "/shelf/known"),
                                                                  ("GET", "/shelf"), ("GET", "/things/known"))), found, "the statuses")
+
+
+#                     GET /todos  POST /users  POST /todos  PATCH /todos/1  DELETE /todos/1  DELETE /users/1  DELETE /todos
+OF_TODO = {
+    "call":              (200, 403, 403, 403, 403, 403, 403),
+    "call,todos:write":  (200, 201, 201, 200, 403, 403, 403),
+    "call,todos:delete": (200, 201, 201, 200, 204, 204, 200),
+    "todos:delete":      (403, 403, 403, 403, 403, 403, 403),
+}
+
+
+@tests_of({"scopes %s" % scopes: (scopes, found) for scopes, found in OF_TODO.items()})
+def the_todo_service_writes_and_deletes_for_the_scopes_that_it_declares(scopes, wanted):
+    data = new_folder()
+    run = run_program(MISHAP, "keys", "add", "--name", "ada", "--scope", scopes, "--data", data, "--output", "json")
+    key = parsed(run.out)["data"]["key"]
+    server.secrets.add(key)
+    with server.Server("--workers", "1", data=data, program=MISHAP) as found:
+        for path, body in (("/users", {"name": "Ada", "email": "ada@example.com"}), ("/todos", {"title": "Buy milk"})):
+            equal(found.ask("POST", path, body).status, 201, "without a key")
+
+        def ask(method, path, body=None):
+            return found.ask(method, path, body, with_key(key)).status
+
+        statuses = [ask("GET", "/todos"), ask("POST", "/users", {"name": "Bob", "email": "bob@example.com"}), ask("POST", "/todos", {"title": "Sleep"}),
+                    ask("PATCH", "/todos/1", {"done": True}), ask("DELETE", "/todos/1"), ask("DELETE", "/users/1"), ask("DELETE", "/todos?done=true")]
+        equal(tuple(statuses), wanted, "the statuses")
+        if "call" in scopes:
+            session = exchange.Session(found, fields=with_key(key))
+            for tool, arguments, scope in (("update_todo", {"id": "2", "done": False}, "todos:write"), ("delete_todos", {"done": True}, "todos:delete")):
+                answer = session.post(exchange.call(tool, arguments))
+                equal("result" in answer.json and not answer.json["result"].get("isError"), scope in scopes or "todos:delete" in scopes, answer)
 
 
 @test
