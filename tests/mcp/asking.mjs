@@ -2,9 +2,9 @@
 //
 //     node asking.mjs NODE_MODULES PROGRAM URL RECORDER PYTHON TEE FOLDER
 //
-// Each client that can be asked is asked in one session for each way to answer, and in another one in which it declares nothing. Then each
-// client and adapter, as it comes, lists the tools behind a process that keeps what the client sends: what it declares. One line of
-// JSON for each. questions_test.py runs it and knows what is right. RECORDER/NAME/mcp is URL for a client that speaks HTTP, and keeps the same.
+// Each client that can be asked is asked in one session for each way to answer, and in another one in which it declares nothing. Those that have
+// no handler for questions make the same call. Then each client and adapter, as it comes, lists the tools behind a process that keeps what the
+// client sends: what it declares. One line of JSON for each. questions_test.py runs it and knows what is right. RECORDER/NAME/mcp is URL for a client that speaks HTTP, and keeps the same.
 import { join } from 'node:path';
 import { clientsOf } from './connect.mjs';
 
@@ -105,6 +105,20 @@ for (const [which, over, make, server] of cases) {
       for (const way of Object.keys(table)) say({ which, over, way, error: String(error) });
     }
 }
+
+const silent = [['SDK 1.9', official('sdk-1.9'), ['stdio']], ['SDK 1.10', official('sdk-1.10'), ['stdio', 'http']], ['@langchain/mcp-adapters', langchain, ['stdio', 'http']]];
+for (const [which, make, overs] of silent)
+  for (const over of overs) {
+    const row = { which, over, way: 'none', asked: [] };
+    try {
+      const client = await make(over === 'http' ? { url } : piped);
+      const [told, failed] = await within(client.call('rename', { name: 'Bob' }));
+      say({ ...row, failed, told });
+      await client.close();
+    } catch (error) {
+      say({ ...row, error: String(error) });
+    }
+  }
 
 const kept = (name) => ({ command: python, args: [tee, join(folder, name), program, 'mcp'] });
 const plain = Object.entries({ 'SDK 1.x': official(sdk), 'SDK 2.x': newest('auto'), 'SDK 2.x, older': newest('legacy'),

@@ -117,6 +117,16 @@ def a_client_is_asked_and_answers(which, over):
     is_told_what_to_send(rows["none"])
 
 
+UNASKED = {"SDK 1.9": ("stdio",), "SDK 1.10": ("stdio", "http"), "@langchain/mcp-adapters": ("stdio", "http")}
+
+
+@tests_of({"%s, %s" % (which, over): (which, over) for which, overs in UNASKED.items() for over in overs})
+def a_client_without_a_handler_for_questions_is_told_what_to_send(which, over):
+    row, = (row for row in clients_of_npm() if row.get("which") == which and row["over"] == over)
+    equal((row.get("error"), row.get("failed")), (None, True), row)
+    expect(FIRST in row["told"] and "_answers" in row["told"], row)
+
+
 @test
 def supergateway_does_not_tell_that_its_client_can_be_asked():
     for row in clients_of_npm():
