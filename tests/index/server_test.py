@@ -65,6 +65,13 @@ def rows(data):
     return ids
 
 
+def state_of(found):
+    """The state of the index, as /health says."""
+    answer = found.ask("GET", "/health")
+    equal(answer.status, 200, "the status of /health")
+    return answer.json.get("readers", {}).get("index", {}).get("state")
+
+
 def has_all(data, ids):
     return ids <= set(rows(data))
 
@@ -134,8 +141,10 @@ def a_locked_or_newer_index_delays_no_request():
             time.sleep(0.5)
             equal(found.ask("GET", "/todos/nope").status in (404, 422), True, "a request meanwhile")
             expect(not has_all(found.data, ids), "it is not locked")
+            wait_until(lambda: state_of(found) == "retries", lambda: "/health says %r" % state_of(found))
             database.execute("ROLLBACK")
         wait_until(lambda: has_all(found.data, ids), "it has not caught up")
+        wait_until(lambda: state_of(found) == "follows", lambda: "/health says %r later" % state_of(found))
         found.stop()
     with contextlib.closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version=99")
@@ -143,7 +152,7 @@ def a_locked_or_newer_index_delays_no_request():
     with server.Server(data=found.data, MISHAP_LOG=found.log) as again:
         write(found, 3)
         wait_until(lambda: b"newer version" in server.Server.read(again.stderr), "stderr does not say that it is newer")
-        wait_until(lambda: again.ask("GET", "/health").json["readers"]["index"]["state"] == "refuses", "/health does not say so")
+        wait_until(lambda: state_of(again) == "refuses", "/health does not say so")
         equal(again.ask("GET", "/todos/nope").status in (404, 422), True, "a request meanwhile")
         again.stop()
     equal(server.Server.read(path), before, "the newer file")
@@ -170,7 +179,7 @@ def a_damaged_file_is_made_again_and_counted(way):
         if way == "ask":
             with open(os.path.join(found.data, "operator.key"), encoding="ascii") as file:
                 key = {"Authorization": "Bearer " + file.read().strip()}
-            wait_until(lambda: again.ask("GET", "/health").json.get("readers", {}).get("index", {}).get("state") == "follows", "it does not follow")
+            wait_until(lambda: state_of(again) == "follows", "it does not follow")
             again.ask("GET", "/incidents", fields=key, checked=False)
         ids |= write(found, 3)
         wait_until(lambda: os.path.exists(path + ".damaged") and has_all(found.data, ids), "it is not made again")
@@ -207,9 +216,10 @@ def a_folder_that_cannot_be_made_is_waited_for():
         ids = write(found, 3)
         wait_until(lambda: b"The log file has all incidents" in server.Server.read(found.stderr), "stderr does not say so")
         says = index_process(found)
-        equal(found.ask("GET", "/health").status, 200)
+        wait_until(lambda: state_of(found) == "retries", lambda: "/health says %r" % state_of(found))
         os.remove(os.path.join(data, "incidents"))
         wait_until(lambda: has_all(data, ids), "it is not made later")
+        wait_until(lambda: state_of(found) == "follows", lambda: "/health says %r later" % state_of(found))
         if index_process(found) == says:  # else the machine stood still, and another process has said it, too
             equal(server.Server.read(found.stderr).count(b"The log file has all incidents"), 1, "lines about it")
 
