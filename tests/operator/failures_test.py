@@ -12,6 +12,7 @@ import subprocess
 import time
 import urllib.parse
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from operating import MISHAP, command, id_at
 import server  # noqa: E402, behind the one that knows where it is
@@ -226,6 +227,56 @@ def a_tail_as_a_command_runs_until_ctrl_c():
         expect(not any(b"CANCELLED" in line for line in server.Server.whole_lines(found.log)), "the end of a tail is recorded")
         line = next(line for line in text.decode().splitlines() if any(id in line for id in ids))
         expect(json.loads(line)["code"] == "NOT_FOUND" if whole else not line.startswith("{"), line)
+
+
+def tool(found, name, key="operator", **arguments):
+    """What a tool of the operator answers over MCP; of one that streams, its text."""
+    session = exchange.Session(found, fields=with_key(found, key))
+    result = session.post(exchange.call(name, arguments)).json["result"]
+    expect(not result.get("isError"), name, "failed:", result)
+    block = result["content"][0]
+    return result.get("structuredContent") or block.get("text") or block["resource"]["text"]
+
+
+@test
+def an_agent_with_the_key_of_the_operator_has_all_operations_as_tools():
+    found = shared()
+    id = fail_over_mcp(found)
+    group = wait_for_incident(found, id)["group"]["group"]
+    session = exchange.Session(found, fields=with_key(found))
+    tools = [tool["name"] for tool in session.post(exchange.message("tools/list")).json["result"]["tools"]]
+    equal({name for name in tools if name.startswith("incidents")},
+          {"incidents_" + name for name in "list show groups group resolve mute stats tail export".split()}, "the tools")
+    listed = tool(found, "incidents_list", code="NOT_FOUND", boundary="mcp", limit=1000)["incidents"]
+    expect(id in [row["id"] for row in listed], "it is not listed:", listed)
+    for name, state in (("resolve", "resolved"), ("mute", "muted")):
+        tool(found, "incidents_" + name, group=group)
+        equal(tool(found, "incidents_group", group=group)["state"], state, "the state")
+        expect(group in [row["group"] for row in tool(found, "incidents_groups", state=[state], limit=1000)["groups"]], "not among those that are", state)
+        tool(found, "incidents_" + name, group=group, undo=True)
+        expect(tool(found, "incidents_group", group=group)["state"] != state, "it is not taken back:", state)
+    stats = tool(found, "incidents_stats", **{"from": "1h", "step": "minute"})
+    expect({row["code"]: row["count"] for row in stats["codes"]}["NOT_FOUND"] >= 1, stats)
+    lines = tool(found, "incidents_export", code="NOT_FOUND", boundary="mcp").splitlines()
+    expect(id in [json.loads(line)["id"] for line in lines], "it is not exported:", lines)
+    expect(id in tool(found, "incidents_export", format="csv"), "it is not in the CSV")
+
+
+@tests_of({"by default": (5, {}), "that it says": (1, {"seconds": 1})})
+def an_agent_gets_the_failures_of_the_seconds(least, arguments):
+    found = shared()
+    text, ids, deadline = "", [], time.monotonic() + PATIENCE
+    with ThreadPoolExecutor() as beside:
+        while not any(id in text for id in ids):  # on a busy machine the journal may have them later
+            expect(time.monotonic() < deadline, "nothing came:", text, ids)
+            begun = time.monotonic()
+            answer = beside.submit(tool, found, "incidents_tail", code="NOT_FOUND", **arguments)
+            while not answer.done():
+                ids.append(fail_over_http(found))
+                time.sleep(0.2)
+            text = answer.result()
+            expect(time.monotonic() - begun >= least, "it ended before its time")
+    expect(all(json.loads(line)["code"] == "NOT_FOUND" for line in text.splitlines()), text)
 
 
 @test
