@@ -236,12 +236,12 @@ const operatorSteps = {
   async 'an id of each boundary leads to the private side, and planted markup is shown'() {
     const page = await opened(given.marked, '/console#key=' + encodeURIComponent(given.marked.key), { colorScheme: 'dark' });
     await page.locator('#plot').waitFor();
-    for (const [boundary, { id, pasted }] of Object.entries(given.marked.ids)) {
+    for (const [boundary, { id, pasted, sent }] of Object.entries(given.marked.ids)) {
       await page.locator('#paste').fill(pasted);
       await page.locator('#paste').press('Enter');
       await page.locator('#incident-id', { hasText: id }).waitFor();
       const hidden = await text(page, '#private');
-      for (const word of [given.marked.secret, '<img src=x', 'cause note']) expect(hidden.includes(word), boundary + ':', word, 'is not in', hidden);
+      for (const word of [given.marked.secret, '<img src=x', 'cause note', ...sent]) expect(hidden.includes(word), boundary + ':', word, 'is not in', hidden);
       expect(!(await text(page, '#public')).includes(given.marked.secret), 'the public side of', boundary, 'has the private text');
       const seen = await sound(page);
       expect(seen.toLowerCase().includes(boundary), boundary, 'is not in', seen.slice(0, 300));

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from urllib.parse import quote
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ["http", "mcp"]:
@@ -19,6 +20,7 @@ from node import node_22  # noqa: E402
 
 MARKED = os.environ["MARKED_PROGRAM"]
 SECRET = "only-for-the-operator-7c1f"
+PLANTED = "<img src=x onerror=window.planted=1>"  # in what a caller sends
 PATIENCE = 1200
 with open(os.path.join(HERE, "browser.mjs"), encoding="utf-8") as script:
     STEPS = re.findall(r"^  async '([^']+)'", script.read(), re.M)
@@ -38,23 +40,25 @@ def wait_for(path):
 
 
 def fail_everywhere(server):
-    """The same failure at each boundary: what the caller got, which must have the id and not the secret."""
+    """The same failure at each boundary: what the caller got, which must have the id and not the secret. What the caller sends has markup; `sent` of each
+    is what of it the console must show."""
     env = {"MARKED_DATA": server.data, "MARKED_LOG": server.log}
-    http = server.ask("GET", "/planted?word=http", checked=False)
+    http = server.ask("GET", "/planted?word=" + quote(PLANTED + "http"), fields={"User-Agent": PLANTED + "agent"}, checked=False)
     equal(http.status, 409)
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "planted_fail", "arguments": {"word": "mcp"}, "_meta": {
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "planted_fail", "arguments": {"word": PLANTED + "mcp"}, "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}}}}
     mcp = server.ask("POST", "/mcp", call, fields={"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call",
                                                    "Mcp-Name": "planted_fail"}, checked=False)
-    cli = run_program(MARKED, "planted", "fail", "--word", "cli", "--output", "json", env=env)
+    cli = run_program(MARKED, "planted", "fail", "--word", PLANTED + "cli", "--output", "json", env=env)
     texts = {"http": http.head.decode() + http.body.decode(), "mcp": mcp.body.decode(), "cli": cli.out.decode() + cli.err.decode()}
     ids = {}
     for boundary, text in texts.items():
         expect(SECRET not in text, boundary, "tells the secret:", text)
         named = UUID.findall(text)
         expect(named, "no id from", boundary, text)
-        ids[boundary] = {"id": named[-1], "pasted": "Dear operator, I got " + named[-1] + " today. Regards"}
+        ids[boundary] = {"id": named[-1], "pasted": "Dear operator, I got " + named[-1] + " today. Regards", "sent": [PLANTED + boundary]}
+    ids["http"]["sent"].append(PLANTED + "agent")
     return ids
 
 
