@@ -6,6 +6,10 @@ import { canDraw, Chart, chartTable, legend } from './chart.js';
 const RANGES = { 'last hour': [3600, 'minute', 1], 'last 6 hours': [21600, 'minute', 5], 'last 24 hours': [86400, 'minute', 15], 'last 7 days': [604800, 'hour', 2],
   'last 30 days': [2592000, 'hour', 12] };
 
+/* The tail has the failures of this server only. Those of the other servers with the same store of incidents are found by asking again, as often as this. */
+const AGAIN_MS = 10000;
+const SOON_MS = 3000; // after a failure of this server
+
 /* The answer of /incidents/stats as columns. */
 function columns(stats, steps) {
   const from = Math.floor(new Date(stats.from).getTime() / 1000);
@@ -48,6 +52,8 @@ export async function overview(tail) {
   let data;
   let due = null;
   let later = null;
+  let soon = false; // whether `later` was set by a failure
+  let closed = false;
 
   function drawTable() {
     if (data && numbers.open) show(numbers.lastElementChild, chartTable(data));
@@ -57,26 +63,27 @@ export async function overview(tail) {
     show(summary, legend(data));
     drawTable();
   }
-  async function load() {
-    const [length, step, steps] = RANGES[range.value];
-    const to = Math.ceil(Date.now() / 1000);
-    const iso = (second) => new Date(second * 1000).toISOString();
-    const stats = await ask('/incidents/stats' + query({ from: iso(to - length), to: iso(to), step }));
+  /* An answer for a range that is no longer chosen is dropped. */
+  async function load(anew = true) {
+    const chosen = range.value;
+    const [length, step, steps] = RANGES[chosen];
+    const stats = await ask('/incidents/stats' + query({ from: new Date(Date.now() - length * 1000).toISOString(), step }));
+    if (closed || range.value !== chosen) return;
     data = columns(stats, steps);
-    redraw(true);
+    redraw(anew);
     rank(stats);
+    later ??= setTimeout(loadAgain, AGAIN_MS);
   }
   function rank(stats) {
     show(rankings, ranking('Codes', stats.codes, 'Code', 'code'), ranking('Operations', stats.operations, 'Operation', 'operation'), ranking('Callers', stats.callers, 'Caller', 'caller'));
   }
-  /* The plot counts live failures itself; the tables below are asked for again, every few seconds at most. */
-  async function rankAgain() {
-    later = null;
-    const [length, step] = RANGES[range.value];
+  async function loadAgain() {
+    soon = false;
+    later = setTimeout(loadAgain, AGAIN_MS);
     try {
-      rank(await ask('/incidents/stats' + query({ from: new Date(Date.now() - length * 1000).toISOString(), step })));
+      await load(false);
     } catch {
-      // the tables stay as they are
+      // what is shown stays as it is
     }
   }
   tail.onState = (on) => {
@@ -87,11 +94,14 @@ export async function overview(tail) {
     if (!data) return;
     count(data, incident.time, incident.category, incident.count ?? 1);
     due ??= setTimeout(() => { due = null; redraw(false); }, 400);
-    later ??= setTimeout(rankAgain, 3000);
+    if (soon) return;
+    soon = true;
+    clearTimeout(later);
+    later = setTimeout(loadAgain, SOON_MS);
   };
   tail.onState(tail.on);
   const parts = [h('h1', {}, 'Failures'),
     h('div', { class: 'row' }, h('label', {}, h('span', {}, 'Time'), range), summary, live),
     h('div', { class: 'plot', id: 'plot' }, canDraw ? [chart.canvas, chart.buttons] : null, numbers), rankings];
-  return { parts, ready: load, close: () => { chart.close(); clearTimeout(due); clearTimeout(later); tail.onIncident = tail.onState = () => {}; } };
+  return { parts, ready: load, close: () => { closed = true; chart.close(); clearTimeout(due); clearTimeout(later); tail.onIncident = tail.onState = () => {}; } };
 }

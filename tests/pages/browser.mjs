@@ -75,6 +75,9 @@ async function judged(page, name) {
   expect(!serious.length, name + ':', serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]));
 }
 
+/* All failures that the plot has. */
+const counted = (page) => page.evaluate(() => [...document.querySelectorAll('.legend .chip')].reduce((sum, chip) => sum + Number(chip.textContent.replace(/\D/g, '')), 0));
+
 const done = (page) => page.context().close();
 const text = (page, selector) => page.locator(selector).first().innerText();
 
@@ -205,9 +208,8 @@ const operatorSteps = {
     await page.locator('#live.on').waitFor();
     const canvas = page.locator('.canvas');
     await page.waitForFunction(() => document.querySelector('.canvas').dataset.from);
-    const total = () => page.evaluate(() => [...document.querySelectorAll('.legend .chip')].reduce((sum, chip) => sum + Number(chip.textContent.replace(/\D/g, '')), 0));
     const fail = async (count) => {
-      const before = await total();
+      const before = await counted(page);
       for (let i = 0; i < count; i++) await fetch(given.main.url + '/users/none-' + i);
       await page.waitForFunction((least) => [...document.querySelectorAll('.legend .chip')].reduce((sum, chip) => sum + Number(chip.textContent.replace(/\D/g, '')), 0) >= least, before + count);
     };
@@ -230,6 +232,26 @@ const operatorSteps = {
     await accessibleEverywhere(page);
     await sound(page);
     await shot(page, 'console');
+    await done(page);
+  },
+
+  // The stream of a server says nothing of failures of others with the same store of incidents. Here it says nothing at all.
+  async 'failures that the stream does not have are counted, too'() {
+    const page = await opened(given.main, '/');
+    await page.clock.install();
+    await page.route('**/incidents/tail', (route) => route.fulfill({ contentType: 'text/event-stream', body: '' }));
+    await page.goto(given.main.url + '/console#key=' + encodeURIComponent(given.main.key));
+    const notFound = async () => Number((await page.locator('tr', { has: page.locator('th', { hasText: /^NOT_FOUND$/ }) }).locator('td.number').first().innerText()).replace(/\D/g, ''));
+    await page.locator('.legend .chip').first().waitFor();
+    await page.locator('th', { hasText: /^NOT_FOUND$/ }).waitFor();
+    const [before, listed] = [await counted(page), await notFound()];
+    for (let i = 0; i < 3; i++) await fetch(given.main.url + '/todos/999999' + i);
+    for (const until = Date.now() + PATIENCE; await counted(page) < before + 3 || await notFound() < listed + 3;) {
+      expect(Date.now() < until, 'counted are', await counted(page), 'and', await notFound(), 'and were', before, 'and', listed);
+      await page.clock.fastForward(10000);
+      await page.waitForTimeout(500);
+    }
+    await sound(page);
     await done(page);
   },
 
