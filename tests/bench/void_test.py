@@ -79,6 +79,7 @@ def needs_two_cores():
     "bench-guard, no instructions": ("is 0", GUARD, {"FAKE_INSTRUCTIONS": "0"}),
     "bench-guard, no requests": ("0 calls were answered", GUARD, {"FAKE_REQUESTS": "0"}),
     "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", "/bin/false", __file__], {}),
+    "bench-journal, commands of a program that ends": ("ends with 1", ["incident/commands.py", "/bin/false"], {}),
     "bench/settle, a program that ends": ("does not listen", ["settle/measure.py", "/bin/false", "1"], {}),
     "bench/turns, a program that ends": ("does not listen", ["turns/measure.py", "/bin/false", "1"], {}),
 })
