@@ -140,6 +140,12 @@ static void learn_function(const mishap_symbol *symbol)
     atomic_store_explicit(&found[at].check, function ^ key, memory_order_relaxed);
 }
 
+void mishap_incident_group_learn(const mishap_symbol *symbols, size_t count)
+{
+    for (size_t i = 0; i < count && i < TOP; i++)
+        learn_function(&symbols[i]);
+}
+
 /* The functions at the top of a stack. Two of them may share a place in the table: then the first
  * is known no more when the second is, so each is found again by itself. */
 static uint64_t fold_functions(uint64_t hash, const mishap_trace *trace)

@@ -8,10 +8,17 @@
 #ifndef MISHAP_INCIDENT_GROUP_H
 #define MISHAP_INCIDENT_GROUP_H
 
+#include <stddef.h>
+
 #include "mishap/mishap.h"
+#include "mishap/symbols.h"
 
 /* `operation` as it is declared; may be NULL. Never 0. Takes some twenty nanoseconds. */
 uint64_t mishap_incident_group(const char *operation, const mishap *failure);
+
+/* Remember the functions of a stack that were found already: a group is not to look for them
+ * again. */
+void mishap_incident_group_learn(const mishap_symbol *symbols, size_t count);
 
 /* The file of a place without the steps up that a build folder puts before it. */
 const char *mishap_incident_source(const char *file);

@@ -250,17 +250,36 @@ static mishap_record_stack stack_in_command(const mishap *failure)
                                                                  : MISHAP_RECORD_EXPORTED;
 }
 
+/* The names for the stack serve the group, too: finding them means reading all symbols of the
+ * program. */
+static void find_names(const mishap *failure, mishap_symbol symbols[MISHAP_TRACE_MAX],
+                       mishap_record_facts *facts)
+{
+    facts->stack = stack_in_command(failure);
+    if (facts->stack != MISHAP_RECORD_EXPORTED)
+        return;
+    mishap_symbols_find_trace(symbols, &failure->trace);
+    mishap_incident_group_learn(symbols, failure->trace.count);
+    facts->symbols = symbols;
+}
+
 /* Write the record to the log or, if that fails and it concerns the operator, to stderr: nothing is
  * lost. */
-static bool record_by_self(const mishap_incident_entry *entry, const mishap_record_facts *facts,
-                           bool to_log)
+static bool record_by_self(const mishap_incident_entry *entry, bool to_log)
 {
+    mishap_symbol symbols[MISHAP_TRACE_MAX];
+    mishap_record_facts facts = {
+        .duration_ns = entry->started_ns ? mishap_clock_monotonic_ns() - entry->started_ns : -1,
+        .role = mishap_logs_role(),
+    };
     char storage[ROOM];
     mishap_buffer json, why = { 0 };
     bool written = false, serious = is_serious(entry);
+    find_names(entry->failure, symbols, &facts);
+    facts.group = mishap_incident_group(entry->operation, entry->failure);
     mishap_buffer_init(&json, storage, sizeof storage);
     if (to_log || mishap_log_is_json())
-        put_record(&json, storage, entry, facts);
+        put_record(&json, storage, entry, &facts);
     mishap_buffer_put_char(&json, '\n');
     if (to_log)
         written = write_to_log(entry->program, mishap_buffer_text(&json), &why);
@@ -383,17 +402,10 @@ bool mishap_incident_record(const mishap_incident_entry *entry)
     mishap_ring *ring = mishap_logs_ring();
     bool kept = false, off = !ring && mishap_incident_log_is_off(entry->program);
     int error = errno;
-    if (ring) {
+    if (ring)
         kept = record_in_server(ring, entry);
-    } else if (!off || entry->to_stderr) {
-        const mishap_record_facts facts = {
-            .group = mishap_incident_group(entry->operation, entry->failure),
-            .duration_ns = entry->started_ns ? mishap_clock_monotonic_ns() - entry->started_ns : -1,
-            .role = mishap_logs_role(),
-            .stack = stack_in_command(entry->failure),
-        };
-        kept = record_by_self(entry, &facts, !off);
-    }
+    else if (!off || entry->to_stderr)
+        kept = record_by_self(entry, !off);
     errno = error;
     return kept;
 }

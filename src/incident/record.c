@@ -153,20 +153,22 @@ static void put_place(mishap_buffer *b, const mishap_place *place)
 }
 
 /* The frames of another language, and below them those of the program. */
-static void put_stack(mishap_buffer *b, const mishap_secrets *secrets, const mishap *m,
-                      mishap_record_stack how)
+static void put_stack(mishap_buffer *b, const mishap_incident_entry *entry, const mishap *m,
+                      const mishap_record_facts *facts)
 {
     const mishap_trace *trace = &m->trace;
-    if ((!trace->count && !m->stack) || how == MISHAP_RECORD_NO_STACK)
+    if ((!trace->count && !m->stack) || facts->stack == MISHAP_RECORD_NO_STACK)
         return;
     MISHAP_JSON_KEY(b, "stack");
     mishap_json_open(b, '[');
     for (const mishap_frame *frame = m->stack; frame; frame = frame->next)
-        mishap_redact_string(b, secrets, frame->text);
-    if (trace->count && how == MISHAP_RECORD_MARKED)
+        mishap_redact_string(b, entry->secrets, frame->text);
+    if (trace->count && facts->stack == MISHAP_RECORD_MARKED)
         mishap_trace_put_marked(b, trace);
+    else if (m == entry->failure && facts->symbols)
+        mishap_symbols_put_json(b, facts->symbols, trace->count);
     else if (trace->count)
-        mishap_trace_put_json(b, trace, how == MISHAP_RECORD_IN_DETAIL);
+        mishap_trace_put_json(b, trace, facts->stack == MISHAP_RECORD_IN_DETAIL);
     mishap_json_close(b, ']');
 }
 
@@ -183,20 +185,20 @@ static void put_frames(mishap_buffer *b, const mishap_secrets *secrets, const mi
 
 /* What a failure and its causes have in common. */
 static void put_private(mishap_buffer *b, const mishap_incident_entry *entry, const mishap *m,
-                        mishap_record_stack how)
+                        const mishap_record_facts *facts)
 {
     put_text(b, entry->secrets, "private_message", m->masked_message);
     put_text(b, entry->secrets, "type", m->told.type);
     put_members(b, entry->secrets, "told", m->told.context);
     put_members(b, entry->secrets, "noted", m->noted);
     put_place(b, &m->place);
-    put_stack(b, entry->secrets, m, how);
+    put_stack(b, entry, m, facts);
     if (m->incomplete)
         MISHAP_PUT(b, ",\"incomplete\":true");
 }
 
 static void put_cause(mishap_buffer *b, const mishap_incident_entry *entry, const mishap *m,
-                      mishap_record_stack how)
+                      const mishap_record_facts *facts)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "code");
@@ -204,13 +206,13 @@ static void put_cause(mishap_buffer *b, const mishap_incident_entry *entry, cons
     MISHAP_JSON_KEY(b, "message");
     mishap_redact_string(b, entry->secrets, mishap_public_message(&m->told));
     put_text(b, entry->secrets, "suggestion", mishap_public_suggestion(&m->told));
-    put_private(b, entry, m, how);
+    put_private(b, entry, m, facts);
     mishap_json_close(b, '}');
 }
 
 /* What was taken out of the response comes last. */
 static void put_causes(mishap_buffer *b, const mishap_incident_entry *entry,
-                       mishap_record_stack how)
+                       const mishap_record_facts *facts)
 {
     const mishap *m = entry->failure->cause;
     if (!m && !entry->removed)
@@ -218,9 +220,9 @@ static void put_causes(mishap_buffer *b, const mishap_incident_entry *entry,
     MISHAP_JSON_KEY(b, "causes");
     mishap_json_open(b, '[');
     for (size_t i = 0; m && i < MOST_CAUSES; m = m->cause, i++)
-        put_cause(b, entry, m, how);
+        put_cause(b, entry, m, facts);
     if (entry->removed)
-        put_cause(b, entry, entry->removed, how);
+        put_cause(b, entry, entry->removed, facts);
     mishap_json_close(b, ']');
 }
 
@@ -353,9 +355,9 @@ void mishap_record_put(mishap_buffer *b, const mishap_incident_entry *entry,
     put_public(b, entry);
     put_group(b, facts->group);
     put_response(b, entry, entry->response);
-    put_private(b, entry, entry->failure, facts->stack);
+    put_private(b, entry, entry->failure, facts);
     put_fields(b, entry->secrets, told->fields);
-    put_causes(b, entry, facts->stack);
+    put_causes(b, entry, facts);
     put_text(b, entry->secrets, "stdout", told->output);
     put_frames(b, entry->secrets, told->frames);
     put_more(b, entry);

@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "incident/incident.h"
+#include "mishap/symbols.h"
 
 /*
  * How each line of the journal begins. These bytes stand nowhere else in a line: quotes inside of
@@ -26,6 +27,8 @@ typedef struct mishap_record_facts {
     int64_t duration_ns; /* -1: not known */
     const char *role;    /* of this process */
     mishap_record_stack stack;
+    const mishap_symbol *symbols; /* the functions in the trace of the failure itself, if they were
+                                     found already; else NULL */
 } mishap_record_facts;
 
 /*

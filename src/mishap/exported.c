@@ -14,7 +14,9 @@ enum { AT_ONCE = 32, PARTS = 256 };
 
 /* What is looked for, in the order of addresses. */
 struct search {
+    const mishap_symbol *first; /* as the caller has them */
     mishap_symbol *symbols[AT_ONCE];
+    uintptr_t calls[AT_ONCE]; /* the address of each, by call_before() */
     size_t count;
     /* The addresses in one file: where the first and the last one of them are, and the first one in
      * each part of the memory between the two, or behind that part. */
@@ -103,7 +105,14 @@ static bool is_function(const ElfW(Sym) * symbol)
            ELF64_ST_TYPE(symbol->st_info) != STT_TLS;
 }
 
-/* Find the addresses of this file. False: it has none of them. */
+/* The C library's function that calls main() is in most stacks and is not exported, so its symbols
+ * need not be read for it. The program comes before its libraries: main() is known by then. */
+static bool has_called_main(const struct search *search, const mishap_symbol *wanted)
+{
+    return wanted > search->first && wanted[-1].name && strcmp(wanted[-1].name, "main") == 0;
+}
+
+/* Find the addresses of this file. False: it has none of them that is to be searched for. */
 static bool take_file(struct search *search, const struct dl_phdr_info *file)
 {
     bool any = false;
@@ -113,6 +122,8 @@ static bool take_file(struct search *search, const struct dl_phdr_info *file)
             continue;
         wanted->file = *file->dlpi_name ? file->dlpi_name : program_invocation_name;
         wanted->start = file->dlpi_addr;
+        if (has_called_main(search, wanted))
+            continue;
         search->low = any ? search->low : call_before(wanted);
         search->high = call_before(wanted);
         any = true;
@@ -129,7 +140,7 @@ static void divide_into_parts(struct search *search)
         search->shift++;
     for (size_t part = 0; part < PARTS; part++) {
         uintptr_t start = search->low + ((uintptr_t)part << search->shift);
-        while (next < search->count && call_before(search->symbols[next]) < start)
+        while (next < search->count && search->calls[next] < start)
             next++;
         search->first_in[part] = (uint8_t)next;
     }
@@ -141,7 +152,7 @@ static inline size_t first_from(const struct search *search, uintptr_t address)
     size_t at = 0;
     if (address > search->low)
         at = search->first_in[(address - search->low) >> search->shift];
-    while (call_before(search->symbols[at]) < address)
+    while (search->calls[at] < address)
         at++;
     return at;
 }
@@ -155,7 +166,7 @@ static inline void hold_against(const struct tables *tables, const ElfW(Sym) * s
         return;
     for (size_t i = first_from(search, start); i < search->count; i++) {
         mishap_symbol *wanted = search->symbols[i];
-        if (call_before(wanted) - start >= symbol->st_size)
+        if (search->calls[i] - start >= symbol->st_size)
             return;
         if (!is_function(symbol) || (wanted->name && wanted->start >= start))
             continue;
@@ -180,7 +191,7 @@ static int search_file(struct dl_phdr_info *file, size_t size, void *state)
 
 static void find_some(mishap_symbol *symbols, size_t count)
 {
-    struct search search = { .count = count };
+    struct search search = { .first = symbols, .count = count };
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
         symbols[i] = (mishap_symbol){ .address = symbols[i].address };
@@ -188,6 +199,8 @@ static void find_some(mishap_symbol *symbols, size_t count)
             search.symbols[at] = search.symbols[at - 1];
         search.symbols[at] = &symbols[i];
     }
+    for (size_t i = 0; i < count; i++)
+        search.calls[i] = call_before(search.symbols[i]);
     dl_iterate_phdr(search_file, &search);
 }
 

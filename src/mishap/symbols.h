@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "mishap/text.h"
+#include "mishap/trace.h"
 
 /*
  * Write a line for each function that the program is in at this address: those that the compiler
@@ -30,9 +31,17 @@ typedef struct mishap_symbol {
     uintptr_t start;     /* of the function; without a name, of the file in memory */
 } mishap_symbol;
 
-/* Find the functions of some addresses. All symbols of a file are read, once for all addresses, so
- * many of them take hardly longer than one. Needs neither files nor memory: any process may ask. */
+/* Find the functions of some addresses, of a stack in its order. All symbols of a file are read,
+ * once for all addresses, so many of them take hardly longer than one. What has called main() gets
+ * no name. Needs neither files nor memory: any process may ask. */
 void mishap_symbols_find(mishap_symbol *symbols, size_t count);
+
+/* The same for a stack, whose functions several parts of a record need. */
+void mishap_symbols_find_trace(mishap_symbol symbols[MISHAP_TRACE_MAX], const mishap_trace *trace);
+
+/* Write those that were found as strings of JSON with commas between, like mishap_trace_put_json().
+ * Both are in trace_show.c. */
+void mishap_symbols_put_json(mishap_buffer *buffer, const mishap_symbol *symbols, size_t count);
 
 /* Write a line for a function that was found. */
 void mishap_symbols_put_found(mishap_buffer *buffer, const mishap_symbol *symbol);

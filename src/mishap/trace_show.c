@@ -217,7 +217,7 @@ static void put_lines(mishap_buffer *buffer, const char *indent, size_t *number,
     }
 }
 
-static void find_exported(mishap_symbol symbols[MISHAP_TRACE_MAX], const mishap_trace *trace)
+void mishap_symbols_find_trace(mishap_symbol symbols[MISHAP_TRACE_MAX], const mishap_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++)
         symbols[i].address = trace->addresses[i];
@@ -242,7 +242,7 @@ static void put_trace(mishap_buffer *buffer, const char *indent, const mishap_tr
         const char *lines = known && known->lines[0] ? known->lines : NULL;
         mishap_buffer_reset(&exported);
         if (!lines && !found) {
-            find_exported(symbols, trace);
+            mishap_symbols_find_trace(symbols, trace);
             found = true;
         }
         if (!lines)
@@ -258,6 +258,20 @@ static void put_trace(mishap_buffer *buffer, const char *indent, const mishap_tr
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
 {
     put_trace(buffer, "    ", trace, true);
+}
+
+void mishap_symbols_put_json(mishap_buffer *buffer, const mishap_symbol *symbols, size_t count)
+{
+    char storage[LONGEST];
+    mishap_buffer line;
+    size_t number = 0;
+    mishap_buffer_init(&line, storage, sizeof storage);
+    for (size_t i = 0; i < count; i++) {
+        mishap_buffer_reset(&line);
+        mishap_symbols_put_found(&line, &symbols[i]);
+        put_lines(buffer, NULL, &number, mishap_buffer_text(&line));
+    }
+    mishap_buffer_release(&line);
 }
 
 void mishap_trace_put_json(mishap_buffer *buffer, const mishap_trace *trace, bool in_detail)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 #include "incident/file.h"
 #include "incident/logs.h"
+#include "mishap/inside.h"
 #include "worker/spawn/children.h"
 
 /* -- where it goes ----------------------------------------------------------------------------- */
@@ -26,6 +28,42 @@ static void the_callers_mistakes_are_recorded_too(void **state)
     assert_int_equal(count_records(log_file), 3);
     char *text = read_file(log_file, NULL);
     assert_non_null(strstr(text, "\"fields\":[{\"field\":\"name\",\"error\":\"field_required\"}]"));
+    free(text);
+}
+
+typedef int visit_file(struct dl_phdr_info *, size_t, void *);
+static int passes; /* over the files of this program */
+
+/* In place of the function of the C library. */
+int dl_iterate_phdr(visit_file *visit, void *state)
+{
+    static int (*real)(visit_file *, void *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    passes++;
+    return real(visit, state);
+}
+
+static void the_functions_of_a_command_are_found_once(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "abort", "qsort", "getenv", "exit" };
+    mishap *m = mishap_raise(NOT_FOUND, "There is no user 7.");
+    for (m->trace.count = 0; m->trace.count < sizeof names / sizeof *names; m->trace.count++) {
+        char *function = dlsym(RTLD_DEFAULT, names[m->trace.count]);
+        assert_non_null(function);
+        m->trace.addresses[m->trace.count] = function + 1; /* a return address */
+    }
+    passes = 0;
+    record(m, NULL);
+    assert_int_equal(passes, 1);
+    char *text = read_file(log_file, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "\"%s+0x1 (", names[i]);
+        if (!strstr(text, line))
+            fail_msg("%s is not in %s", line, text);
+    }
     free(text);
 }
 
@@ -455,6 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_callers_mistakes_are_recorded_too),
+        IN_FOLDER(the_functions_of_a_command_are_found_once),
         IN_FOLDER(stderr_gets_text_for_people_if_it_is_asked_for),
         IN_FOLDER(an_incident_that_the_log_cannot_take_goes_to_stderr),
         IN_FOLDER(a_log_that_cannot_be_written_is_announced),

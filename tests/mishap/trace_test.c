@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "mishap/inside.h"
+#include "mishap/symbols.h"
 #include "operation/contain.h"
 #include "testing.h"
 
@@ -108,6 +109,28 @@ static void without_another_process_exported_functions_have_names(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     mishap_free(m);
+}
+
+/* The function at an address of another file than this program, as it is found behind a function of
+ * this one in a stack. */
+static const char *name_behind(const void *function, const void *address)
+{
+    mishap_symbol symbols[] = { { .address = (const char *)function + 1 },
+                                { .address = (const char *)address + 1 } };
+    mishap_symbols_find(symbols, 2);
+    assert_non_null(symbols[0].name);
+    assert_non_null(symbols[1].file);
+    return symbols[1].name;
+}
+
+static void no_symbols_are_read_for_what_has_called_main(void **state)
+{
+    (void)state;
+    void *raise = dlsym(RTLD_DEFAULT, "call_inlined"), *start = dlsym(RTLD_DEFAULT, "main"),
+         *library = dlsym(RTLD_DEFAULT, "getenv");
+    assert_true(raise && start && library);
+    assert_string_equal(name_behind(raise, library), "getenv");
+    assert_null(name_behind(start, library));
 }
 
 /* More places than are remembered, a few in each stack: the place that is in all of them keeps its
@@ -392,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_another_process_exported_functions_have_names),
         TEST(static_and_inlined_functions_have_names_and_lines),
+        TEST(no_symbols_are_read_for_what_has_called_main),
         TEST(a_place_keeps_its_name_when_others_are_forgotten),
         TEST(a_place_is_kept_once_however_often_it_is_in_a_stack),
         TEST(return_addresses_that_are_signed_lead_to_functions),
