@@ -32,16 +32,15 @@ static void the_callers_mistakes_are_recorded_too(void **state)
 }
 
 typedef int visit_file(struct dl_phdr_info *, size_t, void *);
-static int passes; /* over the files of this program */
+static _Atomic int passes; /* of the library over the files of this program */
 
-/* In place of the function of the C library. */
-int dl_iterate_phdr(visit_file *visit, void *state)
+/* The linker puts it in place of the function of the C library (--wrap). */
+int __real_dl_iterate_phdr(visit_file *visit, void *state);
+int __wrap_dl_iterate_phdr(visit_file *visit, void *state);
+int __wrap_dl_iterate_phdr(visit_file *visit, void *state)
 {
-    static int (*real)(visit_file *, void *);
-    if (!real)
-        *(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
     passes++;
-    return real(visit, state);
+    return __real_dl_iterate_phdr(visit, state);
 }
 
 static void the_functions_of_a_command_are_found_once(void **state)
