@@ -265,6 +265,118 @@ static void a_ping_of_the_server_does_not_stop_the_time(void **state)
     }
 }
 
+/* Lines that the process that speaks HTTP writes for a response without an answer. Of a command
+ * they are what any other message is. */
+static void a_response_counts_only_of_a_server_behind_a_url(void **state)
+{
+    const gateway_response response = { .status = 429,
+                                        .retry_after_ms = 1500,
+                                        .type = MISHAP_TEXT("text/html"),
+                                        .body = MISHAP_TEXT("<html>\xff private") };
+    mishap_buffer error = { 0 }, notification = { 0 };
+    (void)state;
+    mishap_mcp_gateway_response_put(&error, (mishap_text)MISHAP_TEXT("1"), &response);
+    mishap_mcp_gateway_response_put(&notification, (mishap_text){ NULL, 0 }, &response);
+    for (int url = 0; url < 2; url++) {
+        begin_ready();
+        settings.url = url ? "http://127.0.0.1:1/mcp" : NULL;
+        client(CALL("1", "pay", "{}"));
+        forget();
+        mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&notification));
+        assert_int_equal(g.to_client.length > 0, !url);
+        forget();
+        mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&error));
+        assert_int_equal(says(&g.to_client, "TOO_MANY_REQUESTS"), url);
+        assert_int_equal(says(&g.to_client, "\\\"retry_after_ms\\\":2000"), url);
+        assert_false(says(&g.to_client, "private"));
+        assert_int_equal(g.calls.count, 0);
+        mishap_mcp_gateway_close(&g);
+    }
+    mishap_buffer_release(&error);
+    mishap_buffer_release(&notification);
+}
+
+static void a_response_that_cannot_be_read_is_an_error_as_any_other(void **state)
+{
+    static const char *const responses[] = {
+        "1",
+        "{}",
+        "{\"status\":\"429\",\"type\":\"\",\"body\":\"\"}",
+        "{\"status\":429,\"type\":\"?\",\"body\":\"\"}",
+        "{\"status\":429,\"type\":\"\",\"body\":\"x\"}",
+    };
+    char line[300];
+    (void)state;
+    for (size_t i = 0; i < sizeof responses / sizeof *responses; i++) {
+        begin_ready();
+        settings.url = "http://127.0.0.1:1/mcp";
+        client(CALL("1", "pay", "{}"));
+        forget();
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"It is "
+                 "closed.\",\"data\":{\"dev.mishap/response\":%s}}}",
+                 responses[i]);
+        server(line);
+        assert_true(says(&g.to_client, "It is closed."));
+        assert_false(says(&g.to_client, "TOO_MANY_REQUESTS"));
+        assert_int_equal(g.calls.count, 0);
+        mishap_mcp_gateway_close(&g);
+    }
+}
+
+/* 502 and 504: the call may have been done. */
+static void a_response_in_doubt_advises_a_retry_only_of_a_tool_that_may_be_repeated(void **state)
+{
+    static const struct {
+        const char *tool, *call;
+        int status;
+        bool retry;
+    } rows[] = {
+        { "echo", CALL("1", "echo", "{\"text\":\"a\"}"), 504, true },
+        { "pay", CALL("1", "pay", "{}"), 504, false },
+        { "pay", CALL("1", "pay", "{}"), 502, false },
+        { "pay", CALL("1", "pay", "{}"), 503, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const gateway_response response = { .status = rows[i].status, .retry_after_ms = -1 };
+        mishap_buffer line = { 0 };
+        begin_ready();
+        settings.url = "http://127.0.0.1:1/mcp";
+        client(rows[i].call);
+        forget();
+        mishap_mcp_gateway_response_put(&line, (mishap_text)MISHAP_TEXT("1"), &response);
+        mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&line));
+        assert_int_equal(says(&g.to_client, "\\\"retryable\\\":true"), rows[i].retry);
+        assert_int_equal(says(&g.to_client, "Check what the call has done"), !rows[i].retry);
+        mishap_buffer_release(&line);
+        mishap_mcp_gateway_close(&g);
+    }
+}
+
+/* The call that waits gets the page of the session that was lost, and no later one does. */
+static void the_last_response_belongs_to_the_server_that_was_lost(void **state)
+{
+    const gateway_response response = { .status = 404, .retry_after_ms = -1, .lost = true };
+    mishap_buffer line = { 0 };
+    (void)state;
+    mishap_mcp_gateway_response_put(&line, (mishap_text){ NULL, 0 }, &response);
+    begin_ready();
+    settings.url = "http://127.0.0.1:1/mcp";
+    client(CALL("1", "pay", "{}"));
+    forget();
+    mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&line));
+    mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&line));
+    assert_int_equal(g.last_response.status, 404);
+    mishap_mcp_gateway_ended(&g, "ended", g.now_ns);
+    assert_true(says(&g.to_client, "PARTIAL_FAILURE"));
+    assert_int_equal(g.last_response.status, 0);
+    mishap_mcp_gateway_started(&g);
+    mishap_mcp_gateway_from_server(&g, mishap_buffer_text(&line));
+    mishap_mcp_gateway_close(&g);
+    mishap_buffer_release(&line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +388,10 @@ int main(void)
         TEST(members_that_differ_in_case_are_refused),
         TEST(a_cancelled_request_without_an_end_is_forgotten),
         TEST(a_ping_of_the_server_does_not_stop_the_time),
+        TEST(a_response_counts_only_of_a_server_behind_a_url),
+        TEST(a_response_that_cannot_be_read_is_an_error_as_any_other),
+        TEST(the_last_response_belongs_to_the_server_that_was_lost),
+        TEST(a_response_in_doubt_advises_a_retry_only_of_a_tool_that_may_be_repeated),
         TEST(what_is_no_answer_fails_its_call_at_once),
         TEST(a_broken_line_costs_itself_only),
         TEST(an_id_is_used_once_at_a_time),

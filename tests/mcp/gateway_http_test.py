@@ -1,6 +1,5 @@
 """`mishap mcp-gateway` over HTTP: --listen for clients, --to for servers, and one in front of the other."""
 import http.client
-import http.server
 import json
 import os
 import re
@@ -14,14 +13,14 @@ import threading
 import time
 
 from node import NODE_MODULES, node_22
-from talk import LEGACY, META, MISHAP, MODERN, PATIENCE, Server, Skipped, equal, expect, hello, main, notification, request, test, tests_of
+from talk import LEGACY, META, MISHAP, MODERN, PATIENCE, Skipped, equal, expect, hello, main, notification, request, test, tests_of
 from blackbox import SANITIZED, peak_of
+from gateway_behind import BEARER, MARKER, Behind, Serving, event
 import journal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OTHER = os.path.join(HERE, "gateway_server.py")
 CONFORMANCE = os.environ.get("CONFORMANCE_PROGRAM")
-MARKER = "Zx9marker"
 BOTH = "application/json, text/event-stream"
 
 
@@ -536,19 +535,6 @@ console.log(JSON.stringify(said)); await client.close(); process.exit(0);
 # ---- Servers behind HTTP -------------------------------------------------------------------------
 
 
-class Behind(Server):
-    """The gateway on standard input and output, in front of a URL."""
-
-    def __init__(self, url, *flags, revision="2025-06-18", **more):
-        self.folder = tempfile.TemporaryDirectory(prefix="mishap-gateway-")
-        self.log = os.path.join(self.folder.name, "log")
-        super().__init__(*flags, "--to", url, program=MISHAP, command="mcp-gateway", revision=revision, env={"MISHAP_LOG": self.log, **more})
-
-    def __exit__(self, kind, value, trace):
-        super().__exit__(kind, value, trace)
-        self.folder.cleanup()
-
-
 @tests_of({revision: revision for revision in [*LEGACY, MODERN]})
 def a_server_behind_http_serves_a_client_on_standard_input(revision):
     with Listening() as server, Behind(server.url, revision=revision) as client:
@@ -586,76 +572,6 @@ def a_server_behind_http_that_was_started_again_is_greeted_again():
                 equal(client.call("echo", text="again")["content"][0]["text"], "again")
 
 
-class Hostile(http.server.BaseHTTPRequestHandler):
-    """An MCP server whose tool `fail` does what its argument says. The first call is answered so, all others are right."""
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def handle(self):
-        try:
-            super().handle()
-        except ConnectionError:  # the gateway has closed its connection
-            pass
-
-    def say(self, status, body, kind="application/json", length=None, session=None):
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        if session:
-            self.send_header("Mcp-Session-Id", session)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self):
-        self.server.gets.append(time.monotonic())
-        self.say(*self.server.get)
-
-    def do_DELETE(self):
-        self.server.deleted.append(self.headers["Mcp-Session-Id"])
-        self.say(200, b"", "text/plain")
-
-    def leave_open(self, body, session=None):
-        """A stream that does not end before its client closes it."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        if session:
-            self.send_header("Mcp-Session-Id", session)
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-        self.connection.recv(1)
-        self.close_connection = True
-
-    def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        method, number = message.get("method"), message.get("id")
-        expect(self.headers["Authorization"] == "Bearer " + MARKER, "the header field is missing")
-        right = lambda result: {"jsonrpc": "2.0", "id": number, "result": result}
-        if method == "initialize":
-            greeting = right({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}})
-            if self.server.stays_open:
-                self.leave_open(event(greeting), "s")
-            else:
-                self.say(200, greeting, session="s")
-        elif number is None and self.server.stays_open:
-            self.leave_open(b"")
-        elif number is None:
-            self.say(202, b"", "text/plain")
-        elif method == "tools/list":
-            self.say(200, right({"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("fail", "good")]}))
-        elif message["params"]["name"] == "good":
-            self.say(200, json.dumps(right({"content": [{"type": "text", "text": "good"}]}), indent=2).encode())
-        else:
-            self.server.act(self, number, right({"content": [{"type": "text", "text": "right"}]}))
-
-
-def event(message, line="\n"):
-    return ("data: " + json.dumps(message) + line + line).encode()
-
-
 def endless(handler, number, right):
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
@@ -668,26 +584,6 @@ def endless(handler, number, right):
         pass
     handler.close_connection = True
 
-
-class Serving:
-    """A hostile server, for the time of a test."""
-
-    def __init__(self, act=None, get=(405, b"", "text/plain"), stays_open=False):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
-        self.server.daemon_threads = True
-        self.server.act, self.server.get, self.server.stays_open, self.server.gets, self.server.deleted = act, get, stays_open, [], []
-        self.url = "http://127.0.0.1:%d/mcp" % self.server.server_port
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, value, trace):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-BEARER = {"MISHAP_MCP_HEADER": "Authorization: Bearer " + MARKER}
 
 def endless_error(handler, number, right):
     handler.send_response(500)
@@ -715,7 +611,7 @@ def slowly(handler, number, right):
 
 ACTS = {
     # what it does: what is answered, as a piece of the result
-    "an error of HTTP": (lambda h, n, r: h.say(503, ("<html>%s at /srv/app/x.py</html>" % MARKER).encode(), "text/html"), "HTTP status 503"),
+    "an error of HTTP": (lambda h, n, r: h.say(503, ("<html>%s at /srv/app/x.py</html>" % MARKER).encode(), "text/html"), "SERVICE_UNAVAILABLE"),
     "an error of JSON-RPC with 400": (lambda h, n, r: h.say(400, {"jsonrpc": "2.0", "id": n, "error": {"code": -32602, "message": "No such city."}}), "No such city."),
     "one without an id": (lambda h, n, r: h.say(400, {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "No such city."}}), "No such city."),
     "no answer in a 200": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": 9999, "result": {}}), "HTTP status 200"),
@@ -737,9 +633,9 @@ ACTS = {
     "an answer twice": (lambda h, n, r: h.say(200, event(r) + event(r), "text/event-stream"), "right"),
     "40 MB without a line end": (endless, "right"),
     "an event of 17 MB": (lambda h, n, r: h.say(200, b"data: " + b"x" * (17 << 20) + b"\n\n", "text/event-stream"), "too large"),
-    "an error of 3 MB": (lambda h, n, r: h.say(500, (MARKER * (3_000_000 // len(MARKER))).encode(), "text/html"), "too large"),
-    "an error that has no end": (endless_error, "too large"),
-    "an error that comes slowly": (slowly, "HTTP status 500"),
+    "an error of 3 MB": (lambda h, n, r: h.say(500, (MARKER * (3_000_000 // len(MARKER))).encode(), "text/html"), "INTERNAL_ERROR"),
+    "an error that has no end": (endless_error, "INTERNAL_ERROR"),
+    "an error that comes slowly": (slowly, "INTERNAL_ERROR"),
     "an error that leaks": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32603, "message":
                             "connect to postgres://app:%s@10.1.2.3/db failed" % MARKER}}), "isError"),
 }

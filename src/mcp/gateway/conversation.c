@@ -326,7 +326,8 @@ static mishap *lost(const gateway *g, const gateway_call *call)
                          "The server has ended during the call. It is not known what was done.");
         m = mishap_suggest(m, "Check what the call has done before you repeat it.");
     }
-    return mishap_note(m, "server", mishap_text_of(g->last_end));
+    m = mishap_note(m, "server", mishap_text_of(g->last_end));
+    return g->last_response.status ? mishap_mcp_gateway_response_note(m, &g->last_response) : m;
 }
 
 static void end_call(gateway *g, gateway_call *call)
@@ -373,6 +374,8 @@ void mishap_mcp_gateway_ended(gateway *g, const char *how, int64_t restart_ns)
         after = call->after;
         end_call(g, call);
     }
+    mishap_mcp_gateway_response_release(&g->last_response);
+    g->last_response = (gateway_response){ 0 };
     withdraw_questions(g);
     mishap_mcp_gateway_release_held(g); /* before a long pause nothing waits */
 }
@@ -479,4 +482,5 @@ void mishap_mcp_gateway_close(gateway *g)
     mishap_buffer_release(&g->hello);
     mishap_buffer_release(&g->hello_done);
     mishap_buffer_release(&g->meta);
+    mishap_mcp_gateway_response_release(&g->last_response);
 }

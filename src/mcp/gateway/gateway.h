@@ -9,6 +9,7 @@
  *     tools.c         the tools of the server: their schemas, and whether a call may be repeated
  *     setup.c         what the client has set up in the server: log level, subscriptions
  *     table.c         entries by a text: requests by their id, tools by their name
+ *     response.c      responses of HTTP without an answer, such as error pages
  *     tell.c          failures: from an answer of the server to a mishap, and to an answer of ours
  *     tasks.c         tasks that have failed
  *     process/        the loop between the two sides, and the process of the server

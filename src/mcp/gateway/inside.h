@@ -3,6 +3,7 @@
 #define MISHAP_MCP_GATEWAY_INSIDE_H
 
 #include "mcp/gateway/gateway.h"
+#include "mcp/gateway/response.h"
 #include "mcp/gateway/table.h"
 #include "mcp/wire/message.h"
 #include "schema/schema.h"
@@ -138,6 +139,8 @@ typedef struct gateway {
     char last_end[64]; /* how the last server ended */
     unsigned notes;    /* lines for the operator about this server */
     uint64_t answers;  /* of this server, to requests of the client */
+
+    gateway_response last_response; /* with which the last server was lost; status 0: none */
 } gateway;
 
 /* Make it, and release it. `settings` has to live as long. */

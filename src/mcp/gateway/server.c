@@ -139,6 +139,25 @@ static void take_result(gateway *g, gateway_call *call, mishap_text line, yyjson
     }
 }
 
+/* A response of a server behind a URL that answers no call of the client: the operator gets it. If
+ * the server is lost with it, each call that waits has it in its record, too. False: it is none. */
+static bool keep_response(gateway *g, yyjson_val *holder)
+{
+    char words[80];
+    gateway_response response;
+    if (!g->settings->url || !mishap_mcp_gateway_response_read(holder, &response))
+        return false;
+    snprintf(words, sizeof words, "has answered with the HTTP status %d", response.status);
+    mishap_mcp_gateway_note(g, words, response.body);
+    if (response.lost) {
+        mishap_mcp_gateway_response_release(&g->last_response);
+        g->last_response = response;
+    } else {
+        mishap_mcp_gateway_response_release(&response);
+    }
+    return true;
+}
+
 /* The answer to a request of the gateway itself. */
 static void take_own(gateway *g, gateway_call *call, yyjson_val *result,
                      const mishap_json_reader *reader)
@@ -147,6 +166,8 @@ static void take_own(gateway *g, gateway_call *call, yyjson_val *result,
     yyjson_val *at;
     bool greeting = call->kind == GATEWAY_OWN_INITIALIZE, setup = call->kind == GATEWAY_OWN_SETUP;
     mishap_mcp_gateway_call_remove(g, call);
+    if (!result)
+        keep_response(g, yyjson_obj_get(yyjson_obj_get(reader->root, "error"), "data"));
     if (setup)
         return;
     if (greeting && result) {
@@ -310,6 +331,9 @@ static void pass_notification(gateway *g, const mishap_mcp_message *message, mis
 static void take_notification(gateway *g, const mishap_mcp_message *message, mishap_text line,
                               const mishap_json_reader *reader)
 {
+    if (mishap_text_equal(message->method, mishap_text_of(GATEWAY_RESPONSE_METHOD)) &&
+        keep_response(g, message->params))
+        return;
     if (mishap_text_equal(message->method, mishap_text_of("notifications/progress")))
         take_progress(g, message->params);
     if (mishap_text_equal(message->method, mishap_text_of("notifications/tools/list_changed")))

@@ -404,7 +404,7 @@ static mishap *read_error(const gateway_call *call, mishap_text line, yyjson_val
                           int64_t number, const gateway_sent *sent)
 {
     bool tool = call->kind == GATEWAY_TOOLS_CALL;
-    bool unnamed = number == -32603 || (number <= -32000 && number >= -32099 && number != -32002);
+    bool unnamed = mishap_mcp_gateway_number_is_general(number);
     mishap *m = NULL;
     if (!yyjson_is_obj(error))
         return mishap_mcp_gateway_note_original(
@@ -422,6 +422,32 @@ static mishap *read_error(const gateway_call *call, mishap_text line, yyjson_val
     return failure ? failure : m;
 }
 
+/* A proxy has lost the connection to the server, or did not wait any longer: as when a server dies,
+ * a call of a tool that may not be repeated can have had effects. */
+static mishap *doubt(const gateway *g, const gateway_call *call, int status, mishap *m)
+{
+    const gateway_tool *tool = mishap_mcp_gateway_tools_find(&g->tools, call->tool);
+    if ((status != 502 && status != 504) || call->kind != GATEWAY_TOOLS_CALL ||
+        (tool && tool->repeatable))
+        return m;
+    return mishap_suggest(mishap_retryable(m, false),
+                          "Check what the call has done before you repeat it.");
+}
+
+/* A response of a server behind a URL that has no answer. NULL: it is none. */
+static mishap *read_response(const gateway *g, const gateway_call *call, yyjson_val *error,
+                             const gateway_sent *sent)
+{
+    gateway_response response;
+    if (!g->settings->url ||
+        !mishap_mcp_gateway_response_read(yyjson_obj_get(error, "data"), &response))
+        return NULL;
+    mishap *m = mishap_mcp_gateway_response_tell(&response, sent->known, sent->count);
+    m = doubt(g, call, response.status, m);
+    mishap_mcp_gateway_response_release(&response);
+    return m;
+}
+
 /* The data is copied: a document with a flaw may be too deep for that. */
 void mishap_mcp_gateway_tell_error(gateway *g, gateway_call *call, mishap_text line,
                                    yyjson_val *error, bool sound)
@@ -432,15 +458,17 @@ void mishap_mcp_gateway_tell_error(gateway *g, gateway_call *call, mishap_text l
     bool kept = call->kind != GATEWAY_TOOLS_CALL || is_for_client(number);
     bool modest = number >= -33000 && number < 0;
     mishap_mcp_gateway_sent_read(&sent, call->line);
-    mishap *m = read_error(call, line, error, number, &sent);
+    mishap *response = read_response(g, call, error, &sent);
+    mishap *m = response ? response : read_error(call, line, error, number, &sent);
     if (sound && has_needed_data(number))
         put_data(&data, yyjson_obj_get(error, "data"));
     if (!kept)
         m = suggest_tool(g, call, m, mishap_json_text(yyjson_obj_get(error, "message")));
     answer_call(g, call, &sent, m,
-                !kept    ? 0
-                : modest ? (int)number
-                         : -32603,
+                !kept      ? 0
+                : response ? number_of(m)
+                : modest   ? (int)number
+                           : -32603,
                 data.failed ? NULL : data.data);
     mishap_buffer_release(&data);
     mishap_mcp_gateway_sent_release(&sent);

@@ -5,13 +5,14 @@
 #include <strings.h>
 
 #include "base/base64.h"
+#include "base/clock.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "mcp/gateway/response.h"
 #include "mcp/transport/lines.h"
 
 enum {
     MOST_HEADERS = 32,
-    MOST_ERROR = 64 << 10, /* bytes of a body that is no message */
     KEPT_BYTES = 64 << 10, /* memory that a post keeps */
 };
 
@@ -111,11 +112,21 @@ static bool take_piece(void *state, mishap_text bytes)
         post->too_large = post->too_large || lost;
         return true;
     }
-    size_t most = is_success(post) ? MISHAP_MCP_LINE_LIMIT : MOST_ERROR;
-    post->too_large = bytes.length > most - post->body.length;
-    if (!post->too_large)
-        mishap_buffer_put_text(&post->body, bytes);
+    size_t most = is_success(post) ? MISHAP_MCP_LINE_LIMIT : GATEWAY_MOST_RESPONSE;
+    size_t room = most - post->body.length;
+    post->too_large = bytes.length > room;
+    mishap_buffer_put(&post->body, bytes.data, post->too_large ? room : bytes.length);
     return !post->too_large && !post->body.failed;
+}
+
+/* An error whose number is one for all kinds, such as -32000 of a server that limits rates: the
+ * status says more. */
+static bool says_less_than_status(const gateway_post *post, yyjson_val *root)
+{
+    int status = post->flight.response.status;
+    yyjson_val *error = yyjson_obj_get(root, "error");
+    return status > 400 && status != 500 && yyjson_is_obj(error) &&
+           mishap_mcp_gateway_number_is_general(yyjson_get_sint(yyjson_obj_get(error, "code")));
 }
 
 bool mishap_mcp_gateway_post_end(gateway_post *post)
@@ -125,7 +136,8 @@ bool mishap_mcp_gateway_post_end(gateway_post *post)
             take_message(post, mishap_buffer_text(&post->body));
         else if (post->id.length) { /* it counts only if it is an answer */
             mishap_json_reader reader = MISHAP_JSON_READER;
-            if (mishap_json_read(&reader, mishap_buffer_text(&post->body))) {
+            if (mishap_json_read(&reader, mishap_buffer_text(&post->body)) &&
+                !says_less_than_status(post, reader.root)) {
                 look_at_message(post, reader.root);
                 if (post->answered)
                     put_line(post, mishap_buffer_text(&post->body));
@@ -136,6 +148,30 @@ bool mishap_mcp_gateway_post_end(gateway_post *post)
         }
     }
     return post->answered;
+}
+
+void mishap_mcp_gateway_post_tell(gateway_post *post, bool lost)
+{
+    const mishap_client_response *response = &post->flight.response;
+    const mishap_text none = { NULL, 0 };
+    mishap_buffer line = { 0 };
+    if (post->answered || !response->status)
+        return;
+    mishap_mcp_gateway_response_put(
+        &line, lost ? none : mishap_buffer_text(&post->id),
+        &(gateway_response){
+            .status = response->status,
+            .retry_after_ms = mishap_client_retry_after(response, mishap_clock_now_ms()),
+            .large = post->too_large,
+            .lost = lost,
+            .type = mishap_client_field(response, "Content-Type"),
+            .body = post->streams ? none : mishap_buffer_text(&post->body) });
+    post->answered = !line.failed && !lost;
+    if (!line.failed)
+        mishap_mcp_gateway_remote_put(post->remote, mishap_buffer_text(&line));
+    mishap_buffer_release(&line);
+    if (!post->answered && !lost)
+        mishap_mcp_gateway_post_fail(post, "There is no memory for the response of the server.");
 }
 
 void mishap_mcp_gateway_post_fail(gateway_post *post, const char *words)

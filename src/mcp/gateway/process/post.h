@@ -45,6 +45,10 @@ mishap *mishap_mcp_gateway_post_begin(gateway_post *post, mishap_client_many *ma
 /* It has ended with a response: what is left of it is passed on. True: its request is answered. */
 bool mishap_mcp_gateway_post_end(gateway_post *post);
 
+/* Pass on the response itself, which has no answer: it fails the request, if there is one. `lost`:
+ * the server is lost, and the end of it fails the request. */
+void mishap_mcp_gateway_post_tell(gateway_post *post, bool lost);
+
 /* Answer its request with an error. */
 void mishap_mcp_gateway_post_fail(gateway_post *post, const char *words);
 void mishap_mcp_gateway_post_release(gateway_post *post);

@@ -150,20 +150,20 @@ static void end_stream(gateway_remote *r, const gateway_post *post)
 
 static void end_post(gateway_remote *r, gateway_post *post, mishap *failure)
 {
-    char words[80];
     int status = post->flight.response.status;
     if (post->kind == GATEWAY_POST_STREAM) {
         end_stream(r, post);
     } else if (post->too_large && !post->answered) {
-        mishap_mcp_gateway_post_fail(post, "The response of the server is too large.");
+        mishap_mcp_gateway_post_tell(post, false);
     } else if (failure && post->id.length && !post->answered) {
         r->why = status ? "has ended a response before its end" : "cannot be reached";
     } else if (!failure && forgets_session(r, post)) {
         r->why = "has forgotten the session";
-    } else if (!failure && post->id.length && !mishap_mcp_gateway_post_end(post)) {
-        snprintf(words, sizeof words, "The server has answered with the HTTP status %d.", status);
-        mishap_mcp_gateway_post_fail(post, words);
+    } else if (!failure && (post->id.length ? !mishap_mcp_gateway_post_end(post) : status >= 300)) {
+        mishap_mcp_gateway_post_tell(post, false);
     }
+    if (r->why)
+        mishap_mcp_gateway_post_tell(post, true);
     if (post->kind == GATEWAY_POST_READY && !failure && r->known.version[0])
         r->wants_stream = true;
     remove_post(r, post);
