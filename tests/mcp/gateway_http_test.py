@@ -572,12 +572,12 @@ def a_server_behind_http_that_was_started_again_is_greeted_again():
                 equal(client.call("echo", text="again")["content"][0]["text"], "again")
 
 
-def endless(handler, number, right):
+def endless(handler, number, right, pieces=400):  # 40 MB without a line end
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
     handler.end_headers()
     try:
-        for _ in range(400):  # 40 MB without a line end
+        for _ in range(pieces):
             handler.wfile.write(b"x" * 100000)
         handler.wfile.write(b"\n\n" + event(right))
     except OSError:
@@ -639,6 +639,9 @@ ACTS = {
     "an error that leaks": (lambda h, n, r: h.say(200, {"jsonrpc": "2.0", "id": n, "error": {"code": -32603, "message":
                             "connect to postgres://app:%s@10.1.2.3/db failed" % MARKER}}), "isError"),
 }
+
+if os.environ.get("GIGABYTE"):
+    ACTS["a gigabyte without a line end"] = (lambda h, n, r: endless(h, n, r, 10000), "right")
 
 
 @tests_of(ACTS)

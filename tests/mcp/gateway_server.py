@@ -72,8 +72,9 @@ def call(number, params):
     elif name == "fail":
         put(dict(read_answer(), id=number))
     elif name == "write":
-        raw = given["raw"].encode("latin-1") * given.get("times", 1)
-        sys.stdout.buffer.write(raw)
+        raw = given["raw"].encode("latin-1")
+        for _ in range(given.get("times", 1)):
+            sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
         say(number, "written")
     elif name == "progress":
