@@ -43,7 +43,7 @@ static const mishap_example examples[] = {
 
 static mishap *read_rules(const char *file, mishap_wrap_rules **rules, mishap_buffer *own)
 {
-    mishap *failure = mishap_wrap_rules_read(rules, "builtin", mishap_wrap_builtin_rules);
+    mishap *failure = mishap_wrap_rules_read_builtin(rules);
     if (failure || !file)
         return failure;
     failure = tool_read_input(file, own);
@@ -87,7 +87,7 @@ static mishap *answer_output(mishap_call *call, const mishap_wrap_end *end)
 static mishap *tell_end(mishap_call *call, const mishap_wrap_rules *rules, const char *const *argv,
                         const mishap_wrap_end *end)
 {
-    char rule[300];
+    char rule[MISHAP_WRAP_LONGEST_RULE];
     mishap *failure;
     call->relayed.set = true;
     call->relayed.aside = !mishap_boolean(call, "json");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "base/utf8.h"
 #include "mishap/bind.h"
 #include "wrap/lines.h"
 #include "wrap/rules.h"
@@ -235,6 +236,15 @@ static mishap *by_time(const char *program)
         "Allow more time with --timeout, or let the command do less.");
 }
 
+static void name_rule(const mishap_wrap_rule *rule, char *out, size_t room)
+{
+    enum { LONGEST_PROGRAMS = 200 };
+    mishap_text programs = rule->programs;
+    programs.length = mishap_utf8_cut(programs, LONGEST_PROGRAMS);
+    snprintf(out, room, "%s:%u (%.*s)", rule->file, rule->line, (int)programs.length,
+             programs.data);
+}
+
 mishap *mishap_wrap_judge(const mishap_wrap_rules *rules, const char *const *argv,
                           const mishap_wrap_end *end, char *rule, size_t room)
 {
@@ -254,14 +264,14 @@ mishap *mishap_wrap_judge(const mishap_wrap_rules *rules, const char *const *arg
     if (j.exit_code == 0)
         return NULL;
     if ((j.rule = find_answer(&j))) {
-        snprintf(rule, room, "%s:%u", j.rule->file, j.rule->line);
+        name_rule(j.rule, rule, room);
         return NULL;
     }
     mishap_wrap_lines_read(&j.err, mishap_buffer_text(&end->err), MISHAP_WRAP_LINES);
     mishap_wrap_lines_read(&j.out, mishap_buffer_text(&end->out), MOST_OUT_LINES);
     find_reason(&j);
     if (j.rule)
-        snprintf(rule, room, "%s:%u", j.rule->file, j.rule->line);
+        name_rule(j.rule, rule, room);
     m = complete(by_rule(&j), &j, end);
     mishap_wrap_lines_release(&j.err);
     mishap_wrap_lines_release(&j.out);

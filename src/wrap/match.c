@@ -112,6 +112,28 @@ bool mishap_wrap_matches(mishap_text pattern, mishap_text line)
     return false;
 }
 
+/* `-e+nr`: the flag -e, alone or in one word with some of the flags -n and -r. */
+static bool is_flag(mishap_text one)
+{
+    return one.length > 3 && one.data[0] == '-' && is_word(one.data[1]) && one.data[2] == '+' &&
+           !memchr(one.data, ' ', one.length);
+}
+
+static bool has_flag(mishap_text one, mishap_text words)
+{
+    while (words.length) {
+        mishap_text word = take_until(&words, (mishap_text)MISHAP_TEXT(" "));
+        bool same = word.length > 1 && word.data[0] == '-' &&
+                    memchr(word.data + 1, one.data[1], word.length - 1);
+        for (size_t i = 1; same && i < word.length; i++)
+            same = word.data[i] == one.data[1] ||
+                   memchr(one.data + 3, word.data[i], one.length - 3);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 bool mishap_wrap_matches_words(mishap_text pattern, mishap_text words)
 {
     char padded[200];
@@ -124,7 +146,8 @@ bool mishap_wrap_matches_words(mishap_text pattern, mishap_text words)
         mishap_text part = { padded, (size_t)length };
         if (!one.length)
             return true;
-        if (part.length < sizeof padded && has_words(part, words, start))
+        if (is_flag(one) ? has_flag(one, words)
+                         : part.length < sizeof padded && has_words(part, words, start))
             return true;
     } while (pattern.length);
     return false;

@@ -210,6 +210,20 @@ mishap *mishap_wrap_rules_read(mishap_wrap_rules **rules, const char *name, mish
     return r.mistakes;
 }
 
+/* Each file comes in front of those that were read before it. */
+mishap *mishap_wrap_rules_read_builtin(mishap_wrap_rules **rules)
+{
+    mishap *failure = NULL;
+    size_t count = 0;
+    while (mishap_wrap_builtins[count].name)
+        count++;
+    while (count && !failure) {
+        const mishap_wrap_builtin *file = &mishap_wrap_builtins[--count];
+        failure = mishap_wrap_rules_read(rules, file->name, file->text);
+    }
+    return failure;
+}
+
 const mishap_wrap_rule *mishap_wrap_rules_first(const mishap_wrap_rules *rules)
 {
     return rules ? rules->first : NULL;

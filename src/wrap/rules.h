@@ -16,7 +16,8 @@
  * of the line, and " | " separates alternatives. `else` in place of an exit code: with a pattern,
  * the rule is tried after all other texts of the program, for lines that sum up what an earlier one
  * says; without a pattern, it decides if no other rule does. For ANSWER, which says that the exit
- * code is no failure, the pattern is words of the arguments, in which capitals matter.
+ * code is no failure, the pattern is words of the arguments, in which capitals matter. `-e+nr` is
+ * the flag -e, alone or in one word with some of the flags -n and -r, as in `-re`.
  */
 #ifndef MISHAP_WRAP_RULES_H
 #define MISHAP_WRAP_RULES_H

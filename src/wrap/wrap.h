@@ -86,8 +86,14 @@ int mishap_wrap_start_status(int error);
 
 typedef struct mishap_wrap_rules mishap_wrap_rules;
 
-/* The rules that are compiled in: the files of builtin/ as one text. */
-extern const mishap_text mishap_wrap_builtin_rules;
+/* The rules that are compiled in: the files of builtin/, in the order in which they are tried; the
+ * last row has no name. */
+typedef struct mishap_wrap_builtin {
+    const char *name; /* such as "builtin/git.rules" */
+    mishap_text text;
+} mishap_wrap_builtin;
+
+extern const mishap_wrap_builtin mishap_wrap_builtins[];
 
 /*
  * Read rules, in front of those that were read before; `name` is for messages. NULL: they are
@@ -96,14 +102,19 @@ extern const mishap_text mishap_wrap_builtin_rules;
  */
 mishap *mishap_wrap_rules_read(mishap_wrap_rules **rules, const char *name, mishap_text text);
 
+/* Read those that are compiled in. */
+mishap *mishap_wrap_rules_read_builtin(mishap_wrap_rules **rules);
+
 void mishap_wrap_rules_free(mishap_wrap_rules *rules);
 
 /* -- judge.c ----------------------------------------------------------------------------------- */
 
+enum { MISHAP_WRAP_LONGEST_RULE = 4300 }; /* a path has 4,000 bytes at most */
+
 /*
  * The failure of a command that has ended, NULL if it did not fail: its exit code is 0, or an
- * answer, as that of `grep` without a match. *rule is the rule that decided it, in `room`, such as
- * "builtin:120 (git)"; it is "" if none did.
+ * answer, as that of `grep` without a match. *rule is the rule that decided it, in `room`: its
+ * file, its line and its programs, such as "builtin/git.rules:82 (git)"; it is "" if none did.
  */
 mishap *mishap_wrap_judge(const mishap_wrap_rules *rules, const char *const *argv,
                           const mishap_wrap_end *end, char *rule, size_t room);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mishap_wrap_rules *rules = NULL;
     mishap_wrap_end end = { .status = (int)(size % 256) << 8 };
     char rule[64];
-    mishap *m = mishap_wrap_rules_read(&rules, "builtin", mishap_wrap_builtin_rules);
+    mishap *m = mishap_wrap_rules_read_builtin(&rules);
     EXPECT(!m, "the rules that are compiled in are wrong");
     m = mishap_wrap_rules_read(&rules, "input", (mishap_text){ input.data, length });
     if (m)

@@ -7,7 +7,9 @@ Speaks TAP.
 import fcntl
 import json
 import os
+import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -26,6 +28,7 @@ os.environ["MISHAP_LOG"] = os.path.join(FOLDER.name, "log")
 if SANITIZED:
     os.environ["ASAN_OPTIONS"] = "detect_leaks=0"
 MARKER = "hunter2-marker-private"
+BUILTIN = os.path.join(os.path.dirname(os.path.dirname(HERE)), "src/wrap/builtin")  # the rules that are compiled in
 
 
 def path_of(name):
@@ -353,12 +356,32 @@ def a_failure_is_one_line_with_the_words_of_the_command():
 
 @test
 def an_exit_that_is_an_answer_is_no_failure():
+    with open(path_of("empty.json"), "w", encoding="ascii") as file:
+        file.write("{}")
     for command, status in ((["grep", "nothing", "/dev/null"], 1), (["test", "-e", "/nonexistent"], 1), (["diff", "/dev/null", PROGRAM], 1),
-                            (["cmp", "/dev/null", PROGRAM], 1)):
+                            (["cmp", "/dev/null", PROGRAM], 1), (["jq", "-e", ".a"], 1), (["jq", "-er", ".a"], 1), (["jq", "-re", ".a"], 1),
+                            (["jq", "-rec", ".a"], 1), (["jq", "-ren", "empty"], 4), (["jq", "--exit-status", ".a"], 1)):
+        if command[0] == "jq":
+            if not shutil.which("jq"):
+                continue
+            command = [*command, path_of("empty.json")]
         answer = wrapped(*command)
         equal((answer.status, b'{"ok"' in answer.err), (status, False), " ".join(command))
     answer, error, _ = failure("grep", "x", "/nonexistent")
     equal((answer.status, error["code"]), (2, "NOT_FOUND"), "a failure of the same program")
+
+
+@test
+def flags_of_an_answer_may_stand_in_one_word():
+    flags = rules("[ask.sh]\n3  ANSWER  -e+nr | --exit\n")
+    program = path_of("ask.sh")
+    with open(program, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\nexit 3\n")
+    os.chmod(program, 0o755)
+    for words, answers in (("-e", True), ("-re", True), ("-enr", True), ("x -re y", True), ("--exit", True), ("", False), ("-r", False), ("-xe", False), ("re", False),
+                           ("--re", False), ("-e+nr", False), ("- e", False), ("-E", False)):
+        answer = wrapped(program, *words.split(), flags=flags)
+        equal((answer.status, b'{"ok"' in answer.err), (3, not answers), words)
 
 
 @test
@@ -406,11 +429,41 @@ def what_cannot_be_started_is_told():
     equal(answer.status, 2, "no command")
 
 
-@test
-def explain_names_the_rule():
-    _, error, _ = failure("sh", "-c", "echo 'x: connection refused' >&2; exit 1", flags=["--explain"])
-    expect(error["context"]["rule"].startswith("builtin:"), error)
-    expect(error["retryable"] is True, error)
+def explained(rule):
+    """The file, the section and the line that --explain names for a rule that is compiled in."""
+    name, line, programs = re.fullmatch(r"builtin/([a-z]+\.rules):([0-9]+) \((.*)\)", rule).groups()
+    with open(os.path.join(BUILTIN, name), encoding="utf-8") as file:
+        lines = file.read().split("\n")[:int(line)]
+    equal([one for one in lines if one.startswith("[")][-1], "[%s]" % programs, "the section of " + rule)
+    return name, lines[-1].split(None, 2)
+
+
+@tests_of({"a text of any program": ("sh", "x: connection refused", "any.rules"), "one of a program that was started": ("sh", "curl: (7) Failed to connect to 127.0.0.1 port 9", "curl.rules"),
+           "one of the program": ("git", "fatal: not a git repository", "git.rules"), "a section below others": ("ssh-keygen", "invalid format", "ssh.rules"),
+           "the first file": ("openssl", "Unknown cipher", "answers.rules")})
+def explain_names_the_rule(program, words, theme):
+    script = path_of(program) if program != "sh" else "sh"
+    if program != "sh":
+        with open(script, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nshift\neval "$1"\n')
+        os.chmod(script, 0o755)
+    _, error, _ = failure(script, "-c", "echo '%s' >&2; exit 1" % words, flags=["--explain"])
+    name, (_, code, pattern) = explained(error["context"]["rule"])
+    equal((name, code), (theme, error["code"]), "the file, and the code of the line")
+    expect(any(one.strip(" ^").lower() in words.lower() for one in pattern.split(" | ")), "a pattern in", words, "of", pattern)
+
+
+@tests_of({"line feeds": "\n", "carriage returns, too": "\r\n"})
+def explain_names_the_line_of_a_rule_of_the_user(end):
+    text = ["# mine", "", "[a.sh]", "1  CONFLICT  first", "   suggest  Wait.", "", "# more", "1  GONE  second", "[b.sh b*.sh]", "", "*  LOCKED  third"]
+    program = path_of("a.sh"), path_of("b.sh")
+    for name in program:
+        with open(name, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\necho "$1" >&2\nexit 1\n')
+        os.chmod(name, 0o755)
+    for name, words, code, line, section in ((program[0], "first", "CONFLICT", 4, "a.sh"), (program[0], "second", "GONE", 8, "a.sh"), (program[1], "third", "LOCKED", 11, "b.sh b*.sh")):
+        _, error, _ = failure(name, words, flags=rules(end.join(text)))
+        equal((error["code"], error["context"]["rule"]), (code, "%s:%d (%s)" % (path_of("my.rules"), line, section)), words)
 
 
 # ---- --json ----------------------------------------------------------------------------------------
@@ -444,7 +497,7 @@ def a_large_output_is_in_a_file():
 # ---- Rules -----------------------------------------------------------------------------------------
 
 def rules(text):
-    with open(path_of("my.rules"), "w", encoding="utf-8") as file:
+    with open(path_of("my.rules"), "w", encoding="utf-8", newline="") as file:
         file.write(text)
     return ["--rules", path_of("my.rules"), "--explain"]
 
@@ -465,7 +518,7 @@ def rules_of_the_user_come_first():
     os.chmod(program, 0o755)
     _, error, _ = failure(program, "v3 is deployed here already", "3", flags=flags)
     equal((error["code"], error["suggestion"], error["retryable"], error["context"]["rule"]),
-          ("CONFLICT", "Choose another version.", True, path_of("my.rules") + ":3"), "my rule")
+          ("CONFLICT", "Choose another version.", True, path_of("my.rules") + ":3 (deploy*)"), "my rule")
     _, error, _ = failure(program, "something else", "9", flags=flags)
     equal(error["code"], "LOCKED", "else")
     _, error, _ = failure("sh", "-c", "echo connection refused >&2; exit 1", flags=flags)
