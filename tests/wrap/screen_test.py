@@ -203,5 +203,32 @@ def a_job_of_a_shell_stops_and_goes_on():
     equal(found.status(), 130, "after Ctrl-C")
 
 
+@test
+def a_shell_with_job_control_works_as_without():
+    found = Screen()
+    found.run("PS1='inner> ' %sbash --norc -i" % WRAP)
+    found.until("inner>")
+    found.run("sh -c 'trap \"echo again-$((94 + 1))\" CONT; echo first-$((90 + 1)); while :; do sleep 0.1; done'")
+    found.until("first-91")
+    found.key("C-z")  # it stops the job, and neither of the shells
+    found.until("Stopped")
+    found.run("sh -c 'echo second-$((91 + 1)); read answer; echo got-$answer' &")
+    found.until("second-92")
+    found.run("jobs; echo jobs-$((92 + 1))")
+    found.until("jobs-93")
+    expect("[1]" in found.seen() and "[2]" in found.seen(), "no jobs:", found.seen())
+    found.run("fg %2")  # a job of the background gets the terminal
+    found.run("words")
+    found.until("got-words")
+    found.run("fg %1")
+    found.until("again-95")
+    found.key("C-c")
+    found.run("echo code-$?-$((93 + 1))")
+    found.until("code-130-94")
+    expect("no job control" not in found.seen() and "Inappropriate" not in found.seen(), found.seen())
+    found.run("exit 7")
+    equal(found.status(), 7, "the end of the shell")
+
+
 if __name__ == "__main__":
     main()
