@@ -1,8 +1,10 @@
 /*
  * A client and a server that say anything to each other through the gateway. The first byte of a
  * line says what it is: `c` a line of the client, `s` one of the server, `e` the end of a server
- * and the start of the next, `t` time that passes. What comes out on both sides are lines with one
- * JSON object each, no request is answered twice, and in the end none is left without an answer.
+ * and the start of the next, `t` time that passes. An input that begins with `a` offers some tools
+ * only, and of one that begins with `u` the server is behind a URL. What comes out on both sides
+ * are lines with one JSON object each, no request is answered twice, and in the end none is left
+ * without an answer.
  */
 #include "fuzz.h"
 #include "mcp/gateway/inside.h"
@@ -109,6 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         settings.allow = allow;
         settings.allow_count = 2;
     }
+    if (size && data[0] == 'u')
+        settings.url = "http://127.0.0.1:1/mcp";
     mishap_mcp_gateway_open(&g, &settings);
     mishap_mcp_gateway_started(&g);
     while (rest.length) {
