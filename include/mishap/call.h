@@ -14,9 +14,9 @@
  * These rules apply to all functions of this header, unless one says otherwise:
  *
  * - Threads: only the thread of the handler may call them. Any thread that the handler has started
- *   may call mishap_progress(), mishap_changed(), mishap_cancelled(), mishap_call_time_left(),
- *   mishap_state(), mishap_caller(), mishap_caller_is_free(), mishap_may(), mishap_boundary() and
- *   mishap_operation_name(), until the handler returns.
+ *   may call mishap_progress(), mishap_task_mark(), mishap_changed(), mishap_cancelled(),
+ *   mishap_call_time_left(), mishap_state(), mishap_caller(), mishap_caller_is_free(),
+ *   mishap_may(), mishap_boundary() and mishap_operation_name(), until the handler returns.
  * - Owner: the call owns what they return, and it lives as long as the call. The handler frees
  *   nothing. Text that a handler passes in is copied.
  * - NULL: the call itself must not be NULL. Each function says which of its other arguments may be.
@@ -447,6 +447,34 @@ int64_t mishap_call_time_left(const mishap_call *call);
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
+/*
+ * The mark of a task (docs/tasks.md): a short text with which a handler says how far it has come,
+ * such as a number or JSON. If the task runs again, since its process has died or its caller has
+ * answered a question, mishap_task_last_mark() returns the mark, and the handler goes on there:
+ *
+ *     const char *last = mishap_task_last_mark(call);
+ *     for (size_t i = last ? strtoul(last, NULL, 10) : 0; i < count; i++) {
+ *         send_letter(i);
+ *         mishap_task_mark(call, "%zu", i + 1);
+ *     }
+ *
+ * The newest mark counts, and an empty one removes it. Marks are stored ten times a second at most,
+ * so the newest ones may be lost if a process dies; then the last one that was stored counts. So a
+ * handler sets a mark after the work that it stands for, and work may be done twice.
+ *
+ * A mark is stored as it is: it must not contain secrets. No caller sees it. It is forgotten when
+ * the task ends. A call that is no task has none: then mishap_task_mark() keeps nothing, and the
+ * result of mishap_task_last_mark() is NULL. The same holds for tasks with secret parameters or
+ * `.headers`, which never run again, and for services with `.settlement`.
+ *
+ * mishap_task_mark() returns false, and the mark before stays, if the new one has more than 4096
+ * bytes or is not UTF-8. mishap_task_last_mark() returns the mark of an earlier run, also after the
+ * handler has set another one; NULL: none.
+ */
+__attribute__((format(printf, 2, 3))) bool mishap_task_mark(mishap_call *call, const char *format,
+                                                            ...);
+const char *mishap_task_last_mark(const mishap_call *call);
+
 /* True if the answer is probably no longer needed: an agent has cancelled the call, or an HTTP
  * client has closed its connection. A client that has closed only its sending side looks the
  * same, and still gets the answer. A long handler calls this function regularly, and returns if
@@ -560,8 +588,8 @@ const char *mishap_call_trace(const mishap_call *call);
 /*
  * The id of the call, a UUID. It is made by the library, never by a client, and is never NULL. It
  * is the same if the call is run again because its process died, which only happens to calls of a
- * service with `.settlement` (mishap/operation.h). mishap_call_is_repeated() is true in this case:
- * the call may have been settled before.
+ * service with `.settlement` (mishap/operation.h) and to tasks. mishap_call_is_repeated() is true
+ * in this case: the call may have been settled before.
  */
 const char *mishap_call_id(mishap_call *call);
 bool mishap_call_is_repeated(const mishap_call *call);

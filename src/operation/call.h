@@ -45,6 +45,7 @@ typedef struct mishap_watcher {
     void (*log)(const struct mishap_watcher *watcher, mishap_level level, mishap_text words);
     bool (*stream)(const struct mishap_watcher *watcher, mishap_text media_type);
     bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
+    void (*mark)(const struct mishap_watcher *watcher, mishap_text mark); /* of a task; sound */
 } mishap_watcher;
 
 /* Writes a line for the operator. */
@@ -171,8 +172,9 @@ struct mishap_call {
      * at least, and what it has seen and changed; 0: nothing. MISHAP_LOG_UNKNOWN: no standby is
      * known to have it. */
     uint64_t log_after, log_position;
-    mishap_text id; /* mishap_call_id(); no data: it is made when it is needed */
-    bool repeated;  /* it may have run before, in a process that died */
+    mishap_text id;   /* mishap_call_id(); no data: it is made when it is needed */
+    bool repeated;    /* it may have run before, in a process that died */
+    mishap_text mark; /* of its task, as an earlier run has left it; NUL follows; no text: none */
     const mishap_settlement *settlement; /* how its service settles it; NULL: it does not, or the
                                             handler has not begun */
     bool batched;                        /* … later, with others */
@@ -238,6 +240,11 @@ mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
  * failure, or INTERNAL_ERROR if the operation does not declare its code. */
 mishap *mishap_call_not_settled(const mishap_app *app, const mishap_operation *operation,
                                 const mishap *failure);
+
+/* A mark has so many bytes at most, is UTF-8 and has no NUL. It is checked by each process that
+ * gets one. */
+enum { MISHAP_MARK_LIMIT = 4096 };
+bool mishap_mark_is_sound(mishap_text mark);
 
 /* Its answer: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);

@@ -58,6 +58,7 @@ static bool put_next_call(mishap_buffer *out, mishap_call *call)
                                 : mishap_arena_copy(&call->arena, mishap_buffer_text(&kept));
     mishap_buffer_release(&kept);
     call->rounds++;
+    call->watcher = NULL; /* what it wants belongs to this run; the row has its mark */
     return call->replies.data && mishap_task_put_call(out, call, call->limit_ms);
 }
 

@@ -11,6 +11,7 @@ enum {
     TASK_WORDS = 4096,    /* of the table of tasks by id */
     TASK_BATCH = 256,     /* changes that are committed together */
     TASK_MOST = 100000,   /* calls and tasks that have not ended, at most */
+    TASK_MARKS_MS = 100,  /* marks are stored so often, at most */
     TASK_WATCHES = 16384, /* followers of tasks; of one caller a quarter */
 };
 #define TASK_MS INT64_C(1000000)
@@ -57,6 +58,8 @@ typedef struct task {
     uint64_t holder;
     const mishap_operation *operation;
     mishap_buffer call, outcome;
+    mishap_buffer mark; /* that its handler has set last */
+    bool marked;        /* … and its row does not have it yet */
     task_phase phase;
     mishap_task_state state;
     bool adds;   /* its row is to be added with the next commit */
@@ -109,6 +112,8 @@ typedef struct tasks {
     int64_t reads_ns;                     /* since when rows of other servers were read … */
     int reads;                            /* … so many times */
     bool changed;                         /* a change is to be committed */
+    int64_t mark_ns, marked_ns;           /* when marks are to be stored, 0: there are no new ones;
+                                             when some were last */
     int64_t retry_ns;                     /* the store has failed: when to try again */
     bool told;                            /* … and standard error says so */
     int64_t tick_ns, expire_ns, taken_ms; /* taken: when rows of commands were read last */
@@ -133,6 +138,9 @@ void mishap_tasks_hand(tasks *t, task *x);
 
 void mishap_tasks_cancel(tasks *t, task *x);
 void mishap_tasks_free(tasks *t, task *x);
+
+/* Marks that are due are a change to be committed. Returns when the next ones are. */
+int64_t mishap_tasks_look_at_marks(tasks *t, int64_t now);
 
 /* Calls whose time is over become tasks. Returns when the next one does. */
 int64_t mishap_tasks_look_at_due(tasks *t, int64_t now);

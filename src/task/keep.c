@@ -91,8 +91,8 @@ void mishap_tasks_open_rows(tasks *t)
 
 static bool has_change(const task *x)
 {
-    return x->adds || (x->stored &&
-                       (x->phase == TASK_MARKS || x->phase == TASK_ASKS || x->phase == TASK_ENDED));
+    return x->adds || (x->stored && (x->phase == TASK_MARKS || x->phase == TASK_ASKS ||
+                                     x->phase == TASK_ENDED || x->marked));
 }
 
 static mishap_task_change change_of(const tasks *t, const task *x)
@@ -101,7 +101,8 @@ static mishap_task_change change_of(const tasks *t, const task *x)
         .kind = x->adds                  ? MISHAP_TASK_ADD
                 : x->phase == TASK_MARKS ? MISHAP_TASK_BEGIN
                 : x->phase == TASK_ASKS  ? MISHAP_TASK_PAUSE
-                                         : MISHAP_TASK_END,
+                : x->phase == TASK_ENDED ? MISHAP_TASK_END
+                                         : MISHAP_TASK_MARK,
         .row = { .key = { x->id, MISHAP_TASK_KEY },
                  .owner = mishap_text_of(x->owner->name),
                  .operation = mishap_text_of(x->operation->name),
@@ -115,6 +116,8 @@ static mishap_task_change change_of(const tasks *t, const task *x)
                  .changed_ms = x->changed_ms,
                  .scopes = mishap_task_scopes_mark(t->plan->served->app) },
     };
+    if (x->mark.length && x->phase != TASK_ENDED)
+        change.row.mark = mishap_buffer_text(&x->mark);
     if (!x->secret)
         change.row.call = mishap_buffer_text(&x->call);
     if (x->phase == TASK_ENDED || x->phase == TASK_ASKS)
@@ -135,6 +138,7 @@ static void tell_loop(tasks *t, task *x)
 /* A change of this task is durable. */
 static void act_on(tasks *t, task *x, const mishap_task_change *change)
 {
+    x->marked = false;
     if (change->kind == MISHAP_TASK_ADD) {
         x->adds = false;
         x->stored = true;

@@ -65,6 +65,7 @@ void mishap_tasks_free(tasks *t, task *x)
     *(x->previous ? &x->previous->next : &t->first) = x->next;
     mishap_buffer_release(&x->call);
     mishap_buffer_release(&x->outcome);
+    mishap_buffer_release(&x->mark);
     mishap_release(x);
     t->count--;
 }
@@ -262,6 +263,28 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     mishap_buffer_release(&hidden);
 }
 
+/* There is memory for it since the run began. */
+static void on_mark(const mishap_watcher *watcher, mishap_text mark)
+{
+    task *x = (task *)(void *)((uintptr_t)watcher - offsetof(task, watcher));
+    tasks *t = all;
+    mishap_buffer_reset(&x->mark);
+    mishap_buffer_put_text(&x->mark, mark);
+    x->marked = true;
+    if (!t->mark_ns)
+        t->mark_ns = t->marked_ns + TASK_MARKS_MS * TASK_MS;
+}
+
+int64_t mishap_tasks_look_at_marks(tasks *t, int64_t now)
+{
+    if (!t->mark_ns || t->mark_ns > now)
+        return t->mark_ns ? t->mark_ns : INT64_MAX;
+    t->mark_ns = 0;
+    t->marked_ns = now;
+    t->changed = true;
+    return INT64_MAX;
+}
+
 int64_t mishap_task_scopes_mark(const mishap_app *app)
 {
     uint64_t mark = 0;
@@ -276,6 +299,7 @@ int64_t mishap_task_scopes_mark(const mishap_app *app)
 static void prepare_call(task *x, mishap_call *call, const mishap_frame_call *asked)
 {
     mishap_task_prepare(call, asked);
+    x->watcher = (mishap_watcher){ .progress = on_progress };
     call->watcher = &x->watcher;
     if (x->older)
         call->scopes &= MISHAP_SCOPE_FIRST_DECLARED - 1;
@@ -284,6 +308,18 @@ static void prepare_call(task *x, mishap_call *call, const mishap_frame_call *as
         call->id = mishap_arena_copy(&call->arena, mishap_text_of(x->incident));
     call->repeated = x->attempts > 1;
     call->holder = x->holder;
+}
+
+/* A task with secrets never runs again, and needs no mark. False: there is no memory. */
+static bool prepare_mark(task *x, mishap_call *call)
+{
+    if (x->secret)
+        return true;
+    if (x->mark.length)
+        call->mark = mishap_arena_copy(&call->arena, mishap_buffer_text(&x->mark));
+    x->watcher.mark = on_mark;
+    return call->mark.length == x->mark.length &&
+           mishap_buffer_reserve(&x->mark, MISHAP_MARK_LIMIT - x->mark.length);
 }
 
 void mishap_tasks_hand(tasks *t, task *x)
@@ -304,11 +340,12 @@ void mishap_tasks_hand(tasks *t, task *x)
         failure = lost(x);
     if (!failure) {
         prepare_call(x, call, &asked);
-        failure = mishap_scopes_permit(app, call->scopes,
-                                       mishap_operation_scopes(app, x->operation), "caller");
+        failure = prepare_mark(x, call)
+                      ? mishap_scopes_permit(app, call->scopes,
+                                             mishap_operation_scopes(app, x->operation), "caller")
+                      : mishap_out_of_memory();
     }
     if (!failure) {
-        x->watcher = (mishap_watcher){ .progress = on_progress };
         x->run = (mishap_run){ .call = call, .done = on_done, .incident = x->incident };
         if (mishap_runner_add(t->runner, &x->run))
             return;
@@ -435,6 +472,7 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     describe(x, operation);
     x->again = x->again && row->again;
     mishap_buffer_put_text(&x->call, row->call);
+    mishap_buffer_put_text(&x->mark, row->mark);
     memcpy(x->id, row->key.data, MISHAP_TASK_KEY);
     memcpy(x->incident, row->incident.data, row->incident.length);
     mishap_task_id_prove(t->secret, row->owner, x->id);
@@ -448,7 +486,7 @@ void mishap_tasks_revive(tasks *t, const mishap_task_row *row)
     x->stored = true;
     mishap_tasks_remember(t, x);
     bool begun = row->state == MISHAP_TASK_RUNNING;
-    if (!x->call.length || x->call.failed ||
+    if (!x->call.length || x->call.failed || x->mark.failed || !mishap_mark_is_sound(row->mark) ||
         (begun && !(x->again && x->attempts < MISHAP_TASK_TRIES)))
         mishap_tasks_finish(t, x, NULL, lost(x));
     else if (x->cancel)

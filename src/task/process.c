@@ -219,7 +219,10 @@ static int wait_ms(const tasks *t, int64_t due_ns)
 static void run_turn(tasks *t)
 {
     int64_t now = mishap_clock_monotonic_ns();
-    int64_t due_ns = t->rows && !t->retry_ns ? mishap_tasks_look_at_due(t, now) : INT64_MAX;
+    bool stores = t->rows && !t->retry_ns;
+    int64_t due_ns = stores ? mishap_tasks_look_at_due(t, now) : INT64_MAX;
+    int64_t mark_ns = stores ? mishap_tasks_look_at_marks(t, now) : INT64_MAX;
+    due_ns = mark_ns < due_ns ? mark_ns : due_ns;
     mishap_tasks_schedule(t);
     mishap_tasks_commit(t);
     mishap_tasks_schedule(t); /* places that ends have made free */

@@ -93,7 +93,8 @@ bool mishap_task_copy_row(mishap_arena *arena, const mishap_task_row *row, misha
                 copy_text(arena, &copy->operation) && copy_text(arena, &copy->server) &&
                 copy_text(arena, &copy->incident);
     return made && (!row->call.data || copy_text(arena, &copy->call)) &&
-           (!row->outcome.data || copy_text(arena, &copy->outcome));
+           (!row->outcome.data || copy_text(arena, &copy->outcome)) &&
+           (!row->mark.data || copy_text(arena, &copy->mark));
 }
 
 /* Without memory it has no text, and `*failed` is true. */

@@ -92,13 +92,16 @@ typedef struct mishap_task_row {
     int64_t scopes;      /* a mark of the program's list of scopes when it was made */
     mishap_text call;    /* no data: it is not stored */
     mishap_text outcome; /* … or there is none yet. Of a task that asks: its open questions */
+    mishap_text mark;    /* for the next run; no data: none */
 } mishap_task_row;
 
 typedef enum mishap_task_change_kind {
     MISHAP_TASK_ADD,    /* a row; one that is there and has not ended gets the same state */
-    MISHAP_TASK_BEGIN,  /* `key` runs from now on: state, attempts, changed_ms */
-    MISHAP_TASK_PAUSE,  /* `key` asks: state, call, outcome, rounds, changed_ms */
-    MISHAP_TASK_END,    /* `key` has ended: state, outcome, changed_ms. Only the first end counts */
+    MISHAP_TASK_BEGIN,  /* `key` runs from now on: state, attempts, changed_ms, mark */
+    MISHAP_TASK_MARK,   /* `key` has another mark */
+    MISHAP_TASK_PAUSE,  /* `key` asks: state, call, outcome, rounds, changed_ms, mark */
+    MISHAP_TASK_END,    /* `key` has ended: state, outcome, changed_ms; its mark is removed. Only
+                         * the first end counts */
     MISHAP_TASK_CANCEL, /* `key` is to be cancelled, by its server */
     MISHAP_TASK_REMOVE, /* `key` is forgotten, if it has ended */
     MISHAP_TASK_EXPIRE, /* … and all that have ended before changed_ms; of one owner, if it has text
@@ -144,7 +147,8 @@ struct mishap_task_engine {
 
     /* Change a task that asks, unless its row has changed since: `*done` is false if it has, or if
      * it does not ask any more. All of the state, outcome, rounds, attempts and changed_ms; the
-     * call, if it has data. `seen_ms` is changed_ms of the row as it was read. */
+     * call, if it has data. The mark stays, unless the task has ended. `seen_ms` is changed_ms of
+     * the row as it was read. */
     mishap *(*revise)(mishap_task_rows *rows, const mishap_task_row *row, int64_t seen_ms,
                       bool *done);
 

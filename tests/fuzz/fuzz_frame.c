@@ -141,6 +141,12 @@ static bool on_bytes(const mishap_watcher *watcher, mishap_text bytes)
     return true;
 }
 
+static void on_mark(const mishap_watcher *watcher, mishap_text mark)
+{
+    (void)watcher;
+    EXPECT(mishap_mark_is_sound(mark), "%zu bytes", mark.length);
+}
+
 static void on_change(void *state, mishap_text address)
 {
     (void)state;
@@ -153,7 +159,7 @@ static void add_calls(mishap_runner *runner, struct ours *many)
 {
     for (size_t i = 0; i < CALLS; i++) {
         many[i] = (struct ours){ .run = { .done = on_done, .incident = "incident" },
-                                 .watcher = { on_progress, on_log, on_bytes, on_bytes } };
+                                 .watcher = { on_progress, on_log, on_bytes, on_bytes, on_mark } };
         EXPECT(!mishap_call_begin(&app, &operations[i % 2], (mishap_text)MISHAP_TEXT("{}"),
                                   &many[i].run.call),
                "no call");
@@ -252,7 +258,8 @@ static mishap_call *remade(const mishap_frame_call *asked, mishap_watcher *watch
     *watcher = (mishap_watcher){ asked->wants_progress ? on_progress : NULL,
                                  asked->wants_log ? on_log : NULL,
                                  asked->wants_pieces ? on_bytes : NULL,
-                                 asked->wants_pieces ? on_bytes : NULL };
+                                 asked->wants_pieces ? on_bytes : NULL,
+                                 asked->wants_marks ? on_mark : NULL };
     call->watcher = watcher;
     call->verbose = asked->verbose;
     call->caller = copied(call, asked->caller);
@@ -266,6 +273,7 @@ static mishap_call *remade(const mishap_frame_call *asked, mishap_watcher *watch
     call->id = asked->id;
     call->repeated = asked->repeated;
     call->caller_is_free = asked->caller_is_free;
+    call->mark = asked->mark;
     return call;
 }
 
@@ -287,7 +295,8 @@ static void expect_same_call(mishap_text payload)
                mishap_text_equal(again.headers, asked.headers) &&
                mishap_text_equal(again.caller, asked.caller) &&
                mishap_text_equal(again.id, asked.id) && again.repeated == asked.repeated &&
-               again.caller_is_free == asked.caller_is_free,
+               again.caller_is_free == asked.caller_is_free &&
+               again.wants_marks == asked.wants_marks && mishap_text_equal(again.mark, asked.mark),
            "another call");
     mishap_call *other = remade(&again, &watcher);
     EXPECT(other, "our own call cannot be made");

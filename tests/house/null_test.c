@@ -192,13 +192,14 @@ static mishap *answer_with_null(mishap_call *call)
     const char *nothing = NULL;
     mishap_call_defer(call, NULL, call);
     mishap_progress(call, 1, 2, NULL);
+    mishap_task_mark(call, "%s", "");
     mishap_answer_member(call, "string", nothing);
     mishap_answer_json(call, "json", NULL);
     mishap_answer_array(call, "items");
     mishap_answer_item(call, nothing);
     mishap_answer_end(call);
     /* A part is as good as its call. */
-    if (mishap_cursor(part) || mishap_body(part).length != 4 ||
+    if (mishap_cursor(part) || mishap_task_last_mark(part) || mishap_body(part).length != 4 ||
         strcmp(mishap_body_type(part), "a/b") != 0 || strcmp(mishap_caller(part), "ada") != 0)
         return mishap_raise(INTERNAL_ERROR, "A part has another body than its call.");
     return mishap_created(call, NULL, NULL);

@@ -24,9 +24,22 @@ from server import Closed, Server, free_port, name_of, processes, wait_until  # 
 
 PROGRAM = os.path.abspath(os.environ["TASK_PROGRAM"])
 COUNT = int(os.environ.get("TASKS", "60"))
+STEPS = 5  # of a task of /steps
 CLIENTS = 4
-KINDS = [("POST", "/change"), ("PUT", "/set"), ("GET", "/read"), ("POST", "/ask")]
+KINDS = [("POST", "/change"), ("PUT", "/set"), ("GET", "/read"), ("POST", "/ask"), ("PUT", "/steps")]
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1 << 30)
+
+
+def judge_steps(number, words, state):
+    """No run begins behind a step that was not done, and in the end all were."""
+    done = set()
+    for word, _, step in (word.partition("-") for word in words):
+        if word == "from":
+            expect(step == "0" or int(step) - 1 in done, "a mark of a step that was not done: %d" % number, words)
+        if word == "step":
+            done.add(int(step))
+    if state == "succeeded":
+        equal(done, set(range(STEPS)), "the steps of %d" % number)
 
 
 class Storm:
@@ -122,8 +135,12 @@ class Storm:
         return states
 
     def judge(self, states):
+        of = collections.defaultdict(list)
         with open(self.notes) as file:
             notes = collections.Counter(tuple(line.split()[:2]) for line in file)
+            file.seek(0)
+            for word, number in (line.split()[:2] for line in file):
+                of[number].append(word)
         kind_of = {number: KINDS[number % len(KINDS)][1] for number in range(1, self.number + 1)}
         for number, kind in kind_of.items():
             begun, ended = notes["begin", str(number)], notes["end", str(number)]
@@ -132,10 +149,12 @@ class Storm:
             expect(begun <= 6, "a task ran %d times: %d" % (begun, number))
             if states.get(number) == "succeeded":
                 expect(ended >= 1, "it says that it has ended: %d" % number)
+            if kind == "/steps":
+                judge_steps(number, of.get(str(number), []), states.get(number))
             expect(states.get(number) in (None, "succeeded", "failed"), "a state that cannot be: %d" % number, states.get(number))
         # What may run again has failed only if its process was killed three times, perhaps before the handler began.
         failed = {kind: sum(state == "failed" and kind_of[number] == kind for number, state in states.items()) for _, kind in KINDS}
-        expect(failed["/set"] + failed["/read"] < len(states) / 5, "what may run again has failed:", failed, "of", len(states))
+        expect(failed["/set"] + failed["/read"] + failed["/steps"] < len(states) / 5, "what may run again has failed:", failed, "of", len(states))
         expect(failed["/change"] + failed["/ask"] < len(states) / 3, "most have failed:", failed, "of", len(states))
 
 

@@ -25,6 +25,7 @@ static mishap_task_change change_to(mishap_task_state state, int attempts)
 }
 
 struct seen {
+    char mark[100];
     int rows, attempts;
     mishap_task_state state;
     int64_t scopes;
@@ -37,6 +38,7 @@ static void see(void *context, const mishap_task_row *row)
     seen->state = row->state;
     seen->attempts = row->attempts;
     seen->scopes = row->scopes;
+    snprintf(seen->mark, sizeof seen->mark, "%.*s", (int)row->mark.length, row->mark.data);
 }
 
 static struct seen look(mishap_task_rows *rows)
@@ -125,11 +127,56 @@ static void an_answer_counts_once(void **state)
     remove_all(folder);
 }
 
+static void apply_mark(mishap_task_rows *rows, mishap_task_change_kind kind,
+                       mishap_task_state state, const char *mark, int rounds)
+{
+    mishap_task_change change = change_to(state, 1);
+    change.kind = kind;
+    change.row.mark = mishap_text_of(mark);
+    change.row.rounds = rounds;
+    change.row.changed_ms = 40;
+    assert_null(mishap_tasks_in_store.apply(rows, &change, 1));
+}
+
+/* Each change of a row has the newest mark, an answer leaves it, and an end removes it. */
+static void a_mark_is_kept_until_the_end(void **state)
+{
+    char folder[] = "/tmp/mishap-rows-XXXXXX";
+    mishap_task_rows *rows = NULL;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_null(mishap_tasks_in_store.open(NULL, folder, &rows));
+    apply_mark(rows, MISHAP_TASK_ADD, MISHAP_TASK_QUEUED, "one", 0);
+    assert_string_equal(look(rows).mark, "one");
+    apply_mark(rows, MISHAP_TASK_ADD, MISHAP_TASK_RUNNING, "two", 0);
+    assert_string_equal(look(rows).mark, "two");
+    apply_mark(rows, MISHAP_TASK_MARK, MISHAP_TASK_QUEUED, "three", 0);
+    assert_string_equal(look(rows).mark, "three");
+    assert_int_equal(look(rows).state, MISHAP_TASK_RUNNING);
+    apply_mark(rows, MISHAP_TASK_BEGIN, MISHAP_TASK_RUNNING, "four", 0);
+    assert_string_equal(look(rows).mark, "four");
+    apply_mark(rows, MISHAP_TASK_MARK, MISHAP_TASK_RUNNING, NULL, 0);
+    assert_string_equal(look(rows).mark, "");
+    apply_mark(rows, MISHAP_TASK_PAUSE, MISHAP_TASK_ASKING, "five", 1);
+    assert_string_equal(look(rows).mark, "five");
+    apply_mark(rows, MISHAP_TASK_MARK, MISHAP_TASK_ASKING, "late", 0);
+    assert_true(revise(rows, MISHAP_TASK_ASKING, 45, 40));
+    assert_true(revise(rows, MISHAP_TASK_QUEUED, 50, 45));
+    assert_string_equal(look(rows).mark, "five");
+    apply_mark(rows, MISHAP_TASK_END, MISHAP_TASK_SUCCEEDED, "six", 0);
+    assert_string_equal(look(rows).mark, "");
+    apply_mark(rows, MISHAP_TASK_MARK, MISHAP_TASK_RUNNING, "late", 0);
+    assert_string_equal(look(rows).mark, "");
+    mishap_tasks_in_store.close(rows);
+    remove_all(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_row_that_is_added_again_gets_the_newer_state),
         TEST(an_answer_counts_once),
+        TEST(a_mark_is_kept_until_the_end),
     };
     return RUN(tests);
 }

@@ -103,12 +103,75 @@ static mishap *run_crash(mishap_call *call)
 static mishap *run_secret(mishap_call *call)
 {
     note(call, "begin");
+    mishap_task_mark(call, "%s", mishap_string(call, "token"));
     mishap_progress(call, 1, 2, mishap_string(call, "token"));
     work(call);
     mishap_warn(call, "The token was %s.", mishap_string(call, "token"));
     if (mishap_integer(call, "number"))
         return NULL;
     return mishap_raise(CONFLICT, "The token %s does not fit.", mishap_string(call, "token"));
+}
+
+/* It goes on where an earlier run has left its mark. With a gate it waits before the step `stop`.
+ */
+static mishap *run_steps(mishap_call *call)
+{
+    const char *last = mishap_task_last_mark(call);
+    int64_t i = last ? strtoll(last, NULL, 10) : 0;
+    note(call, "begin");
+    note(call, mishap_call_print(call, "from-%lld", (long long)i));
+    for (; i < mishap_integer(call, "count"); i++) {
+        if (!mishap_given(call, "gate") || i == mishap_integer(call, "stop"))
+            work(call);
+        note(call, mishap_call_print(call, "step-%lld", (long long)i));
+        mishap_task_mark(call, "%lld", (long long)i + 1);
+    }
+    note(call, "end");
+    mishap_answer_member(call, "last", last ? last : "");
+    return mishap_answer_member(call, "again", mishap_call_is_repeated(call));
+}
+
+/* Marks that are none, and the longest that is one, which the next run has. */
+static mishap *run_measure(mishap_call *call)
+{
+    static const char *const wrong[] = { "a\xFF", "\xED\xA0\x80", "\xC0\x80" };
+    const char *last = mishap_task_last_mark(call);
+    int64_t length = mishap_integer(call, "number");
+    char *mark = mishap_call_take(call, (size_t)length + 1);
+    bool kept;
+    memset(mark, 'x', (size_t)length);
+    mark[length] = '\0';
+    kept = mishap_task_mark(call, "{\"of\":\"%s\"}", "an earlier one") &&
+           mishap_task_mark(call, "%s", mark);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (mishap_task_mark(call, "%s", wrong[i]))
+            return mishap_raise(INTERNAL_ERROR, "It is no UTF-8.");
+    if (mishap_boolean(call, "removed"))
+        mishap_task_mark(call, "%s", "");
+    if (mishap_boolean(call, "dies") && !mishap_call_is_repeated(call))
+        raise(SIGKILL);
+    mishap_answer_member(call, "kept", kept);
+    mishap_answer_member(call, "length", last ? (int64_t)strlen(last) : -1);
+    return mishap_answer_member(call, "last", last && length > 100 ? "" : last);
+}
+
+static const mishap_param sure_params[] = {
+    { "sure", MISHAP_BOOLEAN, .required = true, .help = "Do it" },
+    { 0 },
+};
+
+/* It changes something once, also if it is asked about the rest. */
+static mishap *run_charge(mishap_call *call)
+{
+    const mishap_call *sure = mishap_reply(call, "sure");
+    if (!mishap_task_last_mark(call)) {
+        note(call, "charge");
+        mishap_task_mark(call, "charged");
+    }
+    work(call);
+    if (!sure)
+        return mishap_ask(call, "sure", sure_params, "Send it?");
+    return mishap_answer_member(call, "mark", mishap_task_last_mark(call));
 }
 
 static mishap *run_image(mishap_call *call)
@@ -119,10 +182,6 @@ static mishap *run_image(mishap_call *call)
     return mishap_answer_bytes(call, (mishap_text){ bytes, sizeof bytes - 1 }, "image/png");
 }
 
-static const mishap_param sure_params[] = {
-    { "sure", MISHAP_BOOLEAN, .required = true, .help = "Do it" },
-    { 0 },
-};
 static const mishap_param place_params[] = {
     { "place", MISHAP_STRING, .required = true, .length = { 1, 20 } },
     { 0 },
@@ -180,6 +239,12 @@ static mishap *run_leaky(mishap_call *call)
 static const mishap_param params[] = { PARAMS, { 0 } };
 static const mishap_param ask_params[] = {
     PARAMS, { "both", MISHAP_BOOLEAN, .initial = "false", .help = "Two questions" }, { 0 } };
+static const mishap_param step_params[] = {
+    PARAMS, { "count", MISHAP_INTEGER, .initial = "5" }, { "stop", MISHAP_INTEGER, .help = "Waits" },
+    { 0 } };
+static const mishap_param measure_params[] = {
+    PARAMS, { "dies", MISHAP_BOOLEAN, .initial = "true" },
+    { "removed", MISHAP_BOOLEAN, .initial = "false" }, { 0 } };
 static const mishap_param secret_params[] = {
     PARAMS, { "token", MISHAP_STRING, .required = true, .secret = true }, { 0 } };
 static const mishap_operation operations[] = {
@@ -191,6 +256,14 @@ static const mishap_operation operations[] = {
     { .name = "set", .summary = "Work that may run twice", .params = params, .run = run_work,
       .route = "PUT /set", .task = true, .idempotent = true, .stateless = true,
       .timeout_ms = 600000 },
+    { .name = "steps", .summary = "It sets marks", .params = step_params, .run = run_steps,
+      .route = "PUT /steps", .task = true, .idempotent = true, .stateless = true,
+      .timeout_ms = 600000 },
+    { .name = "measure", .summary = "It sets marks of all sizes", .params = measure_params,
+      .run = run_measure, .route = "GET /measure", .task = true, .stateless = true },
+    { .name = "charge", .summary = "It marks what it has done, and asks", .params = params,
+      .run = run_charge, .route = "POST /charge", .task = true, .stateless = true,
+      .timeout_ms = 600000, .asks = MISHAP_ASKS({ "sure", .params = sure_params }) },
     { .name = "lack", .summary = "What it reads is not there", .params = params, .run = run_lack,
       .route = "GET /lack", .task = true, .stateless = true, .raises = MISHAP_RAISES(NOT_FOUND) },
     { .name = "crash", .summary = "It crashes", .params = params, .run = run_crash,

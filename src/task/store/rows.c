@@ -22,16 +22,19 @@
     "CREATE INDEX tasks_ended ON tasks (changed) WHERE state >= 2;"                                \
     "CREATE INDEX tasks_made ON tasks (made);"
 #define ROUNDS "ALTER TABLE tasks ADD COLUMN rounds INTEGER NOT NULL DEFAULT 0;"
+#define MARK(bytes) "ALTER TABLE tasks ADD COLUMN mark " bytes ";"
 static const char *const sqlite[] = {
     "CREATE TABLE tasks" COLUMNS("BLOB") ";" INDEXES
     "CREATE TABLE secrets (one INTEGER PRIMARY KEY, secret BLOB NOT NULL);",
     ROUNDS,
+    MARK("BLOB"),
     NULL,
 };
 static const char *const postgresql[] = {
     "CREATE TABLE tasks" COLUMNS("bytea") ";" INDEXES
     "CREATE TABLE secrets (one INTEGER PRIMARY KEY, secret bytea NOT NULL);",
     ROUNDS,
+    MARK("bytea"),
     NULL,
 };
 
@@ -39,6 +42,7 @@ static const char *const postgresql[] = {
 #define ENDED  "state >= 2 AND state <> 5"
 #define ASKING "state >= 2 AND state = 5"
 #define ROW "SELECT key, owner, operation, server, incident, state, again, cancel, attempts, made, changed, format, scopes, rounds"
+#define WHOLE ", call, outcome, mark"
 
 enum { LONGEST_ANSWER_MS = 2000 }; /* the process of tasks waits for nothing else */
 
@@ -49,17 +53,19 @@ enum {
 };
 static const mishap_statement statements[STATEMENTS] = {
     [MISHAP_TASK_ADD] = { .text = "INSERT INTO tasks (key, owner, operation, server, incident, state, again,"
-                          " cancel, attempts, made, changed, call, outcome, format, scopes) VALUES (?1, ?2, ?3, ?4, ?5,"
-                          " ?6, ?7, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (key) DO UPDATE SET"
+                          " cancel, attempts, made, changed, call, outcome, format, scopes, mark) VALUES (?1, ?2, ?3, ?4, ?5,"
+                          " ?6, ?7, 0, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (key) DO UPDATE SET"
                           " state = excluded.state, attempts = excluded.attempts, changed = excluded.changed,"
-                          " outcome = excluded.outcome WHERE tasks.state < 2",
+                          " outcome = excluded.outcome, mark = excluded.mark WHERE tasks.state < 2",
                           .writes = true, .later = true },
-    [MISHAP_TASK_BEGIN] = { .text = "UPDATE tasks SET state = ?2, attempts = ?3, changed = ?4 WHERE key = ?1"
-                            " AND state < 2", .writes = true, .later = true },
-    [MISHAP_TASK_END] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4 WHERE key = ?1"
-                          " AND state < 2", .writes = true, .later = true },
+    [MISHAP_TASK_BEGIN] = { .text = "UPDATE tasks SET state = ?2, attempts = ?3, changed = ?4, mark = ?5"
+                            " WHERE key = ?1 AND state < 2", .writes = true, .later = true },
+    [MISHAP_TASK_MARK] = { .text = "UPDATE tasks SET mark = ?2 WHERE key = ?1 AND state < 2",
+                           .writes = true, .later = true },
+    [MISHAP_TASK_END] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4, mark = NULL"
+                          " WHERE key = ?1 AND state < 2", .writes = true, .later = true },
     [MISHAP_TASK_PAUSE] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4, call = ?5,"
-                            " rounds = ?6 WHERE key = ?1 AND state < 2 AND rounds < ?6",
+                            " rounds = ?6, mark = ?7 WHERE key = ?1 AND state < 2 AND rounds < ?6",
                             .writes = true, .later = true },
     [MISHAP_TASK_CANCEL] = { .text = "UPDATE tasks SET cancel = 1 WHERE key = ?1"
                              " AND (state < 2 OR state = 5)",
@@ -69,26 +75,27 @@ static const mishap_statement statements[STATEMENTS] = {
     [MISHAP_TASK_EXPIRE] = { .text = "DELETE FROM tasks WHERE " ENDED " AND changed < ?1"
                              " AND (?2 = '' OR owner = ?2)",
                              .writes = true, .later = true },
-    [FIND + MISHAP_TASK_ONE] = { .text = ROW ", call, outcome FROM tasks WHERE key = ?1" },
-    [FIND + MISHAP_TASK_UNFINISHED] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1"
+    [FIND + MISHAP_TASK_ONE] = { .text = ROW WHOLE " FROM tasks WHERE key = ?1" },
+    [FIND + MISHAP_TASK_UNFINISHED] = { .text = ROW WHOLE " FROM tasks WHERE server = ?1"
                                         " AND state < 2 ORDER BY made" },
     [FIND + MISHAP_TASK_CANCELLING] = { .text = ROW " FROM tasks WHERE server = ?1 AND state < 2"
                                         " AND cancel = 1" },
-    [FIND + MISHAP_TASK_DETACHED] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1"
+    [FIND + MISHAP_TASK_DETACHED] = { .text = ROW WHOLE " FROM tasks WHERE server = ?1"
                                       " AND state < 2 AND ((made >= ?2 AND owner = '"
                                       MISHAP_TASK_BY_COMMAND "') OR (changed >= ?2 AND rounds > 0))" },
     [FIND + MISHAP_TASK_NEWEST] = { .text = ROW " FROM tasks ORDER BY made DESC LIMIT ?1" },
-    [FIND + MISHAP_TASK_OVERDUE] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1 AND " ASKING
+    [FIND + MISHAP_TASK_OVERDUE] = { .text = ROW WHOLE " FROM tasks WHERE server = ?1 AND " ASKING
                                      " AND (changed < ?2 OR cancel = 1) LIMIT 64" },
-    [FIND + MISHAP_TASK_OVERDUE_HERE] = { .text = ROW ", call, outcome FROM tasks WHERE server = ?1 AND "
+    [FIND + MISHAP_TASK_OVERDUE_HERE] = { .text = ROW WHOLE " FROM tasks WHERE server = ?1 AND "
                                           ASKING " AND (changed < ?2 OR cancel = 1) AND owner = '"
                                           MISHAP_TASK_BY_COMMAND "' LIMIT 64" },
-    [FIND + MISHAP_TASK_ASKING_OF] = { .text = ROW ", call, outcome FROM tasks WHERE " ASKING
+    [FIND + MISHAP_TASK_ASKING_OF] = { .text = ROW WHOLE " FROM tasks WHERE " ASKING
                                        " AND owner NOT LIKE '-%' AND substr(owner, 17) = ':' || ?1 LIMIT 64",
-                                       .postgresql = ROW ", call, outcome FROM tasks WHERE " ASKING
+                                       .postgresql = ROW WHOLE " FROM tasks WHERE " ASKING
                                        " AND owner NOT LIKE '-%' AND substr(owner, 17) = ':' || ?1::text LIMIT 64" },
     [REVISE] = { .text = "UPDATE tasks SET state = ?2, outcome = ?3, changed = ?4,"
-                 " call = coalesce(?5, call), rounds = ?6, attempts = ?7"
+                 " call = coalesce(?5, call), rounds = ?6, attempts = ?7,"
+                 " mark = CASE WHEN ?2 IN (0, 5) THEN mark END"
                  " WHERE key = ?1 AND state = 5 AND changed = ?8 RETURNING key", .writes = true },
     [COUNT] = { .text = "SELECT owner, count(*), sum(coalesce(length(call), 0)"
                 " + coalesce(length(outcome), 0)) FROM tasks GROUP BY owner",
@@ -160,10 +167,16 @@ static void bind_row(mishap_query *query, const mishap_task_row *row)
     bind_bytes(query, 12, row->outcome);
     mishap_query_bind_integer(query, 13, MISHAP_TASK_FORMAT);
     mishap_query_bind_integer(query, 14, row->scopes);
+    bind_bytes(query, 15, row->mark);
 }
 
 static mishap *apply_one(mishap_store *store, const mishap_task_change *change)
 {
+    static const int mark_at[MISHAP_TASK_CHANGES] = {
+        [MISHAP_TASK_BEGIN] = 5,
+        [MISHAP_TASK_MARK] = 2,
+        [MISHAP_TASK_PAUSE] = 7,
+    };
     const mishap_text none = MISHAP_TEXT("");
     const mishap_task_row *row = &change->row;
     mishap_query query;
@@ -188,6 +201,8 @@ static mishap *apply_one(mishap_store *store, const mishap_task_change *change)
         bind_bytes(&query, 5, row->call);
         mishap_query_bind_integer(&query, 6, row->rounds);
     }
+    if (mark_at[change->kind])
+        bind_bytes(&query, mark_at[change->kind], row->mark);
     mishap_query_step(&query);
     return mishap_query_end(&query);
 }
@@ -280,6 +295,7 @@ static void hand_over(mishap_query *query, bool whole, mishap_task_each *each, v
     if (whole && mishap_query_integer(query, 11) == MISHAP_TASK_FORMAT) {
         row.call = mishap_query_blob(query, 14);
         row.outcome = mishap_query_blob(query, 15);
+        row.mark = mishap_query_blob(query, 16);
     }
     each(context, &row);
 }

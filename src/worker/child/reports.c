@@ -127,6 +127,13 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
     return send_bytes(MISHAP_FRAME_PIECE, piece);
 }
 
+/* The last one counts, so it is not dropped as progress may be. */
+static void on_mark(const mishap_watcher *watcher, mishap_text mark)
+{
+    (void)watcher;
+    send_bytes(MISHAP_FRAME_MARK, mark);
+}
+
 void mishap_reports_change(void *state, mishap_text address)
 {
     (void)state;
@@ -140,7 +147,8 @@ const mishap_watcher *mishap_reports_watcher(const mishap_frame_call *asked)
     r.watcher = (mishap_watcher){ asked->wants_progress ? on_progress : NULL,
                                   asked->wants_log ? on_log : NULL,
                                   asked->wants_pieces ? on_stream : NULL,
-                                  asked->wants_pieces ? on_piece : NULL };
+                                  asked->wants_pieces ? on_piece : NULL,
+                                  asked->wants_marks ? on_mark : NULL };
     return &r.watcher;
 }
 

@@ -180,6 +180,7 @@ static void prepare_call(mishap_call *call, const mishap_frame_call *asked,
     call->traceparent = asked->traceparent;
     call->if_match = asked->if_match;
     call->if_none_match = asked->if_none_match;
+    call->mark = asked->mark;
     call->to_operator = mishap_reports_operator;
     call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
     call->repeated = asked->repeated;

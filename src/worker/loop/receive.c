@@ -94,6 +94,12 @@ static const char *take_report(mishap_link *link, const mishap_framed *frame)
         if (watcher && watcher->stream)
             watcher->stream(watcher, frame->payload);
         return NULL;
+    case MISHAP_FRAME_MARK:
+        if (!mishap_mark_is_sound(frame->payload))
+            return "a mark that is none";
+        if (watcher && watcher->mark)
+            watcher->mark(watcher, frame->payload);
+        return NULL;
     default:
         if (watcher && watcher->piece)
             watcher->piece(watcher, frame->payload);
@@ -112,7 +118,7 @@ static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_
     }
     if (frame->type == MISHAP_FRAME_OPENED)
         return mishap_runner_take_opened(r, link, frame->payload);
-    if (frame->type < MISHAP_FRAME_PROGRESS || frame->type > MISHAP_FRAME_DONE)
+    if (frame->type < MISHAP_FRAME_PROGRESS)
         return "a frame that only loops send";
     if (frame->slot >= MISHAP_SLOTS || !(link->used >> frame->slot & 1))
         return "a frame about a call that it does not have";

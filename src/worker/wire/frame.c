@@ -23,7 +23,7 @@ enum {
     HAS_UPLOAD = 16,
     HAS_REPLIES = 32,
     HAS_LOG_AFTER = 64,
-    ALL_OF_MORE = 127,
+    WANTS_MARKS = 128,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
@@ -67,7 +67,7 @@ mishap_frame_state mishap_frame_read(mishap_text bytes, mishap_framed *frame, si
     frame->type = (mishap_frame_type)(kind & 0xFF);
     frame->slot = kind >> 16;
     if (length > MISHAP_FRAME_LIMIT || (kind >> 8 & 0xFF) != 0 || frame->type < MISHAP_FRAME_CALL ||
-        frame->type > MISHAP_FRAME_OPENED)
+        frame->type > MISHAP_FRAME_MARK)
         return MISHAP_FRAME_BAD;
     *size = MISHAP_FRAME_HEAD + (size_t)length;
     frame->payload = (mishap_text){ bytes.data + MISHAP_FRAME_HEAD, length };
@@ -120,12 +120,33 @@ static mishap_text usable_trace(const mishap_call *call)
     return (mishap_text){ call->traceparent.data, MISHAP_TRACEPARENT_LENGTH };
 }
 
+/* With the NUL behind it, so that a worker needs no copy: a run without the mark would do again
+ * what was done. */
+static void put_mark(mishap_buffer *out, mishap_text mark)
+{
+    if (mark.length)
+        mark.length++;
+    mishap_pack_text(out, mark);
+}
+
+/* One that is not sound makes the frame fail. */
+static mishap_text take_mark(mishap_unpack *in)
+{
+    mishap_text mark = mishap_unpack_text(in);
+    if (!mark.length)
+        return (mishap_text){ NULL, 0 };
+    mark.length--;
+    in->failed = in->failed || mark.data[mark.length] || !mishap_mark_is_sound(mark);
+    return mark;
+}
+
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                            const mishap_call *call, uint32_t limit_ms)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
     bool body = call->body.data != NULL;
     bool conditions = call->if_match.data || call->if_none_match.data;
+    bool marks = call->watcher && call->watcher->mark;
     mishap_text trace = usable_trace(call);
     mishap_pack_u32(out, number);
     mishap_pack_u32(out, number_of(call));
@@ -143,7 +164,7 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
         out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0) |
                        (trace.length ? HAS_TRACE : 0) | (conditions ? HAS_CONDITIONS : 0) |
                        (call->upload ? HAS_UPLOAD : 0) | (call->replies.length ? HAS_REPLIES : 0) |
-                       (call->log_after ? HAS_LOG_AFTER : 0)));
+                       (call->log_after ? HAS_LOG_AFTER : 0) | (marks ? WANTS_MARKS : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
     mishap_pack_u32(out, call->scopes);
     mishap_pack_text(out, call->request_id);
@@ -171,6 +192,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     }
     if (call->log_after)
         mishap_pack_u64(out, call->log_after);
+    if (marks)
+        put_mark(out, call->mark);
     /* The arguments follow to the end. The JSON writer puts no comma after the colon. */
     mishap_pack_u8(out, ':');
     mishap_json_copy(out, call->reader.root);
@@ -220,9 +243,12 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     }
     if (more & HAS_LOG_AFTER)
         call->log_after = mishap_unpack_u64(&in);
+    call->wants_marks = more & WANTS_MARKS;
+    if (call->wants_marks)
+        call->mark = take_mark(&in);
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
-    return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
+    return colon && !in.failed && call->boundary <= MISHAP_BY_MCP &&
            !(call->scopes & ~(unsigned)MISHAP_SCOPES_ALL) && is_string(call->request_id) &&
            is_string(call->remote) && is_string(call->headers) && is_string(call->caller) &&
            is_string(call->body_type) && is_string(call->cursor) && is_string(call->id) &&

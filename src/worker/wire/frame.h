@@ -22,6 +22,7 @@ typedef enum mishap_frame_type {
     MISHAP_FRAME_PIECE,   /* … a piece of it */
     MISHAP_FRAME_DONE,    /* the outcome of a call: its last frame */
     MISHAP_FRAME_OPENED,  /* the outcome of opening the service */
+    MISHAP_FRAME_MARK,    /* the mark of a task */
 } mishap_frame_type;
 
 enum {
@@ -75,6 +76,8 @@ typedef struct mishap_frame_call {
     mishap_text replies; /* answers to its questions; no data: none */
     unsigned rounds;     /* … and how often its handler has asked before */
     uint64_t log_after;  /* the position in the log that it must see; 0: any */
+    bool wants_marks;    /* it is a task, whose last mark is … */
+    mishap_text mark;    /* … this one; no text: none. Rows of tasks have it beside the call */
     bool has_upload;     /* a descriptor comes with the frame: the channel of its streamed file */
 } mishap_frame_call;
 

@@ -211,10 +211,13 @@ static void an_answer_may_come_byte_by_byte(void **state)
 
 static void a_frame_that_is_none_ends_its_worker(void **state)
 {
+    static char long_mark[MISHAP_MARK_LIMIT + 2];
     static const struct {
         mishap_frame_type type;
         const char *payload, *words;
     } rows[] = {
+        { MISHAP_FRAME_MARK, "a\xFF", "a mark that is none" },
+        { MISHAP_FRAME_MARK, long_mark, "a mark that is none" },
         { MISHAP_FRAME_PROGRESS, "half", "progress that is none" },
         { MISHAP_FRAME_LOG, "\x7Fwords", "a log message that is none" },
         { MISHAP_FRAME_DONE, "x", "that it has not begun, or that was ended" },
@@ -222,6 +225,7 @@ static void a_frame_that_is_none_ends_its_worker(void **state)
         { MISHAP_FRAME_CALL, "x", "a frame that only loops send" },
     };
     (void)state;
+    memset(long_mark, 'x', sizeof long_mark - 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct set s;
         struct ours o;

@@ -30,9 +30,9 @@ static void a_frame_is_as_long_as_may_be_and_not_one_byte_more(void **state)
         { MISHAP_FRAME_LIMIT, MISHAP_FRAME_DONE, MISHAP_FRAME_MORE },
         { MISHAP_FRAME_LIMIT + 1, MISHAP_FRAME_DONE, MISHAP_FRAME_BAD },
         { 0, MISHAP_FRAME_CALL, MISHAP_FRAME_WHOLE },
-        { 0, MISHAP_FRAME_OPENED, MISHAP_FRAME_WHOLE },
+        { 0, MISHAP_FRAME_MARK, MISHAP_FRAME_WHOLE },
         { 0, 0, MISHAP_FRAME_BAD },
-        { 0, MISHAP_FRAME_OPENED + 1, MISHAP_FRAME_BAD },
+        { 0, MISHAP_FRAME_MARK + 1, MISHAP_FRAME_BAD },
         { 0, MISHAP_FRAME_DONE | 0x100, MISHAP_FRAME_BAD },
     };
     (void)state;
@@ -259,20 +259,26 @@ static bool pass_piece(const mishap_watcher *w, mishap_text piece)
     return true;
 }
 
+static void pass_mark(const mishap_watcher *w, mishap_text mark)
+{
+    (void)w, (void)mark;
+}
+
 /* Each part is there or not, independently of the others. */
 static void a_call_arrives_with_all_that_it_has(void **state)
 {
     mishap_call *call;
     (void)state;
     assert_null(mishap_call_begin(&app, &operations[1], T("{}"), &call));
-    for (unsigned parts = 0; parts < 1024; parts++) {
+    for (unsigned parts = 0; parts < 4096; parts++) {
         mishap_buffer out = { 0 };
         mishap_frame_call taken;
         const char *caller = parts & 1 ? "a caller" : NULL, *type = parts & 2 ? "text/x" : NULL,
                    *cursor = parts & 4 ? "a cursor" : NULL, *id = parts & 8 ? "an id" : NULL;
         mishap_watcher watcher = { .progress = parts & 16 ? pass_progress : NULL,
                                    .log = parts & 32 ? pass_log : NULL,
-                                   .piece = parts & 64 ? pass_piece : NULL };
+                                   .piece = parts & 64 ? pass_piece : NULL,
+                                   .mark = parts & 1024 ? pass_mark : NULL };
         call->caller = caller;
         call->body_type = type;
         call->body = type ? T("a \0 body") : (mishap_text){ NULL, 0 };
@@ -282,6 +288,7 @@ static void a_call_arrives_with_all_that_it_has(void **state)
         call->verbose = parts & 128;
         call->repeated = parts & 256;
         call->caller_is_free = parts & 512;
+        call->mark = parts & 2048 ? T("a mark") : (mishap_text){ NULL, 0 };
         call->boundary = MISHAP_BY_MCP;
         call->request_id = T("a request");
         call->remote = T("an address");
@@ -300,6 +307,9 @@ static void a_call_arrives_with_all_that_it_has(void **state)
         assert_int_equal(taken.verbose, (parts & 128) != 0);
         assert_int_equal(taken.repeated, (parts & 256) != 0);
         assert_int_equal(taken.caller_is_free, (parts & 512) != 0);
+        assert_int_equal(taken.wants_marks, (parts & 1024) != 0);
+        assert_true(is_text(taken.mark, (parts & 3072) == 3072 ? "a mark" : NULL));
+        assert_true(!taken.mark.data || !taken.mark.data[taken.mark.length]);
         assert_int_equal(taken.boundary, MISHAP_BY_MCP);
         assert_true(is_text(taken.request_id, "a request") && is_text(taken.remote, "an address") &&
                     is_text(taken.headers, "-\n") && is_text(taken.arguments, "{}"));
@@ -308,6 +318,43 @@ static void a_call_arrives_with_all_that_it_has(void **state)
     call->caller = call->cursor = call->body_type = NULL;
     call->watcher = NULL;
     mishap_call_end(call);
+}
+
+/* A worker reads it as a string, and another process has written it. */
+static void a_mark_in_a_frame_is_a_string_with_an_end(void **state)
+{
+    static const mishap_watcher watcher = { .mark = pass_mark };
+    static char longest[MISHAP_MARK_LIMIT + 2];
+    mishap_buffer out = { 0 };
+    mishap_frame_call taken;
+    mishap_call *call;
+    (void)state;
+    memset(longest, 'x', sizeof longest - 1);
+    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+    call->watcher = &watcher;
+    call->mark = T("a mark");
+    mishap_frame_put_call(&out, 0, 1, call, 0);
+    char *end = memmem(out.data, out.length, "a mark", 7);
+    assert_non_null(end);
+    end[6] = '!';
+    assert_false(mishap_frame_take_call(payload_of(&out), &taken));
+    end[6] = '\0';
+    assert_true(mishap_frame_take_call(payload_of(&out), &taken));
+    end[1] = '\0';
+    assert_false(mishap_frame_take_call(payload_of(&out), &taken));
+    end[1] = '\xFF';
+    assert_false(mishap_frame_take_call(payload_of(&out), &taken));
+    for (size_t more = 0; more < 2; more++) {
+        longest[MISHAP_MARK_LIMIT + more] = '\0';
+        call->mark = (mishap_text){ longest, MISHAP_MARK_LIMIT + more };
+        mishap_buffer_reset(&out);
+        mishap_frame_put_call(&out, 0, 1, call, 0);
+        assert_int_equal(mishap_frame_take_call(payload_of(&out), &taken), !more);
+        longest[MISHAP_MARK_LIMIT + more] = 'x';
+    }
+    call->watcher = NULL;
+    mishap_call_end(call);
+    mishap_buffer_release(&out);
 }
 
 /* One byte of a text is NUL: what follows it would be lost. */
@@ -533,6 +580,7 @@ int main(void)
         TEST(flags_that_do_not_exist_are_refused),
         TEST(a_failure_comes_in_one_of_three_ways),
         TEST(a_call_arrives_with_all_that_it_has),
+        TEST(a_mark_in_a_frame_is_a_string_with_an_end),
         TEST(text_in_a_frame_has_no_byte_that_would_end_it),
         TEST(an_answer_arrives_with_all_that_it_has),
         TEST(an_answer_without_memory_is_never_a_part_of_it),
