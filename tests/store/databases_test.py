@@ -1,5 +1,5 @@
-"""docs/databases.md lists every feature that a statement on PostgreSQL uses. The statements are read from the source: their words in capitals, and
-the functions that they call.
+"""docs/databases.md lists every feature that a statement on PostgreSQL uses, and says of each what the other databases have. The statements are read
+from the source: their words in capitals, and the functions that they call.
 
     python3 tests/store/databases_test.py
 
@@ -66,6 +66,26 @@ def every_word_of_a_statement_is_listed():
     known = listed() | OTHERS | own_functions(piece for _, piece in pieces)
     missing = sorted({(word, path) for path, piece in pieces for word in words_of(piece) - known})
     equal(missing, [], "words of statements that docs/databases.md does not list")
+
+
+def table_after(heading):
+    """The rows of the first table behind a heading, each as a list of its cells, without the head."""
+    lines = source("docs/databases.md").split(heading)[1].splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith("|"))
+    last = next(at for at in range(first, len(lines)) if not lines[at].startswith("|"))
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[first:last]]
+
+
+@test
+def every_feature_is_compared_and_no_cell_is_empty():
+    used, compared = table_after("## What is used"), table_after("## What the others say")
+    missing = {row[0] for row in used[2:]} - {row[0] for row in compared[2:]}
+    equal(sorted(missing), [], "features of the first table without a row in the second")
+    expect(len(compared[0]) >= 7, "there are fewer databases:", compared[0])
+    for row in compared:
+        equal(len(row), len(compared[0]), "the cells of the row " + row[0])
+        expect(all(row), "a cell is empty in the row", row[0])
+    expect(all("](https://" in head for head in compared[0][1:]), "a database without a source:", compared[0])
 
 
 @test
