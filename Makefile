@@ -131,7 +131,7 @@ bench-tasks: build ## a call that becomes a task, beside a bare commit; 64 at on
 bench-asking: build ## a call beside 1,000 open questions of other clients; OPEN=1000 ROUNDS=5
 	@python3 bench/asking/open.py build/mishap $(if $(OPEN),--open $(OPEN)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-flame: build ## where the time of a request goes, by part, with a flame graph of each kind in docs; KINDS='422 read transfer mcp' OUT=DIR
+flame: build ## where the time of a request goes, by part, and where it waits, with a flame graph of each kind in docs; KINDS='422 read transfer mcp' OUT=DIR
 	@scripts/setup bench flame || echo 'mishap: going on with what is here' >&2
 	@OUT='$(OUT)' scripts/flame $(KINDS)
 

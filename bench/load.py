@@ -129,7 +129,7 @@ class Server:
         what = f"{self.program}, {request.method} {request.path}"
         figures.answered(what, seen["requests"], 1, seen["failed"], seen["refused"], request.refusals(seen["requests"]))
         return {"cpu": figures.figure(f"CPU of {what}", cpu) / 1e3 / seen["requests"],
-                "wall": seen["duration_us"] / seen["requests"], "p99": seen["p99_us"]}
+                "wall": seen["duration_us"] / seen["requests"], "p99": seen["p99_us"], "requests": seen["requests"]}
 
     def stop(self):
         tree = processes.family(self.process.pid)

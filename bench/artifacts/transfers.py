@@ -64,10 +64,10 @@ class Server:
             time.sleep(0.02)
         self.address = found[1]
 
-    def load(self, seconds, seed, *others):
+    def load(self, seconds, seed, *others, connections=CONNECTIONS):
         """With the CPU of the processes below `others`, too."""
         spent = Spent(self.process.pid, *others)
-        seen = load.wrk(HERE / "transfer.lua", self.address, CONNECTIONS, seconds,
+        seen = load.wrk(HERE / "transfer.lua", self.address, connections, seconds,
                         environment=dict(os.environ, ACCOUNTS=str(ACCOUNTS), SEED=str(seed)))
         cpu = spent.seconds()
         if seen["refused"] > (seen["requests"] / 1000 if others else 0):  # PostgreSQL gives up a transfer that conflicts too often

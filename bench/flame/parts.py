@@ -89,17 +89,21 @@ class Program:
 
 Frame = collections.namedtuple("Frame", "address name place")
 
+def frames_of(lines):
+    """The frames of a stack as `perf script` prints them, from the leaf to the root."""
+    frames = []
+    for line in lines:
+        match = re.match(r"\s*([0-9a-f]+) (.*?) \(([^()]*(?:\([^()]*\))?[^()]*)\)\s*$", line)
+        if match and match[3] != "[unknown]":
+            frames.append(Frame(int(match[1], 16), match[2].split("+0x")[0], match[3]))
+    return frames
+
+
 def samples(text):
     """What `perf script -F comm,ip,sym,dso` has printed: (name of the process, frames from the leaf to the root)."""
     for block in text.split("\n\n"):
         lines = [line for line in block.splitlines() if line.strip()]
-        if len(lines) < 2:
-            continue
-        frames = []
-        for line in lines[1:]:
-            match = re.match(r"\s*([0-9a-f]+) (.*?) \(([^()]*(?:\([^()]*\))?[^()]*)\)\s*$", line)
-            if match and match[3] != "[unknown]":
-                frames.append(Frame(int(match[1], 16), match[2].split("+0x")[0], match[3]))
+        frames = frames_of(lines[1:])
         if frames:
             yield lines[0].strip(), frames
 

@@ -4,10 +4,14 @@
 
 KIND: 422, read, transfer, mcp; all of them if none is named. PROGRAM is asked under load, `perf` takes samples of all of its processes, and each sample
 counts for the part in which it was taken. The microseconds are those of the load without perf. OUT is the folder of the pictures.
+
+Then it is asked for one request at a time, and `perf` records the switches of the scheduler: two more tables say how long no process of PROGRAM is on a processor
+between two answers, and where each of them waits.
 """
 import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -23,9 +27,11 @@ import load  # noqa: E402
 import parts  # noqa: E402
 import processes  # noqa: E402
 import transfers  # noqa: E402
+import waits  # noqa: E402
 from figures import Void, say  # noqa: E402
 
 SECONDS, SETTLED = 6, 1  # of a load; until all workers have been started
+WAITED = 1  # seconds of switches: each request has about eight, with their stacks
 RATE = 1999  # samples a second: not a divisor of a timer of ours
 SMALLEST = 0.01  # parts below this share are told together
 BAD_USER = '{"name":"","age":200,"email":"invalid"}'
@@ -48,6 +54,10 @@ class OverHttp:
     def run(self, seconds):
         return self.server.load(self.request, 64, seconds)["cpu"]
 
+    def run_alone(self, seconds):
+        """One request at a time: how many."""
+        return self.server.load(self.request, 1, seconds)["requests"]
+
     def stop(self):
         self.server.stop()
 
@@ -63,6 +73,9 @@ class Transfer:
 
     def run(self, seconds):
         return self.server.load(seconds, seed=1)["cpu"]
+
+    def run_alone(self, seconds):
+        return self.server.load(seconds, seed=2, connections=1)["requests"]
 
     def stop(self):
         self.server.stop()
@@ -80,11 +93,17 @@ class Tool:
         self.root = processes.children(self.peer.process.pid)[0]
 
     def run(self, seconds):
-        spent, rounds, end = 0.0, 0, time.monotonic() + seconds
+        spent = self.rounds("cpu", 64, seconds)
+        return sum(spent) / len(spent)
+
+    def run_alone(self, seconds):
+        return len(self.rounds("wall", 1, seconds)) * self.CALLS
+
+    def rounds(self, figure, window, seconds):
+        spent, end = [], time.monotonic() + seconds
         while time.monotonic() < end:
-            spent += self.peer.load(64, self.CALLS, "good")["cpu"]
-            rounds += 1
-        return spent / rounds
+            spent.append(self.peer.load(window, self.CALLS, "good")[figure])
+        return spent
 
     def stop(self):
         self.peer.stop()
@@ -125,6 +144,10 @@ def recorded(kind, file):
     return subprocess.run(["perf", "script", "-i", file, "-F", "comm,ip,sym,dso"], capture_output=True, text=True, errors="replace", check=True).stdout
 
 
+def threads_of(root):
+    return [int(thread) for pid in processes.family(root) for thread in os.listdir(f"/proc/{pid}/task")]
+
+
 def judged(text, program):
     """Samples by part, and by stack."""
     by_part, stacks = collections.Counter(), collections.Counter()
@@ -150,6 +173,35 @@ def table(title, cpu, by_part):
         print(f"| all others | {100 * rest / total:.0f} % | {cpu * rest / total:.2f} |")
 
 
+def waits_of(kind, threads, file):
+    """None if perf may take samples but records no switches: then there is no table of waits."""
+    try:
+        return waits.record(threads, file, lambda: kind.run_alone(WAITED))
+    except Void as why:
+        say(f"without waits: {why}")
+        return None
+
+
+def table_of_waits(title, threads, recording, program):
+    """For a request: how long none of the threads is on a processor, and the waits of each process."""
+    found, requests, begin, end = recording
+    figures.figure("requests one at a time", requests)
+    each = 1e6 / requests  # from seconds of the recording to microseconds of a request
+    spent = waits.none_runs(found, threads, begin, end)
+    away = {reason: spent[reason] * each for reason in (waits.EVENT, waits.DISK, waits.PROCESSOR)}
+    print(f"\n{title}: {(end - begin) * each:.1f} µs from one answer to the next. In {sum(away.values()):.1f} µs of them no process is on a "
+          f"processor: {', '.join(f'{away[reason]:.1f} µs wait for {reason}' for reason in away)}.\n")
+    print("| process | waits in | for | times | µs |\n|---|---|---|---|---|")
+    counted = waits.by_place(waits.waits(found, threads), program)
+    for (name, place, reason), (times, seconds) in sorted(counted.items(), key=lambda item: -item[1][1]):
+        if seconds >= SMALLEST * (end - begin) and times >= SMALLEST * requests:
+            print(f"| {name} | {place} | {reason} | {times / requests:.2f} | {seconds * each:.2f} |")
+
+
+def one_at_a_time(title):
+    return re.sub(r"64 (connections|in flight)", "one at a time", title)
+
+
 def profile(name, setting, program):
     kind = KINDS[name]
     with tempfile.TemporaryDirectory(prefix="mishap-flame-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
@@ -158,10 +210,14 @@ def profile(name, setting, program):
             kind.run(SETTLED)
             cpu = kind.run(SECONDS)
             text = recorded(kind, folder + "/samples")
+            threads = threads_of(kind.root)
+            recording = waits_of(kind, threads, folder + "/switches")
         finally:
             kind.stop()
     by_part, stacks = judged(text, program)
     table(kind.title, cpu, by_part)
+    if recording:
+        table_of_waits(one_at_a_time(kind.title), set(threads), recording, program)
     (setting.out / f"flame-{name}.svg").write_text(drawing.draw(stacks, kind.title), encoding="utf-8")
 
 
@@ -194,4 +250,5 @@ def main():
             profile(name, setting, known)
 
 
-figures.run(main)
+if __name__ == "__main__":
+    figures.run(main)
