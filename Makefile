@@ -131,9 +131,9 @@ bench-tasks: build ## a call that becomes a task, beside a bare commit; 64 at on
 bench-asking: build ## a call beside 1,000 open questions of other clients; OPEN=1000 ROUNDS=5
 	@python3 bench/asking/open.py build/mishap $(if $(OPEN),--open $(OPEN)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-flame: build ## where the time of a request goes, by part, and where it waits, with a flame graph of each kind in docs; KINDS='422 read transfer mcp' OUT=DIR
+flame: build ## where the time of a request goes, by part, and where it waits, with a flame graph of each kind in docs; KINDS='422 read transfer mcp' OUT=DIR STORE=DIR
 	@scripts/setup bench flame || echo 'mishap: going on with what is here' >&2
-	@OUT='$(OUT)' scripts/flame $(KINDS)
+	@OUT='$(OUT)' STORE='$(STORE)' scripts/flame $(KINDS)
 
 bench-oauth: build ## access tokens: the first check of each algorithm, a cached one beside an API key, 5,000 forged ones a second; ROUNDS=5
 	@scripts/bench-oauth $(if $(ROUNDS),--rounds $(ROUNDS))

@@ -3,7 +3,8 @@
     bench/flame/profile_requests.py PROGRAM TREE BUILD DRIVE OUT [KIND…]
 
 KIND: 422, read, transfer, mcp; all of them if none is named. PROGRAM is asked under load, `perf` takes samples of all of its processes, and each sample
-counts for the part in which it was taken. The microseconds are those of the load without perf. OUT is the folder of the pictures.
+counts for the part in which it was taken. The microseconds are those of the load without perf. OUT is the folder of the pictures. The stores are in memory,
+or in the folder that STORE names in the environment: then a transfer waits for its disk.
 
 Then it is asked for one request at a time, and `perf` records the switches of the scheduler: two more tables say how long no process of PROGRAM is on a processor
 between two answers, and where each of them waits.
@@ -204,7 +205,7 @@ def one_at_a_time(title):
 
 def profile(name, setting, program):
     kind = KINDS[name]
-    with tempfile.TemporaryDirectory(prefix="mishap-flame-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(prefix="mishap-flame-", dir=os.environ.get("STORE") or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else None)) as folder:
         kind.start(setting, pathlib.Path(folder))
         try:
             kind.run(SETTLED)
