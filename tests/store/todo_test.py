@@ -300,7 +300,8 @@ def another_store_is_not_used_instead():
         equal(another.status, 0, "exit of the command")
         expect_known(found.ask("POST", "/todos", {"title": "lost"}))
         expect(wait_for(lambda: found.status() == "degraded"), "it is not noticed")
-        expect(any("not the store that the server opened when it started" in line for line in found.lines()), found.lines())
+        said = "not the store that the server opened when it started"
+        expect(wait_for(lambda: any(said in line for line in found.lines())), found.lines())
         equal(CLUSTER.sql("replaced", "SELECT title FROM todo.todos"), "another", "what the other has")
         CLUSTER.sql("postgres", "DROP DATABASE replaced WITH (FORCE)", "ALTER DATABASE original RENAME TO replaced",
                     "ALTER DATABASE replaced ALLOW_CONNECTIONS true")
