@@ -44,7 +44,7 @@ test: ## every test once, with the program as `make build` makes it; TESTS='http
 	@scripts/setup build test
 	@scripts/check ordinary $(if $(TESTS),--tests $(TESTS))
 
-test-all: ## the tests with sanitizers and clang, and the storms; ONLY='gcc-char gcc-asan clang-asan gcc-tsan storms'
+test-all: ## the tests with sanitizers and clang, and the storms; ONLY='gcc-asan clang-asan gcc-tsan storms'
 	@scripts/setup build test test-all
 	@scripts/check $(or $(ONLY),all) $(if $(TESTS),--tests $(TESTS))
 

@@ -473,7 +473,7 @@ static void a_group_that_ran_out_says_so(void **state)
                    { "low 0\noom 1\noom_kill 1\n", true },
                    { "", false } };
     mishap_sandbox_place place = { .group = "/tmp/mishap-group-XXXXXX" };
-    char path[100];
+    char path[sizeof place.group + sizeof "/memory.events"];
     (void)state;
     assert_non_null(mkdtemp(place.group));
     snprintf(path, sizeof path, "%s/memory.events", place.group);
