@@ -41,6 +41,9 @@ extern const mishap_code mishap_code_PATTERN_MISMATCH;
 /* A value cannot be used here. */
 extern const mishap_code mishap_code_VALUE_ERROR;
 #define MISHAP_CODE_VALUE_ERROR (&mishap_code_VALUE_ERROR)
+/* The operation has a question before it can go on. */
+extern const mishap_code mishap_code_INPUT_REQUIRED;
+#define MISHAP_CODE_INPUT_REQUIRED (&mishap_code_INPUT_REQUIRED)
 /* The request is malformed. */
 extern const mishap_code mishap_code_BAD_REQUEST;
 #define MISHAP_CODE_BAD_REQUEST (&mishap_code_BAD_REQUEST)
