@@ -98,6 +98,8 @@ def the_version_is_that_of_the_project():
         version = re.search(r"version: '([^']+)'", file.read())[1]
     with open(os.path.join(ROOT, "bindings", "node", "package.json"), encoding="utf-8") as file:
         equal(json.load(file)["version"], version)
+    with open(os.path.join(ROOT, "bindings", "node", "lib", "native.cjs"), encoding="utf-8") as file:
+        equal(re.search(r'^const version = "([^"]+)";', file.read(), re.M)[1], version, "the version in native.cjs")
 
 
 TYPED = """

@@ -136,8 +136,9 @@ test("the versions of addon and JavaScript must be the same, and are named", () 
     const folder = mkdtempSync(join(tmpdir(), "mishap-node-"));
     try {
         cpSync(PACKAGE, folder, { recursive: true });
-        const about = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-        writeFileSync(join(folder, "package.json"), JSON.stringify({ ...about, version: "99.0.1" }));
+        const file = join(folder, "lib", "native.cjs"), text = readFileSync(file, "utf8"), other = text.replace(/^const version = "[^"]+";/m, 'const version = "99.0.1";');
+        assert.notEqual(other, text);
+        writeFileSync(file, other);
         const done = spawnSync(process.execPath, ["-e", `require(${JSON.stringify(folder)})`], { encoding: "utf8" });
         assert.match(done.stderr, new RegExp(`the addon has version ${mishap.version.replace(/\./g, "\\.")}, but the JavaScript beside it has version 99\\.0\\.1`));
         rmSync(join(folder, "prebuilds"), { recursive: true });
@@ -512,7 +513,10 @@ test("a child process renders", async () => {
     assert.equal(length, churn(2000));
 });
 
-// A leak grows in every round. What V8 and the allocator keep for later grows in some rounds, and more on a busy machine.
+/*
+ * A leak grows in every round. What V8 and the allocator keep for later grows in some rounds, and more on a busy machine. With a million failures the best
+ * of the rounds may keep 2 MB, which is 10 bytes a failure: less than any block. A short run may keep more a failure, because what is kept is divided by less.
+ */
 test("failures leave no memory behind", () => {
     const count = Number(process.env.MISHAP_FAILURES ?? 100000), rounds = 5, grown = [], resident = () => {
         globalThis.gc?.();
@@ -525,8 +529,8 @@ test("failures leave no memory behind", () => {
         churn(count / rounds);
         grown.push(resident() - before);
     }
-    const least = Math.min(...grown);
-    assert(least < count / rounds * 64, `${grown} bytes more after ${count / rounds} failures each`);
+    const least = Math.min(...grown), most = count >= 1e6 ? 2e6 : count / rounds * 64;
+    assert(least < most, `${grown} bytes more after ${count / rounds} failures each`);
 });
 
 main();

@@ -325,6 +325,6 @@ module.exports = {
     Mishap, ParseError, parse, translate, verify, guard, describe, version, renderGuarded, dialectOf, textsOf: (...list) => valuesLoaded().textsOf(...list),
     newIncident: () => native.incident(),
     forStatus: (status) => native.status(status),
-    codes: Object.freeze(Object.fromEntries(Array.from(codes.keys(), (name) => [name, name]))),
+    codes: Object.freeze(Object.fromEntries(codes.names.map((name) => [name, name]))),
     dialects: Object.freeze([...dialects.keys()]),
 };
