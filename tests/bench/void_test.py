@@ -167,7 +167,7 @@ def python_package(**environment):
 @tests_of({
     "calls that take nothing": ("raise and render, against raise and json.dumps is 0.0", {"FAKE_CPU": "5"}),
     "calls whose time is not a number": ("raise and render, against raise and json.dumps is nan", {"FAKE_CPU": "nan"}),
-    "an import that takes nothing": ("import is 0.0", {"FAKE_TIME": "5"}),
+    "an import that takes nothing": ("import is 0.0", {"FAKE_IMPORT": "5"}),
 })
 def bench_bindings_of_python_exits_with_1(words, environment):
     exits_with_1(words, python_package(**environment))

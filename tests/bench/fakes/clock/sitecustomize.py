@@ -1,8 +1,9 @@
-"""Clocks that stand still, at FAKE_CPU and FAKE_TIME if these are set."""
+"""A clock of the process that stands still, at FAKE_CPU if that is set, and in a `python -c` at FAKE_IMPORT."""
 import os
+import sys
 import time
 
 if "FAKE_CPU" in os.environ:
     time.process_time = lambda: float(os.environ["FAKE_CPU"])
-if "FAKE_TIME" in os.environ:
-    time.perf_counter = lambda: float(os.environ["FAKE_TIME"])
+if "FAKE_IMPORT" in os.environ and "-c" in sys.orig_argv:
+    time.process_time = lambda: float(os.environ["FAKE_IMPORT"])
