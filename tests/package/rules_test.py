@@ -52,4 +52,27 @@ def a_folder_of_the_same_name_keeps_no_target_from_running(target):
         equal((done.returncode, done.stdout.strip()), (0, "dh %s --buildsystem=meson" % target))
 
 
+def linked_statically():
+    """The libraries that meson.build links statically, by the names of pkg-config, without what set-up may compile itself."""
+    with open(os.path.join(TREE, "meson.build"), encoding="utf-8") as rules:
+        found = set(re.findall(r"dependency\('([\w-]+)'(?:, version: '[^']*')?, static: true\)", rules.read()))
+    return (found | {"libuv"}) - {"libllhttp"}
+
+
+@tests_of({"debian/" + name: name for name in ("copyright", "README.source")})
+def the_libraries_that_are_linked_statically_are_named(name):
+    with open(os.path.join(TREE, "debian", name), encoding="utf-8") as page:
+        text = page.read().lower()
+    names = {re.sub(r"^libpcre2-8$", "pcre2", re.sub(r"^sqlite3$", "sqlite", library)) for library in linked_statically()}
+    expect(len(names) >= 5, "the libraries:", sorted(names))
+    equal(sorted(library for library in names if library not in text), [], "libraries that are not named")
+
+
+@test
+def no_image_of_lisp_is_built_for_a_package_that_makes_its_own():
+    with open(os.path.join(TREE, "meson_options.txt"), encoding="utf-8") as options:
+        expect("option('lisp_image'" in options.read(), "meson has no such option")
+    expect(re.search(r"^\tdh_auto_configure -- .*-Dlisp_image=false", RULES, re.M), "the package builds an image")
+
+
 main()
