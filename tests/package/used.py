@@ -157,10 +157,12 @@ esac
 """
 
 
-def script(folder):
+def script(folder, names=tuple(USES)):
+    """A script for sh that does these uses, with a server and a gateway beside them."""
     lines = ["set -u\nGROUP=\nINCIDENT=\nTASK=\n", BEGIN % (folder, PORT, PORT), ABSENT % BEHIND, "keep() {\n" + KEEP + "}\n"]
     lines += ["printf %%s %s >%s\n" % (shlex.quote(text), name) for name, text in FILES.items()]
-    for name, use in USES.items():
+    for name in names:
+        use = USES[name]
         line = "%s %s" % (name, use.words)
         lines.append("echo %s\nprintf %%s %s | %s >out.log 2>&1; status=$?\ncat out.log; echo; echo \"STATUS $status\"\nkeep %s\n" % (
             shlex.quote("USE " + name), shlex.quote(use.given), line, shlex.quote(name)))

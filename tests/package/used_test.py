@@ -74,4 +74,10 @@ def the_script_is_one_that_a_shell_can_read():
     expect("mishap users create --name Grace" in used.script("/tmp/uses"), "no use in the script")
 
 
+@test
+def a_script_of_some_uses_has_no_others():
+    names = ("mishap audit http", "mishap audit mcp")
+    equal(re.findall(r"^echo '?USE (mishap [\w -]+)'?$", used.script("/tmp/uses", names), re.M), list(names))
+
+
 main()
