@@ -148,6 +148,16 @@ size_t mishap_utf8_count(mishap_text text)
     return count;
 }
 
+size_t mishap_utf8_bytes(mishap_text text, size_t characters)
+{
+    size_t at = 0;
+    while (at < text.length && (characters || ((unsigned char)text.data[at] & 0xC0) == 0x80)) {
+        characters -= ((unsigned char)text.data[at] & 0xC0) != 0x80;
+        at++;
+    }
+    return at;
+}
+
 bool mishap_blank(mishap_text text)
 {
     for (size_t i = 0; i < text.length; i++) {

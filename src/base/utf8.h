@@ -23,6 +23,10 @@ size_t mishap_utf8_cut(mishap_text text, size_t limit);
 /* How many characters a valid text has. */
 size_t mishap_utf8_count(mishap_text text);
 
+/* How many bytes the first `characters` characters of a valid text have; the whole length if it has
+ * fewer. */
+size_t mishap_utf8_bytes(mishap_text text, size_t characters);
+
 /* White space only, or nothing. */
 bool mishap_blank(mishap_text text);
 

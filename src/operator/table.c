@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "operation/call.h"
 #include "operator/inside.h"
 
@@ -21,22 +22,11 @@ size_t mishap_operator_width(const mishap_call *call)
     return call->columns ? call->columns : SIZE_MAX;
 }
 
-/* The bytes of so many characters, at most. */
-static size_t bytes_of(mishap_text words, size_t characters)
-{
-    size_t at = 0;
-    while (at < words.length && (characters || ((unsigned char)words.data[at] & 0xC0) == 0x80)) {
-        characters -= ((unsigned char)words.data[at] & 0xC0) != 0x80;
-        at++;
-    }
-    return at;
-}
-
 void mishap_operator_put_cell(mishap_buffer *text, mishap_text words, size_t columns, bool fill)
 {
     size_t count = mishap_utf8_count(words);
     if (count > columns) {
-        words.length = bytes_of(words, columns ? columns - 1 : 0);
+        words.length = mishap_utf8_bytes(words, columns ? columns - 1 : 0);
         mishap_put_printable_line(text, words);
         MISHAP_PUT(text, "…");
         return;

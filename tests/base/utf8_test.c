@@ -197,6 +197,17 @@ static void characters_are_counted_not_bytes(void **state)
     assert_int_equal(mishap_utf8_count(T("a\xC3\xBC\xE4\xB8\x96\xF0\x9F\x98\x80z")), 5);
 }
 
+static void the_first_characters_have_all_their_bytes(void **state)
+{
+    (void)state;
+    const mishap_text text = T("a\xC3\xBC\xE4\xB8\x96\xF0\x9F\x98\x80z");
+    static const size_t bytes[] = { 0, 1, 3, 6, 10, 11, 11 };
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        assert_int_equal(mishap_utf8_bytes(text, i), bytes[i]);
+    assert_int_equal(mishap_utf8_bytes(text, SIZE_MAX), text.length);
+    assert_int_equal(mishap_utf8_bytes((mishap_text){ NULL, 0 }, 5), 0);
+}
+
 static void each_character_is_encoded_as_it_is_decoded(void **state)
 {
     (void)state;
@@ -244,6 +255,7 @@ int main(void)
         TEST(every_character_stays_at_every_place_of_a_short_text),
         TEST(text_is_cut_on_a_character_boundary),
         TEST(characters_are_counted_not_bytes),
+        TEST(the_first_characters_have_all_their_bytes),
         TEST(each_character_is_encoded_as_it_is_decoded),
         TEST(a_text_is_trimmed_at_both_ends),
     };

@@ -1,4 +1,9 @@
-/* Packets on descriptor 3, and messages that are written piece by piece. */
+/*
+ * Packets on descriptor 3, and messages that are written piece by piece.
+ *
+ * The JSON writer here is not that of mishap/json.h: the host is a program of its own without
+ * libmishap, and its memory must not count against the limit of the interpreter.
+ */
 #include "host.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
  * have them whole.
  */
 #include "audit/report/report.h"
+#include "base/utf8.h"
 
 /* How words are emphasized; all are "" in a table without styles. */
 struct styles {
@@ -28,17 +29,6 @@ struct look {
     const char *run; /* "sent", of a command "run" */
 };
 
-/* The bytes of so many characters, at most. */
-static size_t bytes_of_characters(mishap_text text, size_t characters)
-{
-    size_t at = 0;
-    while (at < text.length && (characters || ((unsigned char)text.data[at] & 0xC0) == 0x80)) {
-        characters -= ((unsigned char)text.data[at] & 0xC0) != 0x80;
-        at++;
-    }
-    return at;
-}
-
 /* A printable text, broken between words; a word that is longer than a line is broken inside. The
  * first line begins at the column `at`, all others at `indent`. */
 static void put_wrapped(mishap_buffer *b, const struct look *look, size_t at, size_t indent,
@@ -46,7 +36,7 @@ static void put_wrapped(mishap_buffer *b, const struct look *look, size_t at, si
 {
     while (look->columns) {
         size_t room = look->columns > at + LEAST ? look->columns - at : LEAST;
-        size_t end = bytes_of_characters(text, room), space = end;
+        size_t end = mishap_utf8_bytes(text, room), space = end;
         if (end == text.length)
             break;
         while (space && text.data[space] != ' ')
