@@ -277,17 +277,22 @@ def outcome(code, name, make):
         return "raised", type(error).__name__, [c.__name__ for c in type(error).__mro__]
 
 
-RERAISE = dis.opmap["RERAISE"]
+COPY, POP_EXCEPT, RERAISE = (dis.opmap.get(name) for name in ("COPY", "POP_EXCEPT", "RERAISE"))
+
+
+def is_cleanup(code, at):
+    """Whether Python raises an exception again there. It does so under the number of the last line of a `finally` block, which may not have run. If
+    the block has a `return`, the exception before is restored first."""
+    return code.co_code[at] == RERAISE or list(code.co_code[at:at + 6:2]) == [COPY, POP_EXCEPT, RERAISE]
 
 
 def lines_of(code, name, make):
-    """The lines of a function that a call runs. At the end of a `finally` block Python raises the exception again, under the number of the
-    last line of the block, which may not have run."""
+    """The lines of a function that a call runs."""
     space, ran = loaded(code), set()
     function = space[name]
 
     def local(frame, event, argument):
-        if event == "line" and frame.f_code.co_code[frame.f_lasti] != RERAISE:
+        if event == "line" and not is_cleanup(frame.f_code, frame.f_lasti):
             ran.add(frame.f_lineno)
         return local
 
