@@ -41,6 +41,7 @@
  *     news.c            the last changes, in memory that all loops of a server share
  *     handover.c        what servers of a cluster hand over to each other: handover.h
  *     stream.c          answers in pieces, bodies that are not JSON
+ *     mark.c            where the next run of a task goes on
  *     file.c            files as arguments
  *     upload.c          … that are read while they arrive
  *     channel.c         … bytes of such a file between two processes: channel.h

@@ -296,10 +296,10 @@ static void bind(mishap_query *query, int place, const store_value *value)
 }
 
 /* What is known of a change whose statement or commit has ended like this. */
-static store_trouble trouble_of_change(const postgresql_store *store, store_trouble trouble)
+static store_trouble trouble_of_change(postgresql_store *store, store_trouble trouble)
 {
     if (trouble == STORE_LOST)
-        return STORE_UNKNOWN;
+        return mishap_postgresql_leave(store);
     return trouble == STORE_FINE && *store->warning ? STORE_UNSAFE : trouble;
 }
 
@@ -592,6 +592,7 @@ const store_engine mishap_postgresql_engine = {
     .abandon = abandon,
     .transact = transact,
     .confirm = confirm,
+    .is_over = mishap_postgresql_is_over,
     .has_standbys = mishap_postgresql_has_standbys,
     .position = mishap_postgresql_position,
 };

@@ -85,7 +85,9 @@ typedef struct postgresql_store {
     size_t turn;  /* which host of the address is tried first */
     size_t host;  /* the one that is connected, or was */
     postgresql_backend backend; /* of the connection */
-    postgresql_backend left;    /* one that was left while it was working */
+    /* Backends that were left, until they have ended: one that was working, and one whose commit
+     * may still be made (left_open). */
+    postgresql_backend left, undecided;
     store_timelines timelines;
     postgresql_survey survey;
     postgresql_standby reader; /* of standbys; all zero unless they are used */
@@ -180,6 +182,13 @@ pq_result *mishap_postgresql_prepare(postgresql_store *store, const char *name, 
  * that was replaced by another.
  */
 mishap *mishap_postgresql_meet(postgresql_store *store);
+
+/* The connection was lost while a change was being made, so its backend may still make it:
+ * STORE_UNKNOWN. */
+store_trouble mishap_postgresql_leave(postgresql_store *store);
+
+/* See store_engine. Behind a pooler it is never known. */
+bool mishap_postgresql_is_over(mishap_store *base);
 
 /* The question about what a server is, and its answer: the system identifier and the timeline.
  * False: it is no primary, or none of PostgreSQL. */

@@ -71,24 +71,59 @@ static mishap *replaced(uint32_t timeline, uint32_t highest)
         "primary, for example with pg_rewind.");
 }
 
-/* -- a backend that was left ------------------------------------------------------------------- */
+/* -- backends that were left ------------------------------------------------------------------- */
 
-/* It may wait for a standby, with locks and a connection. A user may end its own backends. */
-static void end_left_backend(postgresql_store *store)
+store_trouble mishap_postgresql_leave(postgresql_store *store)
+{
+    store->base.left_open = true;
+    store->undecided = store->pooled ? (postgresql_backend){ 0 } : store->backend;
+    return STORE_UNKNOWN;
+}
+
+/* It may wait for a standby, with locks and a connection; what it commits can be seen when it has
+ * ended. A user may end its own backends. The statement has no row if it has ended already: then
+ * it is forgotten; else the next connection asks again. */
+static void end_backend(postgresql_store *store, postgresql_backend *backend)
 {
     char sql[200];
-    if (!store->left.pid)
+    postgresql_backend which = *backend, left = store->left;
+    if (!which.pid || !store->connection)
         return;
     snprintf(sql, sizeof sql,
              "SELECT pg_terminate_backend(%d) FROM pg_stat_get_activity(%d) WHERE backend_start ="
              " '%.39s'",
-             store->left.pid, store->left.pid, store->left.begun);
-    postgresql_backend left = store->left;
-    store->left = (postgresql_backend){ 0 };
+             which.pid, which.pid, which.begun);
     pq_result *result = mishap_postgresql_run(store, sql, mishap_postgresql_until(store));
-    if (!result || pq.PQresultStatus(result) != PQ_TUPLES_OK)
-        store->left = left; /* the next connection asks again */
+    bool ended = result && pq.PQresultStatus(result) == PQ_TUPLES_OK && pq.PQntuples(result) == 0;
+    store->left = left; /* not the connection that has asked */
+    if (ended)
+        *backend = (postgresql_backend){ 0 };
     pq.PQclear(result);
+}
+
+static void end_left_backends(postgresql_store *store)
+{
+    bool undecided = store->undecided.pid != 0;
+    end_backend(store, &store->left);
+    end_backend(store, &store->undecided);
+    if (undecided && !store->undecided.pid)
+        store->base.left_open = false;
+}
+
+bool mishap_postgresql_is_over(mishap_store *base)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    for (int attempt = 0; base->left_open; attempt++) {
+        if (store->connection)
+            end_left_backends(store);
+        else
+            mishap_free(mishap_postgresql_connect_again(store)); /* which ends them, too */
+        if (base->left_open && (!store->undecided.pid || mishap_store_now_ms() > base->until_ms))
+            return false;
+        if (base->left_open)
+            mishap_store_pause_before(attempt);
+    }
+    return true;
 }
 
 mishap *mishap_postgresql_meet(postgresql_store *store)
@@ -100,6 +135,6 @@ mishap *mishap_postgresql_meet(postgresql_store *store)
     if (found.cluster && found.timeline &&
         !mishap_timelines_admit(&store->timelines, found.cluster, found.timeline, &highest))
         return replaced(found.timeline, highest);
-    end_left_backend(store);
+    end_left_backends(store);
     return store->connection ? NULL : mishap_postgresql_failure(store, NULL, STORE_LOST);
 }

@@ -101,6 +101,11 @@ typedef struct store_engine {
     /* See mishap_store_confirm(). NULL: what can be read is durable. */
     mishap *(*confirm)(mishap_store *store, store_trouble *trouble);
 
+    /* Whether no earlier change, whose connection was lost, can still be made: waits for that,
+     * until store->until_ms. False: that is not known. NULL: a lost change was made at once, or
+     * never. */
+    bool (*is_over)(mishap_store *store);
+
     /* Whether the address has a standby that may run reads; where the log of the primary is now, 0:
      * not known. NULL: it has none. */
     bool (*has_standbys)(const mishap_store *store);
@@ -132,6 +137,7 @@ struct mishap_store {
     int stale_ms;      /* see mishap_setup.stale_ms; 0: off */
     store_reads reads; /* of the call */
     bool wrote;        /* the call has run a statement that changes something */
+    bool left_open;    /* a change whose connection was lost may still be made */
     char *folder;      /* of data, for what this server must remember of its stores; NULL: none */
     char identity[STORE_IDENTITY];
 };

@@ -181,16 +181,22 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
     return failure;
 }
 
-/* True: the change was made and is durable. A mishap: that is not known, after STORE_WHOLE_MS, and
- * a little more if the change itself has taken so long. */
+/* How long to ask for a change whose outcome is not known: STORE_WHOLE_MS, and a little more if the
+ * change itself has taken so long. */
+static void limit_asking(mishap_store *store, int64_t begun_ms)
+{
+    store->until_ms = begun_ms + STORE_WHOLE_MS;
+    if (store->until_ms < mishap_store_now_ms() + STORE_SHORT_PATIENCE)
+        store->until_ms = mishap_store_now_ms() + STORE_SHORT_PATIENCE;
+}
+
+/* True: the change was made and is durable. A mishap: that is not known. */
 static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, int64_t begun_ms,
                        bool *done)
 {
     mishap *failure = NULL;
     *done = false;
-    store->until_ms = begun_ms + STORE_WHOLE_MS;
-    if (store->until_ms < mishap_store_now_ms() + STORE_SHORT_PATIENCE)
-        store->until_ms = mishap_store_now_ms() + STORE_SHORT_PATIENCE;
+    limit_asking(store, begun_ms);
     for (int attempt = 0; attempt < STORE_TRIES; attempt++) {
         mishap_free(failure);
         mishap_store_pause_before(attempt);
@@ -219,20 +225,23 @@ static mishap *resolve(mishap_store *store, const mishap_transaction *transactio
 }
 
 /* The first commit may have arrived late, and the failure of a later try may be only its
- * consequence: the row exists, or what it took is gone. */
+ * consequence: the row exists, or what it took is gone. That it was not made is known only when it
+ * cannot be made any more: a commit that waits for a standby cannot be seen until then. */
 static mishap *doubt(mishap_store *store, const mishap_transaction *transaction, int64_t begun_ms,
                      mishap *failure)
 {
     bool done;
+    limit_asking(store, begun_ms);
+    bool over = !store->engine->is_over || store->engine->is_over(store);
     mishap *m = look_up(store, transaction, begun_ms, &done);
-    if (m) {
-        mishap_free(m);
-        return mishap_because(mishap_store_failure(STORE_UNKNOWN), failure);
+    if (!m && done) {
+        mishap_free(failure);
+        return NULL;
     }
-    if (!done)
+    if (!m && over)
         return failure;
-    mishap_free(failure);
-    return NULL;
+    mishap_free(m);
+    return mishap_because(mishap_store_failure(STORE_UNKNOWN), failure);
 }
 
 static mishap *try_often(mishap_store *store, const mishap_transaction *transaction, int64_t begun,
@@ -270,6 +279,7 @@ mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *tra
 {
     bool doubtful = false;
     int64_t begun_ms = mishap_store_now_ms();
+    store->left_open = false;
     mishap *failure = try_often(store, transaction, begun_ms, &doubtful);
     return failure && doubtful ? doubt(store, transaction, begun_ms, failure) : failure;
 }

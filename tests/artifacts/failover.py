@@ -1,6 +1,7 @@
 """Callers that transfer and look while PostgreSQL fails, what they have seen, and what must hold of it."""
 import contextlib
 import itertools
+import json
 import os
 import random
 import threading
@@ -113,6 +114,8 @@ class Load:
         print("# %s: %d acknowledged, %d of unknown outcome, gap %.1f s, %d steps, seed %d; %s" % (
             what, len(acknowledged), lost, self.gap(), verdict.steps, SEED,
             {"%s %s" % key: len(rows) for key, rows in sorted(self.statuses.items(), key=repr)}))
+        if verdict.holds is False:
+            print("".join("# %s\n" % json.dumps(op.row()) for op in self.history[-400:]), end="")
         expect(verdict.holds is not False, "seed %d: not linearizable:" % SEED, repr(verdict))
 
 

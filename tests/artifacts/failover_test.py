@@ -207,7 +207,7 @@ def a_standby_is_read_and_takes_no_changes():
         for _ in range(3):
             found.fails("unavailable", LEDGER, "transfer", "p0", "p1", 1, by="p0", status=503)
             equal(found.done(LEDGER, "balance", "p1")["balance"], RICH + 5, "the balance at the standby")
-        expect("No PostgreSQL of the address takes changes." in notes_of(found), "it is not told to the operator")
+        expect(wait_for(lambda: "No PostgreSQL of the address takes changes." in notes_of(found)), "it is not told to the operator")
         # The same server, when the standby is promoted.
         first.stop()
         pair.primary.stop(signal.SIGKILL)

@@ -238,7 +238,7 @@ class Search:
         self.steps = self.left = steps
         self.known = {}  # sums of lost operations
         self.used = 0  # the lost ones that took effect, as bits
-        self.deepest, self.stuck = -1, ""
+        self.part, self.deepest, self.stuck = 0, (-1, -1), ""
 
     def changes_of(self, op):
         """What it changes if it comes next; None if it cannot."""
@@ -405,20 +405,23 @@ class Search:
             self.take_back(line, taken.pop())
 
     def note(self, line, depth):
-        """Remember the place where it went on for longest in this part, to tell it."""
-        if line and depth > self.deepest:
-            self.deepest = depth
+        """Remember the place that it came to in the last part that it has reached, to tell it."""
+        if line and (self.part, depth) > self.deepest:
+            self.deepest = self.part, depth
             waiting = sorted((line.part[number] for number in line.next()[0]), key=lambda op: op.end)
             seen = {name for op in waiting for name in op.needs}
             self.stuck = "after %d of %d operations of a part, with %s, none of these can come next, the first of them not later:\n  %s" % (
                 depth, len(line.part), {name: value for name, value in self.state.balance.items() if name in seen},
                 "\n  ".join(map(repr, waiting[:8])))
+            lost = [op for index, op in enumerate(self.lost) if not self.used >> index & 1 and op.adds.keys() & seen]
+            self.stuck += "".join("\n  lost, and without effect so far: %r" % op for op in lost[:8])
 
     def run(self, parts):
         """Whether there is an order. What is left open after a part is only which of the lost operations took effect: all other
         changes add up to the same, whatever their order."""
         searches, done = [self.ends(parts[0])] if parts else [], 0
         while searches:
+            self.part = done + len(searches) - 1
             if next(searches[-1], self) is self:
                 searches.pop()
                 continue
@@ -427,7 +430,6 @@ class Search:
                 return True
             if not any(op.start < parts[reached][0].start for op in self.lost):
                 done, searches = reached, []
-            self.deepest = -1
             searches.append(self.ends(parts[reached]))
         return not parts
 

@@ -319,6 +319,13 @@ static mishap *insert_next(mishap_store *into, void *state)
     return insert(into, ++standing->id, NULL);
 }
 
+/* The number of the row is the caller's: a second try inserts the same one. */
+static mishap *insert_next_once(mishap_store *into, void *state)
+{
+    struct standing *standing = state;
+    return insert(into, standing->id, NULL);
+}
+
 static mishap *insert_next_later(mishap_store *into, void *state)
 {
     struct standing *standing = state;
@@ -384,6 +391,59 @@ static void a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown(vo
     assert_unknown(insert(store, ++standing.id, NULL));
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(number_of(COUNT), standing.id);
+}
+
+/* Stop a process of PostgreSQL that waits for the standby, until `over` is closed. */
+static pid_t hold_waiting(int over[2])
+{
+    mishap_store *own = NULL;
+    int64_t pid = 0;
+    assert_int_equal(pipe(over), 0);
+    pid_t child = fork();
+    if (child != 0) {
+        close(over[0]);
+        return child;
+    }
+    close(over[1]);
+    alarm(120);
+    if (mishap_store_open(address, NULL, &schema, &own))
+        _exit(1);
+    while (pid == 0)
+        if (read_number(own, WAITING, &pid))
+            _exit(2);
+    if (kill((pid_t)pid, SIGSTOP) != 0)
+        _exit(3);
+    if (read(over[0], &pid, 1) != 0)
+        _exit(4);
+    _exit(kill((pid_t)pid, SIGCONT) == 0 ? 0 : 5);
+}
+
+/* Its commit may still be seen later, so no other failure is told. */
+static void a_commit_that_cannot_be_ended_is_told_as_unknown(void **state)
+{
+    struct standing standing = { 0 };
+    mishap_transaction transaction = { .work = insert_next_once,
+                                       .look_up = find_next,
+                                       .state = &standing };
+    int over[2], status = -1;
+    (void)state;
+    pid_t child = hold_waiting(over);
+    mishap_store_limit_answers(store, 2000);
+    mishap *failure = NULL;
+    alarm(120);
+    do { /* until one waited */
+        standing.id++;
+        failure = mishap_store_transact(store, &transaction);
+    } while (!failure && !standing.looked);
+    close(over[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(standing.looked > 1); /* again, after the second try has failed, too */
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+    while (number_of(COUNT) != standing.id) /* it was made all the same */
+        usleep(5000);
+    alarm(0);
 }
 
 static void what_is_found_of_a_lost_commit_is_confirmed_before_it_counts(void **state)
@@ -514,6 +574,7 @@ int main(void)
         POSTGRESQL(looking_up_is_repeated_while_the_store_is_away),
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         STANDBY(a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown),
+        STANDBY(a_commit_that_cannot_be_ended_is_told_as_unknown),
         STANDBY(what_is_found_of_a_lost_commit_is_confirmed_before_it_counts),
         STANDBY(what_was_read_can_be_confirmed),
         POSTGRESQL(a_transaction_that_cannot_be_confirmed_is_repeated),

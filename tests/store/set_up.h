@@ -70,6 +70,7 @@ enum {
     RELOAD,
     CANCEL_WAITING,
     END_WAITING,
+    WAITING,
     WARN,
     WARN_READING,
     LOCK_MIGRATIONS, /* 1 name */
@@ -123,6 +124,8 @@ static const mishap_statement statements[STATEMENTS] = {
     [RELOAD] = { ONLY("SELECT pg_reload_conf()") },
     [CANCEL_WAITING] = { ONLY("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE"
                               " wait_event = 'SyncRep'") },
+    [WAITING] = { ONLY(
+        "SELECT coalesce(max(pid), 0) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") },
     [END_WAITING] = { ONLY("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
                            " wait_event = 'SyncRep'") },
     /* A number that no row has. */
