@@ -9,6 +9,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "base/utf8.h"
 #include "operation/call.h"
 #include "tool.h"
@@ -83,6 +84,15 @@ static mishap *answer_output(mishap_call *call, const mishap_wrap_end *end)
     return tool_answer(call, &json);
 }
 
+/* The command has not learned that its output could not be written, and ended well. */
+static mishap *lost_output(int error)
+{
+    char cause[128];
+    mishap_system_error(error, cause, sizeof cause);
+    return mishap_raise(OUTPUT_FAILED, "Some output of the command could not be written: %s.",
+                        cause);
+}
+
 /* The exit code, or the signal, of this process is that of the command. */
 static mishap *tell_end(mishap_call *call, const mishap_wrap_rules *rules, const char *const *argv,
                         const mishap_wrap_end *end)
@@ -102,6 +112,10 @@ static mishap *tell_end(mishap_call *call, const mishap_wrap_rules *rules, const
         call->relayed.signal = WTERMSIG(end->status);
     else
         call->relayed.exit_code = WEXITSTATUS(end->status);
+    if (!failure && end->lost && end->status == 0) {
+        call->relayed.exit_code = MISHAP_CODE_OUTPUT_FAILED->exit_code;
+        return lost_output(end->lost);
+    }
     if (mishap_boolean(call, "explain") && *rule && failure)
         failure = mishap_tell(failure, "rule", rule);
     return failure;

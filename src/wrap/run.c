@@ -3,8 +3,9 @@
  *
  * One loop waits for three things: signals (signalfd), output of the command, and room for it. The
  * signals that would end this process are forwarded; one that comes from the terminal has reached
- * the command already, which is in the same process group. Only a command with a time limit gets a
- * process group of its own, so that all of it can be ended.
+ * the command already, which is in the same process group. The exception is the end of a terminal,
+ * which only the leader of a session is told. Only a command with a time limit gets a process group
+ * of its own, so that all of it can be ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -362,9 +363,11 @@ static void take_signal(struct run *run, const struct signalfd_siginfo *about)
         resize(run);
     if (number == SIGCHLD || run->ended || about->ssi_pid == (uint32_t)getpid())
         return;
-    /* The terminal signals the whole process group. */
-    bool from_terminal = about->ssi_code == SI_KERNEL && !run->own_group;
-    if (!from_terminal)
+    /* The terminal signals the whole process group. When it is gone, it signals the leader of its
+     * session alone. */
+    bool to_leader = number == SIGHUP && getsid(0) == getpid();
+    bool reached = about->ssi_code == SI_KERNEL && !run->own_group && !to_leader;
+    if (!reached)
         mishap_signal_process(run->pid, number);
 }
 
@@ -492,6 +495,7 @@ static void take_end(struct run *run, mishap_wrap_end *end)
     end->status = run->status;
     end->timed_out = run->timed_out;
     end->bytes = out->bytes;
+    end->lost = run->streams[run->one ? ERR : OUT].lost;
     mishap_wrap_stream_tail(out, &end->out);
     mishap_wrap_stream_tail(&run->streams[ERR], &end->err);
     end->captured = out->kept;

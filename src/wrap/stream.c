@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -127,6 +128,20 @@ static void read_some(mishap_wrap_stream *stream)
         stream->written = stream->filled;
 }
 
+/*
+ * After such an error nothing that is written will arrive: the reader of a pipe or a socket has
+ * gone, or the terminal. Then the command gets the same: SIGPIPE or EPIPE from its pipe, EIO from
+ * its pseudo-terminal.
+ */
+static bool has_gone(const mishap_wrap_stream *stream, int error)
+{
+    if (error == EPIPE || error == ECONNRESET)
+        return true;
+    struct pollfd sink = { .fd = stream->to };
+    return error == EIO && stream->from >= 0 && isatty(stream->from) && poll(&sink, 1, 0) == 1 &&
+           sink.revents & POLLHUP;
+}
+
 static void write_some(mishap_wrap_stream *stream)
 {
     const char *at = stream->room + stream->half * MISHAP_WRAP_TAIL + stream->written;
@@ -137,12 +152,17 @@ static void write_some(mishap_wrap_stream *stream)
                                    : write(stream->to, at, length);
     if (count < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    if (count < 0) { /* its reader has gone: the command learns that when it writes */
+    int error = count < 0 ? errno : 0;
+    if (error && has_gone(stream, error)) { /* the command learns that when it writes */
         close_file(&stream->to);
         close_file(&stream->from);
         return;
     }
-    stream->written += (size_t)count;
+    /* On a full disk these bytes are lost. A command that ignores errors of its output goes on
+     * then, and most do that with stderr. */
+    if (error)
+        stream->lost = error;
+    stream->written += error ? length : (size_t)count;
 }
 
 void mishap_wrap_stream_move(mishap_wrap_stream *stream)

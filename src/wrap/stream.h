@@ -17,6 +17,7 @@ typedef struct mishap_wrap_stream {
     bool turned;        /* the other half is full */
     size_t written;     /* bytes of this half that were passed on */
     uint64_t bytes;     /* read in all */
+    int lost;           /* errno: some could not be written, and were dropped; 0: none */
     mishap_buffer kept; /* all of them, if they are captured and not in a file */
     size_t limit;       /* most bytes in `kept`; 0: they are not captured */
     int file;           /* the file that has all of them; -1: none */

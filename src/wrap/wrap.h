@@ -65,6 +65,7 @@ typedef struct mishap_wrap_end {
     mishap_buffer captured; /* all of standard output, unless it is in a file */
     char file[128];         /* … this one; "": none */
     uint64_t bytes;         /* of standard output */
+    int lost;               /* errno: some of standard output could not be written; 0: none */
 } mishap_wrap_end;
 
 /*

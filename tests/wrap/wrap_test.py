@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -218,6 +219,39 @@ def a_process_that_is_left_behind_delays_the_end_by_a_tenth_of_a_second():
     expect(0.1 <= least and best <= 0.15, "seconds from the end of the command:", best, least)
 
 
+SLOW_WORDS = "for i in 1 2 3; do echo words-that-are-lost >&2; sleep 0.1; done; touch %s"
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+@tests_of({"a full disk": ("/dev/full", None), "a file that may not grow": (None, limit_files)})
+def a_command_goes_on_if_its_stderr_cannot_be_written(path, prepare):
+    done = path_of("went-on")
+    ends = []
+    for prefix in [], [PROGRAM, "wrap", "--"]:
+        with open(path or path_of("small"), "wb") as err:
+            ended = subprocess.run([*prefix, "sh", "-c", SLOW_WORDS % done], stdout=subprocess.PIPE, stderr=err, timeout=PATIENCE, check=False, preexec_fn=prepare)
+        ends.append((ended.returncode, ended.stdout, os.path.exists(done)))
+        if os.path.exists(done):
+            os.remove(done)
+    equal(ends[1], ends[0], "the end")
+    equal(ends[0], (0, b"", True), "the end of the plain command")
+
+
+@tests_of({"ends well": (0, 74), "fails": (7, 7)})
+def standard_output_that_was_lost_is_a_failure(status, expected):
+    """Both outputs are the same file, so the command does not learn that its own words are lost."""
+    done = path_of("went-on")
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([PROGRAM, "wrap", "--", "sh", "-c", "echo out; sleep 0.2; touch %s; exit %d" % (done, status)], stdout=full, stderr=full,
+                               timeout=PATIENCE, check=False)
+    equal((ended.returncode, os.path.exists(done)), (expected, True), "the end")
+    os.remove(done)
+
+
 # ---- Signals and time ------------------------------------------------------------------------------
 
 def forget_ignored():
@@ -367,6 +401,73 @@ def an_interrupt_of_the_terminal_arrives_once():
         os.close(ours)
 
 
+def on_a_terminal_that_ends(command):
+    """The exit status, after the command has said that it is ready and the other end of its terminal was closed."""
+    ours, theirs = open_terminal()
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                          preexec_fn=lambda: (forget_ignored(), fcntl.ioctl(0, termios.TIOCSCTTY, 0))) as process:
+        os.close(theirs)
+        seen, deadline = b"", time.monotonic() + PATIENCE
+        while b"ready\r\n" not in seen:  # all of it: else the rest of this line could not be written
+            expect(time.monotonic() < deadline, "never ready:", seen)
+            if select.select([ours], [], [], 1)[0]:
+                seen += os.read(ours, 65536)
+        os.close(ours)
+        try:
+            return process.wait(PATIENCE)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+@tests_of({"as the leader of its session": [], "below a shell": ["sh", "-c", '"$@"; exit 0', "sh"]})
+def the_end_of_a_terminal_ends_the_command(above):
+    for prefix in [], [PROGRAM, "wrap", "--"]:
+        with open(path_of("holder"), "w", encoding="ascii"):
+            pass
+        equal(on_a_terminal_that_ends([*above, *prefix, "sh", "-c", "echo $$ > %s; echo ready; exec sleep 600" % path_of("holder")]), -signal.SIGHUP, "the end")
+        with open(path_of("holder"), encoding="ascii") as file:
+            pid = int(file.read())
+        deadline = time.monotonic() + PATIENCE
+        while runs(pid):
+            expect(time.monotonic() < deadline, "the command lives without its terminal")
+            time.sleep(0.02)
+
+
+# It notes each SIGHUP, and what it is told when it writes after the first.
+HANGS_UP = """import os, signal, sys, time
+def note(words):
+    with open(sys.argv[1], "a") as file:
+        file.write(words)
+signal.signal(signal.SIGHUP, lambda *_: note("hup "))
+print("ready", flush=True)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.02)
+error = None
+while not error:
+    try:
+        os.write(2, b"into nothing")
+        time.sleep(0.02)
+    except OSError as caught:
+        error = caught
+time.sleep(0.5)
+note(error.strerror)
+"""
+
+
+@test
+def the_end_of_a_terminal_is_told_once_and_its_writers_get_an_error():
+    seen = []
+    for prefix in [], [PROGRAM, "wrap", "--"]:
+        notes = path_of("notes")
+        status = on_a_terminal_that_ends([*prefix, sys.executable, "-c", HANGS_UP, notes])
+        with open(notes, encoding="ascii") as file:
+            seen.append((status, file.read()))
+        os.remove(notes)
+    equal(seen[1], seen[0], "the end and what was told")
+    equal(seen[0], (0, "hup Input/output error"), "without mishap")
+
+
 # ---- What is told ----------------------------------------------------------------------------------
 
 @test
@@ -506,6 +607,14 @@ def json_of_a_failure_has_both():
     told = json.loads(answer.out)
     equal((answer.status, told["ok"], told["data"], told["error"]["code"], answer.err),
           (4, False, "part\n", "INSUFFICIENT_STORAGE", b"no space left on device\n"), "the envelope")
+
+
+@tests_of({"ends well": (0, 1), "fails": (7, 7)})
+def an_envelope_that_cannot_be_written_is_a_failure(status, expected):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([PROGRAM, "wrap", "--json", "--", "sh", "-c", "echo x; exit %d" % status], stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    equal(done.returncode, expected, "the end")
+    expect(b"The output could not be written: No space left on device" in done.stderr, done.stderr)
 
 
 @test

@@ -480,7 +480,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
     const mishap_sent sent = mishap_cli_sent(cli);
     mishap_cli_live_end();
     /* The exit code of a server does not depend on whether its last message is read. */
-    bool resident = cli->operation && cli->operation->resident;
+    bool resident = cli->operation && cli->operation->resident && !is_relaying(cli);
     if (resident && !answer->failure && (cli->out < 0 || !takes_some(cli->out)))
         return 0;
     if (!answer->failure && answer->media_type)
