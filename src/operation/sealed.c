@@ -13,10 +13,15 @@
 
 enum {
     VERSION = 2,
-    DIGEST = 16,   /* bytes of the digest of the arguments */
-    USED = 65536,  /* states of destructive operations that are remembered: 512 KB */
-    WINDOW = 1024, /* … of one caller: more would leave others no place */
-    NEAR = 16,     /* places in which one may stand */
+    DIGEST = 16,     /* bytes of the digest of the arguments */
+    USED = 131072,   /* states of destructive operations that are remembered: 1 MB */
+    HALF = USED / 2, /* a power of two */
+    TRIES = 16,      /* places in which one may stand */
+    MOST = 500,      /* that one caller may use at once, and then in ten minutes */
+    EACH_MS = MISHAP_STATE_MS / MOST,
+    FULL_MS = 60 * 1000, /* then other states have expired */
+    ROWS = 4,
+    COUNTS = 16384, /* words of a row: 128 KB */
     HEAD = 1 + 1 + 8 + 8 + DIGEST,
     SECONDS_BITS = 24,
 };
@@ -30,8 +35,9 @@ enum {
 struct mishap_seal {
     mishap_shared_secret secret;
     uint64_t run;       /* which run of which server this is; a state names it */
-    uint64_t places[2]; /* for the places of callers; no caller knows it */
-    _Atomic(uint64_t) used[USED];
+    uint64_t places[2]; /* for the places of states and the words of callers; no caller knows it */
+    _Atomic(uint64_t) used[USED]; /* the first half is for callers with a key or a token */
+    _Atomic(uint64_t) spent[ROWS][COUNTS];
 };
 
 mishap *mishap_seal_make(mishap_seal **out)
@@ -159,42 +165,115 @@ static bool is_over(uint64_t mark, uint64_t now_s)
     return left > MISHAP_STATE_MS / 1000 + 2; /* it lies in the past */
 }
 
-static bool stands_near(mishap_seal *seal, uint64_t mark, size_t from, size_t but)
+/* The places in which a state may stand. They are not next to each other, so they are taken only if
+ * most of all places are. */
+struct places {
+    uint64_t first, step;
+    size_t half;
+};
+
+/* A caller can read the number, but cannot tell the places from it. Callers without a key or a
+ * token have a half of their own, so they cannot use up all places. */
+static struct places places_of(const mishap_seal *seal, const mishap_call *call, uint64_t number)
 {
-    for (size_t i = 0; i < NEAR; i++)
-        if (i != but && atomic_load(&seal->used[from + i]) == mark)
+    uint64_t hash[2];
+    mishap_hash_wide(seal->places, (mishap_text){ (const char *)&number, sizeof number }, hash);
+    return (struct places){ hash[0], hash[1] | 1, call->owner ? 0 : HALF };
+}
+
+static _Atomic(uint64_t) *place(mishap_seal *seal, const struct places *places, size_t i)
+{
+    return &seal->used[places->half + (places->first + i * places->step) % HALF];
+}
+
+static bool stands_in_one(mishap_seal *seal, uint64_t mark, const struct places *places, size_t but)
+{
+    for (size_t i = 0; i < TRIES; i++)
+        if (i != but && atomic_load(place(seal, places, i)) == mark)
             return true;
     return false;
 }
 
-/* The first place for a state of this caller. Callers cannot know which others have the same
- * window. */
-static size_t place_of(const mishap_seal *seal, const mishap_call *call, uint64_t number)
+/* A caller with a key or a token is that; any other, also one that names itself, is the network
+ * that it calls from. */
+static void find_words(mishap_seal *seal, const mishap_call *call, _Atomic(uint64_t) *words[ROWS])
 {
-    uint64_t hash = mishap_hash(seal->places, mishap_text_of(call->caller ? call->caller : ""));
-    return (size_t)(hash % (USED / WINDOW)) * WINDOW + (size_t)(number % (WINDOW - NEAR));
+    uint64_t hash[ROWS / 2];
+    const uint64_t owners[2] = { ~seal->places[0], seal->places[1] };
+    unsigned char network[8];
+    mishap_text who = call->remote;
+    if (call->owner)
+        who = (mishap_text){ (const char *)&call->owner, sizeof call->owner };
+    else if (who.length && mishap_hash_network(who, network))
+        who = (mishap_text){ (const char *)network, sizeof network };
+    mishap_hash_wide(call->owner ? owners : seal->places, who, hash);
+    for (size_t i = 0; i < ROWS; i++)
+        words[i] = &seal->spent[i][(hash[i / 2] >> (i % 2 * 32)) % COUNTS];
+}
+
+/* How far in the future a word lies. One that lies further than a word can come is from before the
+ * clock was set back, and does not count. */
+static int64_t ahead_of(uint64_t word, int64_t now_ms)
+{
+    int64_t ahead = (int64_t)word - now_ms;
+    return ahead < 0 || ahead > MISHAP_STATE_MS ? 0 : ahead;
+}
+
+static void advance(_Atomic(uint64_t) *word, int64_t now_ms)
+{
+    uint64_t seen = atomic_load(word), next;
+    do {
+        int64_t ahead = ahead_of(seen, now_ms) + EACH_MS;
+        next = (uint64_t)(now_ms + (ahead < MISHAP_STATE_MS ? ahead : MISHAP_STATE_MS));
+    } while (!atomic_compare_exchange_weak(word, &seen, next));
+}
+
+/*
+ * Count one state for its caller; false: it has used all that it may. This is the generic cell rate
+ * algorithm, as in src/server/rate.c: a word is the time up to which a caller has used its
+ * allowance. A caller has a word in each row, and the one that lies less far ahead counts: so two
+ * callers share an allowance only if they share all their words. The rows take a constant amount of
+ * memory. Two processes that count at once may let one more pass.
+ */
+static bool count_for_caller(mishap_seal *seal, const mishap_call *call, int64_t now_ms)
+{
+    _Atomic(uint64_t) *words[ROWS];
+    int64_t least = MISHAP_STATE_MS;
+    find_words(seal, call, words);
+    for (size_t i = 0; i < ROWS; i++) {
+        int64_t ahead = ahead_of(atomic_load(words[i]), now_ms);
+        least = ahead < least ? ahead : least;
+    }
+    if (least + EACH_MS > MISHAP_STATE_MS)
+        return false;
+    for (size_t i = 0; i < ROWS; i++)
+        advance(words[i], now_ms);
+    return true;
 }
 
 /* SOUND for the first that uses it. Without a free place it cannot be used: that is safe. */
 static mishap_state_flaw use_once(mishap_seal *seal, const mishap_call *call, uint64_t number,
                                   int64_t expires_ms)
 {
-    uint64_t now_s = (uint64_t)(mishap_clock_now_ms() / 1000);
+    int64_t now_ms = mishap_clock_now_ms();
     uint64_t mark = (uint64_t)(expires_ms / 1000 + 1) << (64 - SECONDS_BITS) |
                     number >> SECONDS_BITS;
-    size_t from = place_of(seal, call, number);
-    if (stands_near(seal, mark, from, NEAR))
+    const struct places places = places_of(seal, call, number);
+    if (stands_in_one(seal, mark, &places, TRIES))
         return MISHAP_STATE_USED;
-    for (size_t i = 0; i < NEAR; i++) {
-        _Atomic(uint64_t) *place = &seal->used[from + i];
-        uint64_t seen = atomic_load(place);
-        if ((seen == 0 || is_over(seen, now_s)) &&
-            atomic_compare_exchange_strong(place, &seen, mark))
-            return stands_near(seal, mark, from, i) /* another process may have been as quick */
+    if (!count_for_caller(seal, call, now_ms))
+        return MISHAP_STATE_CROWDED;
+    for (size_t i = 0; i < TRIES; i++) {
+        _Atomic(uint64_t) *at = place(seal, &places, i);
+        uint64_t seen = atomic_load(at);
+        if ((seen == 0 || is_over(seen, (uint64_t)(now_ms / 1000))) &&
+            atomic_compare_exchange_strong(at, &seen, mark))
+            return stands_in_one(seal, mark, &places,
+                                 i) /* another process may have been as quick */
                        ? MISHAP_STATE_USED
                        : MISHAP_STATE_SOUND;
     }
-    return MISHAP_STATE_CROWDED;
+    return MISHAP_STATE_FULL;
 }
 
 static bool same_bytes(const unsigned char *a, const unsigned char *b, size_t count)
@@ -272,12 +351,18 @@ mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap
 
 static mishap *refuse(mishap_state_flaw flaw)
 {
+    static const char anew[] = "Send the call without a state and answers; it is then asked again.";
     if (flaw == MISHAP_STATE_NO_MEMORY)
         return mishap_out_of_memory();
     if (flaw == MISHAP_STATE_CROWDED)
         return mishap_retry_after(
             mishap_raise(RATE_LIMITED, "Too many questions of this caller were answered."),
-            MISHAP_STATE_MS);
+            EACH_MS);
+    if (flaw == MISHAP_STATE_FULL)
+        return mishap_suggest(
+            mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many questions were answered."),
+                               FULL_MS),
+            anew);
     const char *why = flaw == MISHAP_STATE_EXPIRED ? "has expired"
                       : flaw == MISHAP_STATE_USED  ? "was used already"
                       : flaw == MISHAP_STATE_ELSEWHERE

@@ -38,7 +38,8 @@ typedef enum mishap_state_flaw {
     MISHAP_STATE_EXPIRED, /* … and too long ago */
     MISHAP_STATE_USED,
     MISHAP_STATE_ELSEWHERE, /* it can be used once, at the server that has made it */
-    MISHAP_STATE_CROWDED,   /* its caller has answered too many in ten minutes */
+    MISHAP_STATE_CROWDED,   /* its caller has answered too many in a short time */
+    MISHAP_STATE_FULL,      /* … or all callers together */
     MISHAP_STATE_NO_MEMORY,
 } mishap_state_flaw;
 

@@ -8,13 +8,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp"))
 import server
 import exchange  # noqa: E402
 import talk  # noqa: E402
-from blackbox import equal, expect, main, open_terminal, parsed, run_program, test
+from blackbox import PATIENCE, equal, expect, main, open_terminal, parsed, run_program, test, tests_of
 
 ASKING = os.path.abspath(os.environ["ASKING_PROGRAM"])
 SECRET = "hunter2-of-the-caller"
@@ -283,6 +284,34 @@ def a_missing_capability_has_the_status_400_over_http():
     message = exchange.stateless("tools/call", {"name": "person", "arguments": BOB})
     found = exchange.Exchange(the_server(), "POST", message, exchange.repeated(message))
     equal((found.status, found.json["error"]["code"]), (400, -32021), found.text)
+
+
+# ---- One caller and the others ---------------------------------------------------------------------
+
+def delete_over_http(connection, more, fields):
+    return connection.ask("DELETE", "/todos", {**BOB, **more}, fields, checked=False).body
+
+
+def delete_over_mcp(connection, more, fields):
+    message = exchange.stateless("tools/call", {"name": "purge", "arguments": {**BOB, **more}})
+    answer = connection.ask("POST", "/mcp", message, {**exchange.repeated(message), **fields, "Accept": "application/json, text/event-stream"}, checked=False)
+    return parsed(answer.body)["result"]["content"][0]["text"].encode()
+
+
+@tests_of({"HTTP": delete_over_http, "MCP": delete_over_mcp})
+def answers_of_one_address_leave_those_of_others(delete):
+    with server.Server("--workers", "1", program=ASKING) as found, found.connect() as connection:
+        def confirm(address):
+            fields = {"X-Forwarded-For": address}
+            state = find(parsed(delete(connection, {}, fields)), "state")
+            return parsed(delete(connection, {"_state": state, "_answers": SURE}, fields))
+        taken, deadline = 0, time.monotonic() + PATIENCE
+        while (answer := confirm("192.0.2.1")).get("deleted") == 3:
+            taken += 1
+            expect(time.monotonic() < deadline, "no end after", taken)
+        expect("Too many questions of this caller were answered." in json.dumps(answer) and taken >= 500, taken, answer)
+        for address in "192.0.2.2", "2001:db8::1":
+            equal(confirm(address).get("deleted"), 3, address)
 
 
 # ---- The todo service ----------------------------------------------------------------------------

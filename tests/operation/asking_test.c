@@ -447,26 +447,144 @@ static void a_state_of_a_destructive_operation_is_valid_once(void **unused)
     }
 }
 
-/* Two callers may have the same part of the table, but not five of eight. */
-static void a_caller_cannot_use_up_the_places_of_others(void **unused)
+/* A caller that asks and answers again and again. Callers without a key or a token have no owner.
+ */
+struct answering {
+    mishap_call *asks, *answers;
+};
+
+static void begin_answering(struct answering *a, const char *name, uint64_t owner)
 {
     static const char bob[] = "{\"name\":\"Bob\"}";
-    static const char *const others[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
-    mishap_state_flaw flaw = MISHAP_STATE_SOUND;
-    int free_callers = 0;
+    *a = (struct answering){ begin("drop", bob, name), begin("drop", bob, name) };
+    a->asks->owner = a->answers->owner = owner;
+    mishap *failure = mishap_call_run(a->asks);
+    assert_true(mishap_asking_is(a->asks, failure));
+    mishap_free(failure);
+}
+
+static mishap_state_flaw answer_from(const struct answering *a, const char *remote)
+{
+    mishap_buffer text = { 0 };
+    mishap_state_put(&text, seal, a->asks);
+    assert_false(text.failed);
+    a->answers->remote = mishap_text_of(remote);
+    mishap_state_flaw flaw = mishap_state_take(seal, a->answers, mishap_buffer_text(&text));
+    mishap_buffer_release(&text);
+    return flaw;
+}
+
+static void end_answering(const struct answering *a)
+{
+    mishap_call_end(a->asks);
+    mishap_call_end(a->answers);
+}
+
+static mishap_state_flaw answer_once(const char *name, uint64_t owner, const char *remote)
+{
+    struct answering a;
+    begin_answering(&a, name, owner);
+    mishap_state_flaw flaw = answer_from(&a, remote);
+    end_answering(&a);
+    return flaw;
+}
+
+/* How many answers of one caller are taken before one is not; *flaw is why. */
+static size_t answer_until_refused(const char *name, uint64_t owner, const char *remote,
+                                   mishap_state_flaw *flaw)
+{
+    struct answering a;
+    size_t taken = 0;
+    begin_answering(&a, name, owner);
+    while ((*flaw = answer_from(&a, remote)) == MISHAP_STATE_SOUND && taken < 5000)
+        taken++;
+    end_answering(&a);
+    return taken;
+}
+
+enum { AT_ONCE = 500, EACH_MS = MISHAP_STATE_MS / AT_ONCE };
+
+/* A seal that nobody has used, and a clock that stands still. */
+static mishap_seal *begin_crowd(int64_t now_ms)
+{
+    mishap_seal *ours = seal;
+    assert_true(mishap_rehearsal_begin());
+    atomic_store(&mishap_rehearsal_page->now_ms, now_ms);
+    atomic_store(&mishap_rehearsal_page->time_is_set, true);
+    assert_null(mishap_seal_make(&seal));
+    return ours;
+}
+
+static void end_crowd(mishap_seal *ours)
+{
+    mishap_seal_free(seal);
+    seal = ours;
+    mishap_rehearsal_end();
+}
+
+static const int64_t crowd_ms = INT64_C(1800000000000);
+
+static void a_caller_cannot_use_up_the_places_of_others(void **unused)
+{
+    mishap_state_flaw flaw;
     (void)unused;
-    for (int i = 0; i < 8000 && flaw == MISHAP_STATE_SOUND; i++) {
-        mishap_call *call = begin("drop", bob, "eve");
-        flaw = take("drop", bob, "eve", ask_state(call));
-        mishap_call_end(call);
-    }
+    mishap_seal *ours = begin_crowd(crowd_ms);
+    assert_int_equal(answer_until_refused("eve", 7, "192.0.2.7", &flaw), AT_ONCE);
     assert_int_equal(flaw, MISHAP_STATE_CROWDED);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        mishap_call *call = begin("drop", bob, others[i]);
-        free_callers += take("drop", bob, others[i], ask_state(call)) == MISHAP_STATE_SOUND;
-        mishap_call_end(call);
+    for (uint64_t owner = 100; owner < 2000; owner++)
+        assert_int_equal(answer_once("ada", owner, "192.0.2.7"), MISHAP_STATE_SOUND);
+    assert_int_equal(answer_once(NULL, 0, "192.0.2.7"), MISHAP_STATE_SOUND);
+    assert_int_equal(answer_once("eve", 7, "192.0.2.9"), MISHAP_STATE_CROWDED);
+    /* One more, each time its part of ten minutes has passed. */
+    for (int64_t i = 1; i < 5; i++) {
+        atomic_store(&mishap_rehearsal_page->now_ms, crowd_ms + i * EACH_MS - 1);
+        assert_int_equal(answer_once("eve", 7, ""), MISHAP_STATE_CROWDED);
+        atomic_store(&mishap_rehearsal_page->now_ms, crowd_ms + i * EACH_MS);
+        assert_int_equal(answer_once("eve", 7, ""), MISHAP_STATE_SOUND);
     }
-    assert_true(free_callers > 3);
+    end_crowd(ours);
+}
+
+/* A caller without a key or a token is its network, whatever it calls itself. */
+static void callers_without_a_key_are_counted_by_their_network(void **unused)
+{
+    char name[20];
+    mishap_state_flaw flaw;
+    (void)unused;
+    mishap_seal *ours = begin_crowd(crowd_ms);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        snprintf(name, sizeof name, "user%zu", i);
+        assert_int_equal(answer_once(i % 2 ? name : NULL, 0, "192.0.2.1"), MISHAP_STATE_SOUND);
+    }
+    assert_int_equal(answer_once(NULL, 0, "192.0.2.1"), MISHAP_STATE_CROWDED);
+    assert_int_equal(answer_once("another", 0, "192.0.2.1"), MISHAP_STATE_CROWDED);
+    assert_int_equal(answer_once(NULL, 0, "192.0.2.2"), MISHAP_STATE_SOUND);
+    assert_int_equal(answer_once("another", 0, "192.0.2.2"), MISHAP_STATE_SOUND);
+    assert_int_equal(answer_until_refused(NULL, 0, "2001:db8::1", &flaw), AT_ONCE);
+    assert_int_equal(answer_once(NULL, 0, "2001:db8::2:3"), MISHAP_STATE_CROWDED);
+    assert_int_equal(answer_once(NULL, 0, "2001:db8:0:1::1"), MISHAP_STATE_SOUND);
+    assert_int_equal(answer_once(NULL, 0, ""), MISHAP_STATE_SOUND);
+    end_crowd(ours);
+}
+
+/* More addresses than there are places: callers with a key or a token have others. */
+static void callers_without_a_key_cannot_use_up_the_places_of_those_with_one(void **unused)
+{
+    enum { PLACES = 65536, ADDRESSES = PLACES / AT_ONCE + 2 };
+    char remote[20];
+    mishap_state_flaw flaw = MISHAP_STATE_SOUND;
+    size_t taken = 0;
+    (void)unused;
+    mishap_seal *ours = begin_crowd(crowd_ms);
+    for (size_t i = 0; i < ADDRESSES && flaw != MISHAP_STATE_FULL; i++) {
+        snprintf(remote, sizeof remote, "192.0.2.%zu", i);
+        taken += answer_until_refused(NULL, 0, remote, &flaw);
+    }
+    assert_int_equal(flaw, MISHAP_STATE_FULL);
+    assert_in_range(taken, PLACES / 4, PLACES);
+    for (uint64_t owner = 100; owner < 1100; owner++)
+        assert_int_equal(answer_once("ada", owner, ""), MISHAP_STATE_SOUND);
+    end_crowd(ours);
 }
 
 static void a_question_with_bytes_that_are_no_text_crosses_to_the_loop(void **unused)
@@ -731,6 +849,8 @@ int main(void)
         TEST(a_state_expires_after_ten_minutes),
         TEST(a_state_of_a_destructive_operation_is_valid_once),
         TEST(a_caller_cannot_use_up_the_places_of_others),
+        TEST(callers_without_a_key_are_counted_by_their_network),
+        TEST(callers_without_a_key_cannot_use_up_the_places_of_those_with_one),
         TEST(a_question_with_bytes_that_are_no_text_crosses_to_the_loop),
         TEST(what_a_client_must_say_is_not_taken_from_others),
         TEST(a_server_with_the_same_secret_takes_only_what_may_come_twice),

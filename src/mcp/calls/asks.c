@@ -102,6 +102,7 @@ mishap *mishap_mcp_take_answers(mishap_mcp_request *request, const mishap_mcp_as
     mishap *failure;
     mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free, peer->scopes);
     call->owner = peer->owner;
+    call->remote = peer->remote;
     if (state) {
         failure = mishap_sealed_begin(peer->server->seal, call, state,
                                       yyjson_obj_get(params, "inputResponses"),
