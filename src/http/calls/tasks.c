@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-#include "base/list.h"
+#include "base/trim.h"
 #include "base/memory.h"
 #include "http/calls/calls.h"
 #include "http/wire/wire.h"
@@ -26,12 +26,23 @@ typedef struct task_request {
 
 /* -- Prefer (RFC 7240) ------------------------------------------------------------------------- */
 
-/* The next part before `end`, or the rest. False: there is none. */
+/* The next part before `end`, or the rest. What is in quotes is one word. False: there is none. */
 static bool next_part(mishap_text *rest, char end, mishap_text *part)
 {
+    size_t length = 0;
+    bool quoted = false;
     if (!rest->data)
         return false;
-    *part = mishap_list_next(rest, end);
+    for (; length < rest->length && (quoted || rest->data[length] != end); length++) {
+        if (rest->data[length] == '"')
+            quoted = !quoted;
+        else if (quoted && rest->data[length] == '\\' && length + 1 < rest->length)
+            length++;
+    }
+    *part = mishap_trim((mishap_text){ rest->data, length }, " \t");
+    *rest = length < rest->length
+                ? (mishap_text){ rest->data + length + 1, rest->length - length - 1 }
+                : (mishap_text){ NULL, 0 };
     return true;
 }
 
