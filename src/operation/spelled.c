@@ -53,14 +53,14 @@ static bool is_boolean(mishap_text *text)
 }
 
 /* One object or array, without the white space around it. Its flaw, if it is one after all. */
-static bool is_container(mishap_text *text, char bracket, mishap_json_flaw *flaw)
+static bool is_container(mishap_text *text, const char *brackets, mishap_json_flaw *flaw)
 {
     mishap_text inner = *text;
     while (inner.length && memchr(" \t\r\n", inner.data[0], 4))
         inner = (mishap_text){ inner.data + 1, inner.length - 1 };
     while (inner.length && memchr(" \t\r\n", inner.data[inner.length - 1], 4))
         inner.length--;
-    if (inner.length == 0 || inner.data[0] != bracket)
+    if (inner.length == 0 || !memchr(brackets, inner.data[0], strlen(brackets)))
         return false;
     mishap_json_reader reader = MISHAP_JSON_READER;
     yyjson_val *at;
@@ -90,11 +90,12 @@ bool mishap_put_spelled(mishap_buffer *buffer, mishap_type_of_param type, mishap
         bare = is_boolean(&text);
         break;
     case MISHAP_ARRAY:
-        bare = is_container(&text, '[', &flaw);
+        bare = is_container(&text, "[", &flaw);
         break;
     case MISHAP_OBJECT:
     case MISHAP_MAP:
-        bare = is_container(&text, '{', &flaw);
+        bare = is_container(&text, "{[", &flaw); /* the checks refuse an array as an array */
+        ;
         break;
     default: /* a string */
         break;

@@ -232,6 +232,12 @@ def json_that_is_none_is_called_that(param, value):
     equal((item["code"], item["message"]), ("INVALID_TYPE", "%s must be: valid JSON." % param))
 
 
+@test
+def an_array_in_place_of_an_object_is_called_an_array():
+    item, = ask("sample", "types", "-s", "ab", "--point", " [1, 2]", status=2, code="ARG_ERROR")["error"]["errors"]
+    equal((item["code"], item["message"]), ("INVALID_TYPE", "point must be an object, not an array."))
+
+
 @tests_of({"of a parameter": (["types", "-s", "ab", "--colour", "blue"], "blue"),
            "of a builtin": (["completion", "tcsh"], "tcsh"), "of a common flag": (["types", "-s", "ab", "--output", "x"], "x"),
            "of a long one": (["types", "-s", "ab", "--colour", "x" * 1000], "x" * 100)})

@@ -357,8 +357,7 @@ static void an_array_takes_all_that_go_by_its_name(void **state)
                                                      "\"age\":1}");
     FROM_QUERY("counts=1&counts=02&counts=-3", "{\"counts\":[1,\"02\",-3]}");
     FROM_QUERY("counts=1&tags=1&counts=2&tags=2", "{\"counts\":[1,2],\"tags\":[\"1\",\"2\"]}");
-    FROM_QUERY("things=%7B%22a%22:1%7D%0A&things={}&things=[]", "{\"things\":[{\"a\":1},{},"
-                                                                "\"[]\"]}");
+    FROM_QUERY("things=%7B%22a%22:1%7D%0A&things={}&things=[]", "{\"things\":[{\"a\":1},{},[]]}");
     FROM_QUERY("rows=[1,2]&rows=%20[]%20&rows={}", "{\"rows\":[[1,2],[],\"{}\"]}");
 }
 
@@ -369,7 +368,7 @@ static void an_object_may_be_written_as_json(void **state)
     FROM_QUERY("point=%0A{}%20%0A&age=1", "{\"point\":{},\"age\":1}");
     FROM_QUERY("point={\"x\":1", "{\"point\":\"{\\\"x\\\":1\"}");
     FROM_QUERY("point={}{}", "{\"point\":\"{}{}\"}");
-    FROM_QUERY("point=[1]", "{\"point\":\"[1]\"}");
+    FROM_QUERY("point=[1]", "{\"point\":[1]}"); /* the checks refuse it as an array */
     FROM_QUERY("point", "{\"point\":\"\"}");
     FROM_QUERY("point=%20", "{\"point\":\" \"}");
     FROM_QUERY("point=%00{}", "{\"point\":\"\\u0000{}\"}");
