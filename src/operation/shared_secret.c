@@ -61,13 +61,18 @@ static mishap *read_line(const char *path, mishap_text line, size_t number,
                          mishap_shared_secret *out)
 {
     unsigned char *key = out->keys[out->count];
-    if (line.length != DIGITS || !mishap_hex_read(line.data, key, MISHAP_MAC_KEY) ||
-        !looks_random(key))
+    if (line.length != DIGITS || !mishap_hex_read(line.data, key, MISHAP_MAC_KEY))
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED,
                          "%s: Line %zu is not a secret of %d hexadecimal digits (0-9, a-f).", path,
                          number, DIGITS),
             "Write one secret in a line: what `openssl rand -hex 32` prints.");
+    if (!looks_random(key))
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED,
+                                           "%s: The secret in line %zu repeats one byte, so it "
+                                           "can be guessed.",
+                                           path, number),
+                              "Replace it with what `openssl rand -hex 32` prints.");
     if (out->count && memcmp(out->keys[0], key, MISHAP_MAC_KEY) == 0)
         return unsafe(path, "Both secrets are the same.",
                       "Remove one of the lines, or replace it with what `openssl rand -hex 32` "
