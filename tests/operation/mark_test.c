@@ -10,7 +10,8 @@ static mishap *unused(mishap_call *call)
     return NULL;
 }
 
-static const mishap_operation operations[] = { { "work", "Work", NULL, unused }, { 0 } };
+static const mishap_operation operations[] = { { "work", "Work", NULL, unused, .raises = NULL },
+                                               { 0 } };
 static const mishap_app app = { "marks", "1.0", .operations = operations };
 
 static struct {
