@@ -160,7 +160,8 @@ bool mishap_task_client_ask(mishap_task_client *c, mishap_task_wait *wait, misha
                             const mishap_task_asker *asker, mishap_text id)
 {
     char name[MISHAP_TASK_OWNER + 1];
-    if (!begin_question(c, wait, asker, name, wish == MISHAP_TASK_WATCH))
+    if (!begin_question(c, wait, asker, name,
+                        wish == MISHAP_TASK_WATCH || wish == MISHAP_TASK_FOLLOW))
         return false;
     mishap_task_put_ask(&c->out, wait->number, wish, mishap_text_of(name), id);
     return send_question(c, wait);

@@ -13,14 +13,24 @@ enum {
     TASK_MOST = 100000,   /* calls and tasks that have not ended, at most */
     TASK_MARKS_MS = 100,  /* marks are stored so often, at most */
     TASK_WATCHES = 16384, /* followers of tasks; of one caller a quarter */
+    TASK_FULL = 4 << 20,  /* bytes that a connection has to send: with more, no outcome is added */
 };
 #define TASK_MS INT64_C(1000000)
+
+/* A question for an outcome that waits until its connection has less to send. */
+typedef struct task_postponed {
+    struct task_postponed *next;
+    uint32_t number;
+    char id[MISHAP_TASK_ID + 1], owner[MISHAP_TASK_OWNER + 1];
+} task_postponed;
 
 /* A connection to a loop. */
 typedef struct task_conn {
     struct task_conn *next;
-    int socket; /* -1: it was closed, and is freed soon */
-    bool known; /* it has said the secret */
+    task_postponed *postponed; /* the oldest first */
+    bool owes;                 /* a follower was not told something, since there is much to send */
+    int socket;                /* -1: it was closed, and is freed soon */
+    bool known;                /* it has said the secret */
     mishap_buffer in, out;
     size_t sent;
     bool waits_to_send;
@@ -85,6 +95,7 @@ typedef struct task_watch {
     task_conn *from; /* NULL: it is over, and freed soon */
     uint32_t number;
     char id[MISHAP_TASK_ID + 1], owner[MISHAP_TASK_OWNER + 1];
+    bool whole;      /* the last time it is told the outcome, too */
     bool told, live; /* something was told; of a task of this process */
     uint32_t version;
     mishap_task_state state; /* as it was told */
@@ -108,6 +119,7 @@ typedef struct tasks {
     task_owner *owners[TASK_OWNERS];
     task_watch *watches;
     bool news;                            /* a task has another version, or has ended */
+    bool drained;                         /* a connection has room again for what it waits for */
     int64_t watch_ns;                     /* when a watch is due in any case */
     int64_t reads_ns;                     /* since when rows of other servers were read … */
     int reads;                            /* … so many times */
@@ -231,8 +243,8 @@ bool mishap_tasks_can_read(const tasks *t);
 /* -- watch.c ----------------------------------------------------------------------------------- */
 
 /* Follow a task whose id was checked. NULL: its replies come. */
-mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_text owner,
-                           mishap_text id);
+mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_task_wish wish,
+                           mishap_text owner, mishap_text id);
 void mishap_tasks_unwatch(tasks *t, const task_conn *from, uint32_t number);
 void mishap_tasks_watches_gone(tasks *t, const task_conn *from);
 
@@ -242,10 +254,28 @@ void mishap_tasks_tell_watches(tasks *t);
 /* A task has changed so that its callers can see it. */
 void mishap_tasks_note(tasks *t, task *x);
 
+/* -- postpone.c -------------------------------------------------------------------------------- */
+
+/* True if a loop has so much to read that no outcome is added. */
+bool mishap_tasks_is_full(const task_conn *c);
+
+/* False: the question need not wait, or there is no memory for that. */
+bool mishap_tasks_postpone(task_conn *c, uint32_t number, mishap_task_wish wish, mishap_text owner,
+                           mishap_text id);
+void mishap_tasks_forget_postponed(task_conn *c, uint32_t number);
+void mishap_tasks_release_postponed(task_conn *c);
+
+/* Once a turn: answer as many of the postponed questions as there is room for. */
+void mishap_tasks_ask_postponed(tasks *t, task_conn *c);
+
 /* -- process.c --------------------------------------------------------------------------------- */
 
 void mishap_tasks_end(void); /* as if the supervisor had said so */
-void mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply);
+
+/* Answer a question. A reply that is too long, or for which there is no memory, is replaced by a
+ * refusal: false. */
+bool mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply);
+
 _Noreturn void mishap_task_process_run(const mishap_task_plan *plan, int keeper, int parent);
 
 #endif

@@ -131,6 +131,14 @@ static void put_outcome(task *x, const mishap_call *call, const mishap *failure)
     x->state = MISHAP_TASK_FAILED;
 }
 
+/* One reply to a loop has the outcome and the call. */
+static bool is_too_large(const mishap_call *call)
+{
+    return call &&
+           call->answer.length + call->text.length + call->fields.length + call->warnings.length >
+               MISHAP_TASK_OUTCOME;
+}
+
 /* They are strings of JSON; without memory there are none. */
 static void hide_warnings(mishap_call *call, const mishap_secrets *secrets)
 {
@@ -160,6 +168,9 @@ void mishap_tasks_finish(tasks *t, task *x, mishap_call *call, mishap *failure)
     bool cancelled = failure && mishap_is(failure, CANCELLED) &&
                      (x->cancel || (call && call->rounds));
     bool keeps = x->stored || x->unsure;
+    if (keeps && !failure && is_too_large(call))
+        failure = mishap_raise(INTERNAL_ERROR, "The answer of %s is too large for a task.",
+                               x->operation->name);
     x->state = !failure    ? MISHAP_TASK_SUCCEEDED
                : cancelled ? MISHAP_TASK_CANCELLED
                            : MISHAP_TASK_FAILED;

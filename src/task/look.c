@@ -120,7 +120,8 @@ static mishap *ask_rows(struct question *q)
     mishap_task_reply reply = { .kind = MISHAP_TASK_REMOVED };
     if (q->wish == MISHAP_TASK_DROP || q->wish == MISHAP_TASK_STOP)
         MISHAP_TRY(change_row(q->t, MISHAP_TASK_CANCEL, key));
-    MISHAP_TRY(q->t->plan->engine->find(q->t->rows, MISHAP_TASK_ONE, key, 0, tell_row, q));
+    mishap_task_find what = q->wish == MISHAP_TASK_SHOW ? MISHAP_TASK_STATE : MISHAP_TASK_ONE;
+    MISHAP_TRY(q->t->plan->engine->find(q->t->rows, what, key, 0, tell_row, q));
     if (q->ends)
         return end_asking(q);
     if (!q->found)
@@ -207,8 +208,8 @@ void mishap_tasks_ask(tasks *t, task_conn *from, uint32_t number, mishap_task_wi
         failure = mishap_tasks_unreadable();
     else if (!mishap_task_id_check(t->secret, owner, id))
         mishap_tasks_reply(t, from, number, &reply);
-    else if (wish == MISHAP_TASK_WATCH)
-        failure = mishap_tasks_can_read(t) ? mishap_tasks_watch(t, from, number, owner, id)
+    else if (wish == MISHAP_TASK_WATCH || wish == MISHAP_TASK_FOLLOW)
+        failure = mishap_tasks_can_read(t) ? mishap_tasks_watch(t, from, number, wish, owner, id)
                                            : mishap_tasks_unreadable();
     else {
         task *x = mishap_tasks_find(t, (mishap_text){ id.data, MISHAP_TASK_KEY });

@@ -181,9 +181,21 @@ static bool take_told(mishap_unpack *in, mishap_task_told *told)
            told->id.length == MISHAP_TASK_ID && told->incident.length <= MISHAP_ID_LENGTH;
 }
 
+static bool is_too_long(const mishap_task_reply *reply)
+{
+    size_t most = MISHAP_TASK_MESSAGE_LIMIT;
+    return reply->outcome.length > most || reply->told.call.length > most ||
+           reply->told.outcome.length > most - reply->told.call.length;
+}
+
 void mishap_task_put_reply(mishap_buffer *out, uint32_t number, const mishap_task_reply *reply)
 {
     size_t begun = mishap_task_message_begin(out, MISHAP_TASK_REPLY, number);
+    if (is_too_long(reply)) { /* it is not copied first */
+        out->failed = true;
+        out->length = begun;
+        return;
+    }
     mishap_pack_u8(out, (uint8_t)reply->kind);
     if (reply->kind == MISHAP_TASK_DONE)
         mishap_pack_text(out, reply->outcome);

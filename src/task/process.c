@@ -53,6 +53,7 @@ static void free_dropped(tasks *t)
             continue;
         }
         *at = c->next;
+        mishap_tasks_release_postponed(c);
         mishap_buffer_release(&c->in);
         mishap_buffer_release(&c->out);
         mishap_release(c);
@@ -90,6 +91,16 @@ static void accept_conns(tasks *t)
     }
 }
 
+/* What was sent takes memory until it is removed. Each byte that is kept is moved about once. */
+static void remove_sent(task_conn *c)
+{
+    if (c->sent <= c->out.length / 2)
+        return;
+    memmove(c->out.data, c->out.data + c->sent, c->out.length - c->sent);
+    c->out.length -= c->sent;
+    c->sent = 0;
+}
+
 static void flush_conn(tasks *t, task_conn *c)
 {
     while (c->socket >= 0 && c->sent < c->out.length) {
@@ -103,18 +114,36 @@ static void flush_conn(tasks *t, task_conn *c)
         c->sent = 0;
         mishap_buffer_reset_within(&c->out, READ_AT_ONCE);
     }
+    remove_sent(c);
+    if ((c->owes || c->postponed) && !mishap_tasks_is_full(c)) {
+        c->owes = false;
+        t->drained = true;
+    }
     bool rest = c->sent < c->out.length;
     if (c->socket >= 0 && rest != c->waits_to_send)
         listen_for(t, c, rest, EPOLL_CTL_MOD);
 }
 
-void mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply)
+/* A failed buffer has all messages before this one. */
+bool mishap_tasks_reply(tasks *t, task_conn *to, uint32_t number, const mishap_task_reply *reply)
 {
     (void)t;
     mishap_task_put_reply(&to->out, number, reply);
+    if (!to->out.failed)
+        return true;
+    to->out.failed = false;
+    mishap_task_reply refusal = { .kind = MISHAP_TASK_REFUSED,
+                                  .failure = mishap_raise(INTERNAL_ERROR,
+                                                          "The reply of the process of tasks is "
+                                                          "too long, or there is no memory.") };
+    mishap_task_put_reply(&to->out, number, &refusal);
+    mishap_free(refusal.failure);
     if (to->out.failed && to->socket >= 0)
         shutdown(to->socket, SHUT_RDWR); /* its loop takes all questions for lost */
+    return false;
 }
+
+/* -- messages ---------------------------------------------------------------------------------- */
 
 static bool take_block(tasks *t, mishap_text body)
 {
@@ -148,7 +177,8 @@ static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
     case MISHAP_TASK_ASK:
         if (!mishap_task_take_ask(m->body, &wish, &owner, &id))
             return false;
-        mishap_tasks_ask(t, c, m->number, wish, owner, id);
+        if (!mishap_tasks_postpone(c, m->number, wish, owner, id))
+            mishap_tasks_ask(t, c, m->number, wish, owner, id);
         return true;
     case MISHAP_TASK_GIVE:
         if (!mishap_task_take_give(m->body, &owner, &id, &given))
@@ -156,6 +186,7 @@ static bool take_message(tasks *t, task_conn *c, const mishap_task_message *m)
         mishap_tasks_give(t, c, m->number, owner, id, &given);
         return true;
     case MISHAP_TASK_LEAVE:
+        mishap_tasks_forget_postponed(c, m->number);
         mishap_tasks_left(t, c, m->number);
         return true;
     case MISHAP_TASK_BLOCK:
@@ -211,7 +242,7 @@ static int wait_ms(const tasks *t, int64_t due_ns)
     int64_t now = mishap_clock_monotonic_ns();
     due_ns = t->watch_ns < due_ns ? t->watch_ns : due_ns;
     int64_t left = due_ns == INT64_MAX ? TURN_MS : (due_ns - now) / TASK_MS + 1;
-    if (t->changed && !t->retry_ns)
+    if (t->drained || (t->changed && !t->retry_ns))
         return 0;
     return left < 0 ? 0 : left > TURN_MS ? TURN_MS : (int)left;
 }
@@ -227,8 +258,10 @@ static void run_turn(tasks *t)
     mishap_tasks_commit(t);
     mishap_tasks_schedule(t); /* places that ends have made free */
     mishap_tasks_tell_watches(t);
-    for (task_conn *c = t->conns; c; c = c->next)
+    for (task_conn *c = t->conns; c; c = c->next) {
+        mishap_tasks_ask_postponed(t, c);
         flush_conn(t, c);
+    }
     free_dropped(t);
     mishap_runner_wait(t->runner, t->epoll, wait_ms(t, due_ns));
     take_events(t);

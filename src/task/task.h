@@ -16,6 +16,7 @@
  *     keep.c     … and is stored: rows are written in batches
  *     look.c     … and is asked for, cancelled and removed
  *     watch.c    … and is followed until its end
+ *     postpone.c … unless its loop has much to read: then an outcome waits
  *     process.c  the process: its connections and its clock
  *     parent.c   … and the supervisor, which starts it again
  *     questions.c  what a task asks, as bytes; and answers to it
@@ -55,7 +56,8 @@ enum {
         2,                 /* of calls and outcomes in rows: raised when worker/wire/frame.h changes
                               how it writes them. Rows of another format cannot be read any more */
     MISHAP_TASK_TRIES = 3, /* runs of a task that may run again */
-    MISHAP_TASK_POLL_MS = 1000, /* how often a client should ask */
+    MISHAP_TASK_POLL_MS = 1000,      /* how often a client should ask */
+    MISHAP_TASK_OUTCOME = 128 << 20, /* bytes of an outcome, at most */
 };
 
 typedef enum mishap_task_state {
@@ -116,6 +118,7 @@ typedef struct mishap_task_change {
 
 typedef enum mishap_task_find {
     MISHAP_TASK_ONE,        /* whose key is `text` */
+    MISHAP_TASK_STATE,      /* … without mark and rounds; call and outcome only if it asks */
     MISHAP_TASK_UNFINISHED, /* of the server `text`, the oldest first */
     MISHAP_TASK_CANCELLING, /* … those that are to be cancelled */
     MISHAP_TASK_DETACHED, /* … of commands, made since `number`; those that were answered since */
@@ -360,7 +363,8 @@ typedef enum mishap_task_wish {
     MISHAP_TASK_ANSWER, /* … with its outcome, if it has ended */
     MISHAP_TASK_STOP,   /* cancel it, unless it has ended */
     MISHAP_TASK_DROP,   /* cancel it, or remove it if it has ended */
-    MISHAP_TASK_WATCH,  /* follow it: now and at each change, the last time with its outcome */
+    MISHAP_TASK_WATCH,  /* follow it: now and at each change, until its end */
+    MISHAP_TASK_FOLLOW, /* … the last time with its outcome */
     MISHAP_TASK_WISHES,
 } mishap_task_wish;
 

@@ -32,8 +32,8 @@ static bool has_room(const tasks *t, mishap_text owner)
     return all < TASK_WATCHES && of_one < TASK_WATCHES / 4;
 }
 
-mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_text owner,
-                           mishap_text id)
+mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_task_wish wish,
+                           mishap_text owner, mishap_text id)
 {
     if (!has_room(t, owner))
         return mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many readers follow tasks."),
@@ -41,7 +41,9 @@ mishap *mishap_tasks_watch(tasks *t, task_conn *from, uint32_t number, mishap_te
     task_watch *w = mishap_allocate(sizeof *w);
     if (!w)
         return mishap_out_of_memory();
-    *w = (task_watch){ .next = t->watches, .from = from, .number = number };
+    *w = (task_watch){
+        .next = t->watches, .from = from, .number = number, .whole = wish == MISHAP_TASK_FOLLOW
+    };
     snprintf(w->id, sizeof w->id, "%.*s", (int)id.length, id.data);
     snprintf(w->owner, sizeof w->owner, "%.*s", (int)owner.length, owner.data);
     t->watches = w;
@@ -68,12 +70,12 @@ void mishap_tasks_watches_gone(tasks *t, const task_conn *from)
 static void tell(tasks *t, task_watch *w, mishap_task_told *told, int64_t now)
 {
     mishap_task_reply reply = { .kind = MISHAP_TASK_TOLD, .told = *told };
-    mishap_tasks_reply(t, w->from, w->number, &reply);
+    bool sent = mishap_tasks_reply(t, w->from, w->number, &reply);
     w->told = true;
     w->told_ns = now;
     w->state = told->state;
     w->changed_ms = told->changed_ms;
-    if (mishap_task_has_ended(told->state))
+    if (!sent || mishap_task_has_ended(told->state)) /* a refusal is the last reply, too */
         w->from = NULL;
 }
 
@@ -112,7 +114,7 @@ static void tell_row(void *context, const mishap_task_row *row)
         return;
     mishap_task_told told = mishap_tasks_row_told(of->t, row,
                                                   (mishap_text){ w->id, MISHAP_TASK_ID });
-    if (ended) {
+    if (ended && w->whole) {
         told.call = row->call;
         told.outcome = row->outcome;
     }
@@ -140,8 +142,9 @@ static int64_t tell_stored(tasks *t, task_watch *w, int64_t now)
     w->live = false;
     if (!mishap_tasks_can_read(t))
         return w->row_ns;
-    mishap *failure = t->plan->engine->find(
-        t->rows, MISHAP_TASK_ONE, (mishap_text){ w->id, MISHAP_TASK_KEY }, 0, tell_row, &of);
+    mishap *failure = t->plan->engine->find(t->rows, w->whole ? MISHAP_TASK_ONE : MISHAP_TASK_STATE,
+                                            (mishap_text){ w->id, MISHAP_TASK_KEY }, 0, tell_row,
+                                            &of);
     if (failure) {
         mishap_tasks_store_failed(t, failure);
     } else if (!of.found) {
@@ -151,20 +154,32 @@ static int64_t tell_stored(tasks *t, task_watch *w, int64_t now)
     return w->row_ns;
 }
 
+/* Returns when it is due again. */
+static int64_t tell_one(tasks *t, task_watch *w, int64_t now)
+{
+    if (!w->from)
+        return INT64_MAX;
+    if (mishap_tasks_is_full(w->from)) {
+        w->from->owes = true;
+        return INT64_MAX;
+    }
+    const task *x = mishap_tasks_find(t, (mishap_text){ w->id, MISHAP_TASK_KEY });
+    return x && x->stored ? tell_live(t, w, x, now) : tell_stored(t, w, now);
+}
+
 void mishap_tasks_tell_watches(tasks *t)
 {
     int64_t now = mishap_clock_monotonic_ns();
+    bool news = t->news || t->drained;
+    t->drained = false;
     if (!t->watches)
         t->watch_ns = INT64_MAX;
-    if (!t->watches || (!t->news && now < t->watch_ns))
+    if (!t->watches || (!news && now < t->watch_ns))
         return;
     t->news = false;
     t->watch_ns = INT64_MAX;
     for (task_watch **at = &t->watches, *w; (w = *at);) {
-        const task *x = mishap_tasks_find(t, (mishap_text){ w->id, MISHAP_TASK_KEY });
-        int64_t due = !w->from         ? INT64_MAX
-                      : x && x->stored ? tell_live(t, w, x, now)
-                                       : tell_stored(t, w, now);
+        int64_t due = tell_one(t, w, now);
         t->watch_ns = w->from && due < t->watch_ns ? due : t->watch_ns;
         if (w->from) {
             at = &w->next;

@@ -152,6 +152,22 @@ def a_listener_is_told_of_its_tasks():
             equal(refused.status, 400, "a client that has not declared the extension")
 
 
+@test
+def a_task_that_is_named_twice_is_followed_once():
+    with Tasks() as found:
+        ended = found.result("tools/call", {"name": "change", "arguments": {"ms": 20}})["taskId"]
+        found.ended(ended)
+        gate = found.gate()
+        runs = found.result("tools/call", {"name": "change", "arguments": {"gate": gate}})["taskId"]
+        with Listening(found, [ended] * 20 + [runs] + [ended] * 20) as listening:
+            equal(listening.next()["params"]["notifications"]["taskIds"], [ended, runs], "what is followed")
+            os.unlink(gate)
+            told = []
+            while not any(one["taskId"] == runs and one["status"] == "completed" for one in told):
+                told.append(listening.task(lambda one: True))
+            equal(len([one for one in told if one["taskId"] == ended]), 1, "the end of one that has ended")
+
+
 def kill_process_of_tasks(found):
     family = {found.process.pid}
     for pid, parent in server.processes():
@@ -179,9 +195,10 @@ def a_listener_is_told_by_the_process_that_takes_over():
 def one_caller_follows_so_many_tasks():
     with Tasks("--caller-share", "100") as found, contextlib.ExitStack() as streams:
         gate = found.gate()
-        task = found.result("tools/call", {"name": "change", "arguments": {"gate": gate}})["taskId"]
+        many = [found.result("tools/call", {"name": "change", "arguments": {"gate": gate}})["taskId"] for _ in range(64)]
+        task = many[0]
         for _ in range(64):
-            listening = streams.enter_context(Listening(found, [task] * 64))
+            listening = streams.enter_context(Listening(found, many))
             listening.next()
             for _ in range(64):
                 listening.task(lambda one: True)

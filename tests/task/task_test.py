@@ -52,6 +52,12 @@ class Tasks(Server):
         return wait_until(look, lambda: "it does not end: %r" % self.ask("GET", path, fields=fields))
 
 
+def peak_of(pid):
+    """The most memory that a process has had, in bytes."""
+    with open("/proc/%d/status" % pid) as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+
+
 def lines(path):
     try:
         with open(path) as file:
@@ -509,6 +515,46 @@ def calls_and_answers_have_so_many_bytes_before_they_are_stored():
         equal(found.ask("POST", "/change", large(700), NOW).status, 429, "beside a stored one")
         equal(found.ask("DELETE", path).status, 204, "it is removed")
         found.begin("POST", "/change", large(700, ms=20))
+
+
+@test
+def an_answer_that_is_too_large_fails_and_does_no_harm_to_others():
+    if server.SANITIZED:
+        raise server.Skipped("it takes too much memory")
+    with Tasks() as found:
+        gate = found.gate()
+        with found.connect() as waits:
+            waits.send(server.request("POST", "/change", {"number": 5, "gate": gate}, {"Prefer": "respond-async, wait=3600"}))
+            first, path = found.begin("GET", "/large?number=135000")
+            equal(found.ended(path).json["state"], "failed", "its end")
+            answer = found.ask("GET", path + "/answer")
+            equal((answer.status, answer.json["error"]), (500, "internal_server_error"), "its answer")
+            expect("too large for a task" in found.wait_for_log(first.id), "no record of why")
+            os.unlink(gate)
+            equal(waits.response("POST", "/change").status, 201, "another call")
+
+
+@test
+def answers_that_are_not_read_wait_for_their_readers():
+    """Each reader gets the whole answer, and the process of tasks has few of them at once."""
+    count, size = 40, 8000000
+    with Tasks() as found:
+        _, path = found.begin("GET", "/large?number=8000")
+        equal(found.ended(path).json["state"], "succeeded", "its end")
+        first = found.ask("GET", path + "/answer")
+        equal(len(first.json["text"]), size, "one answer")
+        tasks = next(pid for pid, parent in server.processes() if parent == found.process.pid and server.name_of(pid) == "mishap-tasks")
+        before = peak_of(tasks)
+        readers = [found.connect().send(server.request("GET", path + "/answer")) for _ in range(count)]
+        streams = [found.connect().send(server.request("GET", path, None, {"Accept": "text/event-stream"})) for _ in range(count)]
+        for one in readers:
+            status, _ = server.parse_head(one.take_head())
+            expect(status == 200 and one.take(len(first.body)) == first.body, "an answer")
+        for one in streams:
+            equal(server.parse_head(one.take_head())[0], 200, "a stream")
+        expect(server.SANITIZED or peak_of(tasks) - before < 8 * size, "the memory of the process of tasks:", before, peak_of(tasks))
+        for one in readers + streams:
+            one.close()
 
 
 @test

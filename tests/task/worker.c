@@ -84,6 +84,17 @@ static mishap *run_stubborn(mishap_call *call)
     return NULL;
 }
 
+/* An answer of so many kilobytes. */
+static mishap *run_large(mishap_call *call)
+{
+    size_t length = (size_t)mishap_integer(call, "number") * 1000;
+    char *text = mishap_call_take(call, length + 1);
+    work(call);
+    memset(text, 'x', length);
+    text[length] = '\0';
+    return mishap_answer_member(call, "text", (const char *)text);
+}
+
 static mishap *run_lack(mishap_call *call)
 {
     work(call);
@@ -264,6 +275,8 @@ static const mishap_operation operations[] = {
     { .name = "charge", .summary = "It marks what it has done, and asks", .params = params,
       .run = run_charge, .route = "POST /charge", .task = true, .stateless = true,
       .timeout_ms = 600000, .asks = MISHAP_ASKS({ "sure", .params = sure_params }) },
+    { .name = "large", .summary = "A large answer", .params = params, .run = run_large,
+      .route = "GET /large", .task = true, .stateless = true, .timeout_ms = 600000 },
     { .name = "lack", .summary = "What it reads is not there", .params = params, .run = run_lack,
       .route = "GET /lack", .task = true, .stateless = true, .raises = MISHAP_RAISES(NOT_FOUND) },
     { .name = "crash", .summary = "It crashes", .params = params, .run = run_crash,

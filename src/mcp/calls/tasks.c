@@ -304,6 +304,11 @@ static void answer_call(mishap_mcp_flight *flight, const mishap_task_reply *repl
         failure = mishap_runner_refuse(flight->server->runner, flight->run.call);
         break;
     case MISHAP_TASK_REFUSED:
+        if (!mishap_is(reply->failure, RATE_LIMITED)) {
+            failure = mishap_raise(INTERNAL_ERROR, "The process of tasks has no answer: %s",
+                                   mishap_told(reply->failure)->message.data);
+            break;
+        }
         failure = mishap_raise(RATE_LIMITED, "This caller has as many tasks as are kept for one.");
         failure = mishap_retry_after(failure, MISHAP_TASK_POLL_MS);
         break;

@@ -49,7 +49,7 @@ static void on_told(mishap_task_wait *wait, const mishap_task_reply *reply)
     if (reply->kind == MISHAP_TASK_TOLD)
         tell_task(f->of, &reply->told);
     else if (reply->kind == MISHAP_TASK_LOST)
-        ask(f, MISHAP_TASK_WATCH);
+        ask(f, MISHAP_TASK_FOLLOW);
 }
 
 static void begin(struct mishap_mcp_follow *follow)
@@ -60,7 +60,7 @@ static void begin(struct mishap_mcp_follow *follow)
         if (!f->known)
             continue;
         f->wait = (mishap_task_wait){ .answered = on_told };
-        ask(f, MISHAP_TASK_WATCH);
+        ask(f, MISHAP_TASK_FOLLOW);
     }
 }
 

@@ -271,7 +271,14 @@ static void tell_task(void *owner, mishap_text members)
     mishap_mcp_finish_notification(s->channel, b);
 }
 
-/* A server without tasks follows none. */
+static bool has_text(const mishap_text *texts, size_t count, mishap_text text)
+{
+    while (count && !mishap_text_equal(texts[count - 1], text))
+        count--;
+    return count;
+}
+
+/* A server without tasks follows none. A task that is named twice is followed once. */
 static mishap *follow_tasks(mishap_mcp_request *request, struct mishap_mcp_subscription *s,
                             yyjson_val *ids)
 {
@@ -283,8 +290,10 @@ static mishap *follow_tasks(mishap_mcp_request *request, struct mishap_mcp_subsc
         return NULL;
     if (!mishap_mcp_tasks_declared(request->message))
         return mishap_mcp_lacks_tasks(request);
-    MISHAP_JSON_ITEMS (ids, index, count, id)
-        texts[known++] = mishap_json_text(id);
+    MISHAP_JSON_ITEMS (ids, index, count, id) {
+        texts[known] = mishap_json_text(id);
+        known += !has_text(texts, known, texts[known]);
+    }
     return mishap_mcp_follow_make(request->peer, mishap_mcp_capabilities(request), texts, known,
                                   &follower, &s->tasks);
 }

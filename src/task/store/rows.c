@@ -41,7 +41,8 @@ static const char *const postgresql[] = {
 /* 5: MISHAP_TASK_ASKING. The index of rows that have ended has those that ask, too. */
 #define ENDED  "state >= 2 AND state <> 5"
 #define ASKING "state >= 2 AND state = 5"
-#define ROW "SELECT key, owner, operation, server, incident, state, again, cancel, attempts, made, changed, format, scopes, rounds"
+#define HEAD "SELECT key, owner, operation, server, incident, state, again, cancel, attempts, made, changed, format, scopes"
+#define ROW HEAD ", rounds"
 #define WHOLE ", call, outcome, mark"
 
 enum { LONGEST_ANSWER_MS = 2000 }; /* the process of tasks waits for nothing else */
@@ -76,6 +77,8 @@ static const mishap_statement statements[STATEMENTS] = {
                              " AND (?2 = '' OR owner = ?2)",
                              .writes = true, .later = true },
     [FIND + MISHAP_TASK_ONE] = { .text = ROW WHOLE " FROM tasks WHERE key = ?1" },
+    [FIND + MISHAP_TASK_STATE] = { .text = HEAD ", 0, CASE WHEN state = 5 THEN call END,"
+                                   " CASE WHEN state = 5 THEN outcome END FROM tasks WHERE key = ?1" },
     [FIND + MISHAP_TASK_UNFINISHED] = { .text = ROW WHOLE " FROM tasks WHERE server = ?1"
                                         " AND state < 2 ORDER BY made" },
     [FIND + MISHAP_TASK_CANCELLING] = { .text = ROW " FROM tasks WHERE server = ?1 AND state < 2"
@@ -273,7 +276,10 @@ static mishap *revise(mishap_task_rows *rows, const mishap_task_row *row, int64_
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-static void hand_over(mishap_query *query, bool whole, mishap_task_each *each, void *context)
+enum { OUTCOME = 15, MARK_COLUMN }; /* of those that have them; the call is before the outcome */
+
+/* The last column is the outcome of a task, or its mark. */
+static void hand_over(mishap_query *query, int last, mishap_task_each *each, void *context)
 {
     int64_t state = mishap_query_integer(query, 5);
     mishap_task_row row = {
@@ -292,11 +298,13 @@ static void hand_over(mishap_query *query, bool whole, mishap_task_each *each, v
     };
     row.scopes = mishap_query_integer(query, 12);
     row.rounds = (int)mishap_query_integer(query, 13);
-    if (whole && mishap_query_integer(query, 11) == MISHAP_TASK_FORMAT) {
-        row.call = mishap_query_blob(query, 14);
-        row.outcome = mishap_query_blob(query, 15);
-        row.mark = mishap_query_blob(query, 16);
+    bool readable = mishap_query_integer(query, 11) == MISHAP_TASK_FORMAT;
+    if (readable && last >= OUTCOME) {
+        row.call = mishap_query_blob(query, OUTCOME - 1);
+        row.outcome = mishap_query_blob(query, OUTCOME);
     }
+    if (readable && last >= MARK_COLUMN)
+        row.mark = mishap_query_blob(query, MARK_COLUMN);
     each(context, &row);
 }
 
@@ -304,6 +312,9 @@ static mishap *find(mishap_task_rows *rows, mishap_task_find what, mishap_text t
                     mishap_task_each *each, void *context)
 {
     mishap_query query;
+    int last = what == MISHAP_TASK_CANCELLING || what == MISHAP_TASK_NEWEST ? 0
+               : what == MISHAP_TASK_STATE                                  ? OUTCOME
+                                                                            : MARK_COLUMN;
     mishap_query_begin(&query, rows->store, (size_t)FIND + what);
     if (what == MISHAP_TASK_NEWEST)
         mishap_query_bind_integer(&query, 1, number);
@@ -313,8 +324,7 @@ static mishap *find(mishap_task_rows *rows, mishap_task_find what, mishap_text t
         what == MISHAP_TASK_OVERDUE_HERE)
         mishap_query_bind_integer(&query, 2, number);
     while (mishap_query_step(&query))
-        hand_over(&query, what != MISHAP_TASK_CANCELLING && what != MISHAP_TASK_NEWEST, each,
-                  context);
+        hand_over(&query, last, each, context);
     return mishap_query_end(&query);
 }
 
