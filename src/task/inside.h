@@ -203,8 +203,8 @@ void mishap_tasks_owner_change(task_owner *owner, int count, int64_t bytes);
 /* NULL: the owner may have one more task, with a call of so many bytes. */
 mishap *mishap_tasks_owner_check(const tasks *t, const task_owner *owner, size_t bytes);
 
-/* The bytes of its call that are stored. */
-size_t mishap_tasks_call_bytes(const task *x);
+/* The bytes of its call that no row has, and that count for its caller until it has ended. */
+size_t mishap_tasks_held_bytes(const task *x);
 
 /* Count all rows of the store anew: other servers and commands write some, too. */
 mishap *mishap_tasks_count(tasks *t);

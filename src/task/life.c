@@ -56,9 +56,8 @@ void mishap_tasks_free(tasks *t, task *x)
             place = &(*place)->chain;
         if (*place)
             *place = x->chain;
-    } else {
-        mishap_tasks_owner_change(x->owner, -1, -(int64_t)mishap_tasks_call_bytes(x));
     }
+    mishap_tasks_owner_change(x->owner, x->stored ? 0 : -1, -(int64_t)mishap_tasks_held_bytes(x));
     x->owner->live--;
     if (x->next)
         x->next->previous = x->previous;
@@ -438,9 +437,7 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
         return;
     }
     task_owner *owner = mishap_tasks_owner_of(t, asked->owner);
-    mishap *failure = owner ? mishap_tasks_owner_check(
-                                  t, owner,
-                                  mishap_task_has_secret(operation) ? 0 : asked->call.length)
+    mishap *failure = owner ? mishap_tasks_owner_check(t, owner, asked->call.length)
                             : mishap_out_of_memory();
     if (!failure && !(x = task_make(t, owner)))
         failure = mishap_out_of_memory();
@@ -450,7 +447,7 @@ void mishap_tasks_start(tasks *t, task_conn *from, uint32_t number,
     }
     describe(x, operation);
     mishap_buffer_put_text(&x->call, asked->call);
-    mishap_tasks_owner_change(owner, 1, (int64_t)mishap_tasks_call_bytes(x));
+    mishap_tasks_owner_change(owner, 1, (int64_t)mishap_tasks_held_bytes(x));
     memcpy(x->incident, asked->incident.data, asked->incident.length);
     x->holder = asked->holder;
     x->made_ms = x->changed_ms = mishap_clock_now_ms();

@@ -2,7 +2,7 @@
  * How much each caller has in the store: tasks, and bytes of their calls and outcomes. A call
  * counts from its beginning, since it may become a task, and an outcome from the moment it is
  * there, so many calls that come at once do not get past a limit before the first of them is
- * stored.
+ * stored. A call with secrets is not stored: it counts until it has ended, since it is in memory.
  */
 #include "base/hash.h"
 #include "base/memory.h"
@@ -55,9 +55,9 @@ mishap *mishap_tasks_owner_check(const tasks *t, const task_owner *owner, size_t
     return mishap_suggest(m, "Remove tasks that have ended: DELETE /tasks/ID.");
 }
 
-size_t mishap_tasks_call_bytes(const task *x)
+size_t mishap_tasks_held_bytes(const task *x)
 {
-    return x->secret ? 0 : x->call.length;
+    return x->stored && !x->secret ? 0 : x->call.length;
 }
 
 /* An owner that cannot be counted for want of memory is counted with the next time. */
@@ -89,8 +89,7 @@ mishap *mishap_tasks_count(tasks *t)
         for (task_owner *owner = t->owners[i]; owner; owner = owner->chain)
             owner->count = owner->bytes = 0;
     for (task *x = t->first; x; x = x->next) {
-        if (!x->stored)
-            mishap_tasks_owner_change(x->owner, 1, (int64_t)mishap_tasks_call_bytes(x));
+        mishap_tasks_owner_change(x->owner, !x->stored, (int64_t)mishap_tasks_held_bytes(x));
         if (x->phase == TASK_ENDED)
             mishap_tasks_owner_change(x->owner, 0, (int64_t)x->outcome.length);
     }

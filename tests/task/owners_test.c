@@ -80,11 +80,35 @@ static void a_call_counts_before_it_is_stored(void **state)
     assert_null(mishap_tasks_count(&t));
 }
 
+/* It is in no row, so nothing else counts it while it is in memory. */
+static void a_call_with_secrets_counts_until_it_has_ended(void **state)
+{
+    static tasks t = { .plan = &plan };
+    task x = { .secret = true, .stored = true, .owner = mishap_tasks_owner_of(&t, T("ada")) };
+    (void)state;
+    mishap_buffer_put_text(&x.call, T("0123456789"));
+    assert_int_equal(mishap_tasks_held_bytes(&x), 10);
+    x.owner->live = 1;
+    t.first = &x;
+    row_count = 0;
+    assert_null(mishap_tasks_count(&t));
+    assert_int_equal(x.owner->bytes, 10);
+    assert_int_equal(x.owner->count, 0); /* its row counts as a task */
+    x.secret = false;
+    assert_null(mishap_tasks_count(&t));
+    assert_int_equal(x.owner->bytes, 0);
+    x.owner->live = 0;
+    t.first = NULL;
+    mishap_buffer_release(&x.call);
+    assert_null(mishap_tasks_count(&t));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(many_callers_have_counts_of_their_own),
         TEST(a_call_counts_before_it_is_stored),
+        TEST(a_call_with_secrets_counts_until_it_has_ended),
     };
     return RUN(tests);
 }

@@ -518,6 +518,21 @@ def calls_and_answers_have_so_many_bytes_before_they_are_stored():
 
 
 @test
+def a_call_with_secrets_counts_until_it_has_ended():
+    with Tasks("--task-max-mb", "1", "--tasks", "1") as found:
+        gate = found.gate()
+        body = {"token": "token-2718281828", "number": 1, "gate": gate, "padding": "x" * 700000}
+        _, first = found.begin("POST", "/secret", body)
+        equal(found.ask("GET", first).status, 200, "its row")
+        refused = found.ask("POST", "/secret", body, NOW)
+        equal((refused.status, refused.json["error"]), (429, "rate_limited"), "one more, while the first is in memory")
+        os.unlink(gate)
+        equal(found.ended(first).json["state"], "succeeded", "its end")
+        _, second = found.begin("POST", "/secret", body)
+        equal(found.ended(second).json["state"], "succeeded", "one more, when the first has ended")
+
+
+@test
 def an_answer_that_is_too_large_fails_and_does_no_harm_to_others():
     if server.SANITIZED:
         raise server.Skipped("it takes too much memory")
