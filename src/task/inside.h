@@ -41,6 +41,7 @@ typedef struct task_owner {
     struct task_owner *chain; /* those with the same word */
     size_t count, bytes;      /* tasks; their calls and outcomes */
     size_t live;              /* tasks in memory that point here */
+    size_t running;           /* … and have a place */
     char name[];
 } task_owner;
 

@@ -218,6 +218,7 @@ static tasks *all;
 static void leave_place(tasks *t, task *x)
 {
     t->running--;
+    x->owner->running--;
     mishap_turns_end(&t->turns, x->taken, 0, mishap_clock_monotonic_ns() - x->taken_ns);
     x->taken = NULL;
 }
@@ -365,25 +366,49 @@ void mishap_tasks_hand(tasks *t, task *x)
     mishap_tasks_finish(t, x, call, failure);
 }
 
+/* The last places are reserved for callers that have fewer, as with calls (worker/loop/runner.c).
+ * They stay free even if there is no other caller: a task may run for hours, so the next caller
+ * could not be given its place. A task of an earlier process has another holder than new calls of
+ * its caller, but the same owner. */
+static bool is_over_share(const tasks *t, const task *x)
+{
+    const mishap_task_plan *plan = t->plan;
+    size_t share = plan->places * (size_t)plan->served->caller_share / 100;
+    size_t held = x->turn.caller->running;
+    held = held > x->owner->running ? held : x->owner->running;
+    share = share || !plan->served->caller_share ? share : 1;
+    return share && share < plan->places && held >= share && t->running + share >= plan->places;
+}
+
+static void begin(tasks *t, task *x)
+{
+    x->taken = mishap_turns_take(&t->turns, &x->turn, 0);
+    x->taken_ns = mishap_clock_monotonic_ns();
+    x->attempts++;
+    x->owner->running++;
+    t->running++;
+    if (!x->stored && !x->adds) {
+        mishap_tasks_hand(t, x);
+        return;
+    }
+    x->phase = TASK_MARKS;
+    x->state = MISHAP_TASK_RUNNING;
+    x->changed_ms = mishap_clock_now_ms();
+    t->changed = true;
+}
+
 /* Callers take turns. A task says in its row that it begins before it does. */
 void mishap_tasks_schedule(tasks *t)
 {
     mishap_turn *turn;
     while (!t->ending && t->running < t->plan->places && (turn = mishap_turns_next(&t->turns))) {
         task *x = (task *)(void *)((char *)turn - offsetof(task, turn));
-        x->taken = mishap_turns_take(&t->turns, turn, 0);
-        x->taken_ns = mishap_clock_monotonic_ns();
-        x->attempts++;
-        t->running++;
-        if (!x->stored && !x->adds) {
-            mishap_tasks_hand(t, x);
-            continue;
-        }
-        x->phase = TASK_MARKS;
-        x->state = MISHAP_TASK_RUNNING;
-        x->changed_ms = mishap_clock_now_ms();
-        t->changed = true;
+        if (is_over_share(t, x))
+            mishap_turns_set_aside(&t->turns, turn);
+        else
+            begin(t, x);
     }
+    mishap_turns_bring_back(&t->turns);
 }
 
 /* -- the beginning ----------------------------------------------------------------------------- */

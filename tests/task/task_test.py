@@ -532,6 +532,48 @@ def a_call_with_secrets_counts_until_it_has_ended():
         equal(found.ended(second).json["state"], "succeeded", "one more, when the first has ended")
 
 
+def two_callers(name):
+    """A data folder with two keys: its path, and the fields of a request with each."""
+    data = os.path.join(server.FOLDER, name)
+    os.mkdir(data)
+    keys = [parsed(run_program(PROGRAM, "keys", "add", "--name", one, "--data", data, "--output", "json").out)["data"]["key"] for one in ("ada", "bob")]
+    server.secrets.update(keys)
+    return data, *({"Authorization": "Bearer " + key} for key in keys)
+
+
+@tests_of({"of four": (4, 3), "of two": (2, 1), "of nine": (9, 7)})
+def one_caller_leaves_places_for_others(places, share):
+    data, ada, bob = two_callers("places-%d" % places)
+    with Tasks("--require-key", "--tasks", str(places), data=data) as found:
+        gate, notes = found.gate(), os.path.join(found.folder, "notes")
+        hers = [found.begin("POST", "/change", {"gate": gate, "file": notes, "number": number}, ada)[1] for number in range(places + 2)]
+        expect(wait_for(lambda: len(lines(notes)) == share), "hers do not begin:", lines(notes))
+        answer = found.ask("POST", "/change", {"number": 77}, {"Prefer": "respond-async, wait=3600", **bob})
+        equal((answer.status, answer.json), (201, {"number": 77}), "the call of another caller does not wait for hers")
+        states = [found.ask("GET", path, fields=ada).json["state"] for path in hers]
+        equal(states.count("running"), share, "her share")
+        other = found.gate()
+        his = [found.begin("POST", "/change", {"gate": other}, bob)[1] for _ in range(places - share + 1)]
+        wait_until(lambda: [found.ask("GET", path, fields=bob).json["state"] for path in his] == ["running"] * (places - share) + ["queued"], "the rest is his")
+        os.unlink(gate)
+        for path in hers:
+            equal(found.ended(path, ada).json["state"], "succeeded", "the end of hers")
+        os.unlink(other)
+        for path in his:
+            equal(found.ended(path, bob).json["state"], "succeeded", "the end of his")
+
+
+@test
+def one_caller_has_all_places_if_the_operator_says_so():
+    with Tasks("--tasks", "4", "--caller-share", "100") as found:
+        gate = found.gate()
+        paths = [found.begin("POST", "/change", {"gate": gate})[1] for _ in range(5)]
+        wait_until(lambda: [found.ask("GET", path).json["state"] for path in paths] == ["running"] * 4 + ["queued"], "all places")
+        os.unlink(gate)
+        for path in paths:
+            equal(found.ended(path).json["state"], "succeeded", "its end")
+
+
 @test
 def an_answer_that_is_too_large_fails_and_does_no_harm_to_others():
     if server.SANITIZED:
