@@ -204,6 +204,10 @@ def one_caller_follows_so_many_tasks():
                 listening.task(lambda one: True)
         refused = found.ask("GET", "/tasks/" + task, fields={"Accept": "text/event-stream"}, checked=False)
         equal((refused.status, found.ask("GET", "/tasks/" + task).status), (503, 200), "one more follower, and one who asks")
+        with Listening(found, [task]) as more:
+            more.next()
+            message = more.next()
+            equal((message["id"], message["error"]["data"]["code"]), ("l", "RATE_LIMITED"), "one more listener")
         os.unlink(gate)
         equal(listening.task(lambda one: one["status"] != "working")["status"], "completed", "its end")
 

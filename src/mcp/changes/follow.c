@@ -50,6 +50,8 @@ static void on_told(mishap_task_wait *wait, const mishap_task_reply *reply)
         tell_task(f->of, &reply->told);
     else if (reply->kind == MISHAP_TASK_LOST)
         ask(f, MISHAP_TASK_FOLLOW);
+    else if (reply->kind == MISHAP_TASK_REFUSED)
+        f->of->follower.refused(f->of->peer, f->of->follower.owner, reply->failure);
 }
 
 static void begin(struct mishap_mcp_follow *follow)

@@ -6,11 +6,13 @@
 
 struct mishap_mcp_follow;
 
-/* What a subscription does: once, when it is known which ids are tasks of the caller; and for each
- * change, with the members of a task. */
+/* What a subscription does: once, when it is known which ids are tasks of the caller; for each
+ * change, with the members of a task; and if one of them cannot be followed: it ends, and may call
+ * mishap_mcp_follow_end(). */
 typedef struct mishap_mcp_follower {
     void (*ready)(void *owner);
     void (*tell)(void *owner, mishap_text members);
+    void (*refused)(mishap_mcp_peer *peer, void *owner, const mishap *failure);
     void *owner;
 } mishap_mcp_follower;
 

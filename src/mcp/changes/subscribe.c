@@ -271,6 +271,28 @@ static void tell_task(void *owner, mishap_text members)
     mishap_mcp_finish_notification(s->channel, b);
 }
 
+/* A client that waited for a notification would wait for ever: too many tasks are followed, or the
+ * store cannot be read. The request fails, and can be sent again. */
+static void refuse_tasks(mishap_mcp_peer *peer, void *owner, const mishap *failure)
+{
+    struct mishap_mcp_subscription *s = owner, **at = &peer->subscriptions;
+    mishap_buffer error = { 0 };
+    mishap *told = mishap_is(failure, RATE_LIMITED)
+                       ? mishap_raise(RATE_LIMITED, "This caller follows too many tasks.")
+                       : mishap_raise(UNAVAILABLE, "Tasks cannot be read just now.");
+    told = mishap_retry_after(told, MISHAP_TASK_POLL_MS);
+    while (*at != s)
+        at = &(*at)->next;
+    take_out(at);
+    mishap_free(mishap_mcp_put_error_object(&error, -32600, mishap_told(told), NULL, NULL, NULL));
+    mishap_mcp_put_error(s->channel, s->id,
+                         error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
+    s->channel->finish(s->channel);
+    mishap_buffer_release(&error);
+    mishap_free(told);
+    free_subscription(s);
+}
+
 static bool has_text(const mishap_text *texts, size_t count, mishap_text text)
 {
     while (count && !mishap_text_equal(texts[count - 1], text))
@@ -282,7 +304,7 @@ static bool has_text(const mishap_text *texts, size_t count, mishap_text text)
 static mishap *follow_tasks(mishap_mcp_request *request, struct mishap_mcp_subscription *s,
                             yyjson_val *ids)
 {
-    mishap_mcp_follower follower = { acknowledge_tasks, tell_task, s };
+    mishap_mcp_follower follower = { acknowledge_tasks, tell_task, refuse_tasks, s };
     mishap_text texts[MOST_TASKS];
     size_t index, count, known = 0;
     yyjson_val *id;
