@@ -693,6 +693,12 @@ def commands_see_all_tasks_and_end_as_the_operation_has():
         equal(command("tasks", "cancel", path.split("/")[2])[1]["error"]["code"], "CONFLICT", "it has ended")
     answer = run_program(PROGRAM, "tasks", "list", "--data", server.FOLDER, "--output", "json")
     equal(parsed(answer.out)["error"]["code"], "NOT_CONFIGURED", "another folder")
+    absent = os.path.join(server.FOLDER, "absent")
+    os.mkdir(absent)
+    for store in ["sqlite:%s/absent.sqlite", "sqlite:%s/", "%s/absent.sqlite"]:
+        answer = run_program(PROGRAM, "tasks", "list", "--task-store", store % absent, "--output", "json")
+        equal((answer.status, parsed(answer.out)["error"]["code"]), (78, "NOT_CONFIGURED"), "a store that does not exist")
+    equal(os.listdir(absent), [], "what was made")
 
 
 @test

@@ -23,6 +23,28 @@ static void close_rows(void *state)
     opened->engine->close(opened->rows);
 }
 
+/* The file of an address, as store/address.c reads it; NULL: it is none of a file. */
+static const char *file_of(mishap_call *call, const char *address)
+{
+    static const char scheme[] = "sqlite:";
+    if (strncmp(address, scheme, sizeof scheme - 1) == 0)
+        address += sizeof scheme - 1;
+    else if (*address != '/' && *address != '.')
+        return NULL;
+    bool is_folder = *address && address[strlen(address) - 1] == '/';
+    return mishap_call_print(call, "%s%s", address, is_folder ? "tasks.sqlite" : "");
+}
+
+/* A file that does not exist is most likely a mistake in its name; it is not made. */
+static mishap *check_address(mishap_call *call, const char *address)
+{
+    const char *file = file_of(call, address);
+    if (!file || access(file, F_OK) == 0)
+        return NULL;
+    return mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store of tasks does not exist."),
+                          "Give the address that `serve --task-store` has.");
+}
+
 /* A folder without tasks is most likely a mistake in its name; nothing is made there. */
 static mishap *check_folder(mishap_call *call, const char *folder)
 {
@@ -42,8 +64,7 @@ static mishap *open_rows(mishap_call *call, struct opened **out)
     const char *address = mishap_string(call, "task_store");
     const char *folder = mishap_call_data_folder(call);
     opened->engine = mishap_app_of(call)->task_store;
-    if (!address)
-        MISHAP_TRY(check_folder(call, folder));
+    MISHAP_TRY(address ? check_address(call, address) : check_folder(call, folder));
     MISHAP_TRY(opened->engine->open(address, folder ? folder : "", &opened->rows));
     mishap_call_defer(call, close_rows, opened);
     *out = opened;
