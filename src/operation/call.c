@@ -1,6 +1,7 @@
 /* Functions of a call for its handler: memory, deadline, caller, and warnings. */
 #include "operation/call.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +89,8 @@ int64_t mishap_call_time_left(const mishap_call *part)
 void mishap_progress(mishap_call *call, double done, double total, const char *words)
 {
     if (call->watcher && call->watcher->progress)
-        call->watcher->progress(call->watcher, done, total, mishap_text_of(words));
+        call->watcher->progress(call->watcher, isfinite(done) ? done : 0,
+                                isfinite(total) ? total : 0, mishap_text_of(words));
 }
 
 bool mishap_cancelled(const mishap_call *part)

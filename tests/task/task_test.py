@@ -223,6 +223,17 @@ def a_task_is_followed_until_its_end():
 
 
 @test
+def progress_that_is_no_number_is_none():
+    with Tasks() as found:
+        gate = found.gate()
+        _, path = found.begin("GET", "/large?gate=" + gate)
+        progress = wait_until(lambda: found.ask("GET", path).json.get("progress"), "no progress")
+        equal(progress, {"done": 0.0, "message": "Not a number"}, "how far it is")
+        os.unlink(gate)
+        found.ended(path)
+
+
+@test
 def a_stream_of_a_task_ends_with_its_server_and_its_reader():
     with Tasks() as found:
         gate = found.gate()

@@ -6,6 +6,7 @@
 #include <mishap/store.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ static mishap *run_large(mishap_call *call)
 {
     size_t length = (size_t)mishap_integer(call, "number") * 1000;
     char *text = mishap_call_take(call, length + 1);
+    mishap_progress(call, NAN, INFINITY, "Not a number");
     work(call);
     memset(text, 'x', length);
     text[length] = '\0';
