@@ -118,7 +118,7 @@ def the_process_of_tasks_starts_with_the_first_call_that_may_be_one():
         expect(has_process_of_tasks(found), "its process")
         data = found.data
     with Tasks(data=data) as found:
-        expect(has_process_of_tasks(found), "a folder that has had tasks")
+        wait_until(lambda: has_process_of_tasks(found), "a folder that has had tasks")
         equal(found.ask("GET", path + "/answer").json, {"number": 7}, "its answer after a restart")
 
 
