@@ -46,6 +46,7 @@
  *     upload.c          … that are read while they arrive
  *     channel.c         … bytes of such a file between two processes: channel.h
  *     media.c           media types of both
+ *     mark.c            marks of tasks: what a run leaves for the next one
  *     asking.c          questions of handlers
  *     answers.c         … the answers of callers to them
  *     sealed.c          … the state of such a call, in the hands of its caller

@@ -10,7 +10,6 @@
  *     id.c       ids, which prove their owner
  *     owners.c   how much each caller has
  *     message.c  messages between a loop and the process
- *     client.c   the loop's end
  *     life.c     what becomes of a task: it waits, runs, ends
  *     ask.c      … and asks its caller: then only its row is left
  *     keep.c     … and is stored: rows are written in batches
@@ -21,6 +20,7 @@
  *     parent.c   … and the supervisor, which starts it again
  *     questions.c  what a task asks, as bytes; and answers to it
  *     folder.c   the name of a data folder, and who runs its tasks
+ *     client/    the loop's end: its connection to the process
  *     commands/  the commands of the operator, and --detach
  *     store/     rows in a store (src/store): an engine, in the library of stores
  *

@@ -45,6 +45,7 @@ worker/loop        base mishap operation incident sandbox worker/wire worker/spa
 worker/serving     base mishap operation incident sandbox worker/wire worker/spawn worker/plan worker/keeper worker/loop
 task/place         base mishap
 task               base guard mishap operation incident worker/wire worker/keeper worker/loop worker/serving task/place
+task/client        base mishap task task/place
 task/store         base mishap store task
 task/commands      base mishap incident operation worker/keeper worker/serving task
 server             base mishap incident
@@ -68,12 +69,12 @@ http/tokens        base mishap client oauth incident operation server http/keys
 http/cluster       base mishap incident operation cluster worker/serving server http/keys
 http/wire          base mishap dialect incident operation worker/serving server
 http/documents     base mishap dialect operation worker/serving server http/wire
-http/calls         base guard mishap dialect incident operation worker/wire worker/loop worker/serving task server http/wire
-http/serve         base mishap oauth incident index operation worker/keeper worker/loop worker/serving task server http/keys http/cluster http/tokens http/wire http/documents http/calls
+http/calls         base guard mishap dialect incident operation worker/wire worker/loop worker/serving task task/client server http/wire
+http/serve         base mishap oauth incident index operation worker/keeper worker/loop worker/serving task task/client server http/keys http/cluster http/tokens http/wire http/documents http/calls
 mcp/wire           base guard mishap dialect operation
 mcp/offers         base mishap dialect operation mcp/wire
-mcp/calls          base guard mishap dialect incident operation worker/wire worker/loop task mcp/wire mcp/offers
-mcp/changes        base mishap operation task mcp/wire mcp/offers mcp/calls
+mcp/calls          base guard mishap dialect incident operation worker/wire worker/loop task task/client mcp/wire mcp/offers
+mcp/changes        base mishap operation task/client mcp/wire mcp/offers mcp/calls
 mcp/dispatch       base mishap incident operation mcp/wire mcp/offers mcp/calls mcp/changes
 mcp/sessions       base mishap operation mcp/wire mcp/offers mcp/changes
 mcp/transport      base mishap incident operation worker/keeper worker/loop worker/serving mcp/wire mcp/offers mcp/calls mcp/changes mcp/dispatch
