@@ -59,7 +59,8 @@ static void the_functions_of_a_command_are_found_once(void **state)
     char *text = read_file(log_file, NULL);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char line[64];
-        snprintf(line, sizeof line, "\"%s+0x1 (", names[i]);
+        snprintf(line, sizeof line, "%s+0x1 (",
+                 names[i]); /* a sanitizer has other names in front */
         if (!strstr(text, line))
             fail_msg("%s is not in %s", line, text);
     }
