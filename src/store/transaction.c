@@ -279,7 +279,8 @@ mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *tra
 {
     bool doubtful = false;
     int64_t begun_ms = mishap_store_now_ms();
-    store->left_open = false;
+    if (store->depth == 0) /* the work of a try may have transactions inside */
+        store->left_open = false;
     mishap *failure = try_often(store, transaction, begun_ms, &doubtful);
     return failure && doubtful ? doubt(store, transaction, begun_ms, failure) : failure;
 }

@@ -326,6 +326,12 @@ static mishap *insert_next_once(mishap_store *into, void *state)
     return insert(into, standing->id, NULL);
 }
 
+static mishap *insert_within(mishap_store *into, void *state)
+{
+    return mishap_store_transact(into,
+                                 &(mishap_transaction){ .work = insert_next_once, .state = state });
+}
+
 static mishap *insert_next_later(mishap_store *into, void *state)
 {
     struct standing *standing = state;
@@ -419,14 +425,11 @@ static pid_t hold_waiting(int over[2])
 }
 
 /* Its commit may still be seen later, so no other failure is told. */
-static void a_commit_that_cannot_be_ended_is_told_as_unknown(void **state)
+static void cannot_be_ended(mishap *(*work)(mishap_store *, void *))
 {
-    struct standing standing = { 0 };
-    mishap_transaction transaction = { .work = insert_next_once,
-                                       .look_up = find_next,
-                                       .state = &standing };
+    struct standing standing = { .id = number_of(COUNT) };
+    mishap_transaction transaction = { .work = work, .look_up = find_next, .state = &standing };
     int over[2], status = -1;
-    (void)state;
     pid_t child = hold_waiting(over);
     mishap_store_limit_answers(store, 2000);
     mishap *failure = NULL;
@@ -444,6 +447,18 @@ static void a_commit_that_cannot_be_ended_is_told_as_unknown(void **state)
     while (number_of(COUNT) != standing.id) /* it was made all the same */
         usleep(5000);
     alarm(0);
+}
+
+static void a_commit_that_cannot_be_ended_is_told_as_unknown(void **state)
+{
+    (void)state;
+    cannot_be_ended(insert_next_once);
+}
+
+static void a_commit_with_a_transaction_inside_that_cannot_be_ended_is_told_as_unknown(void **state)
+{
+    (void)state;
+    cannot_be_ended(insert_within);
 }
 
 static void what_is_found_of_a_lost_commit_is_confirmed_before_it_counts(void **state)
@@ -575,6 +590,7 @@ int main(void)
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         STANDBY(a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown),
         STANDBY(a_commit_that_cannot_be_ended_is_told_as_unknown),
+        STANDBY(a_commit_with_a_transaction_inside_that_cannot_be_ended_is_told_as_unknown),
         STANDBY(what_is_found_of_a_lost_commit_is_confirmed_before_it_counts),
         STANDBY(what_was_read_can_be_confirmed),
         POSTGRESQL(a_transaction_that_cannot_be_confirmed_is_repeated),
