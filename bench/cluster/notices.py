@@ -107,22 +107,27 @@ def latencies(first, second, seconds):
     return sorted(found), 2 * sum(counts) / seconds
 
 
-def rate(server, seconds):
-    until, counts = time.monotonic() + seconds, [0] * CLIENTS
+def per_second(server, seconds, clients, what, ask):
+    """How often `clients` threads ask together, each with a connection of its own."""
+    until, counts = time.monotonic() + seconds, [0] * clients
 
     def work(at):
         client = Client(server.address)
         while time.monotonic() < until:
-            client.ask("/todos", {"title": "one"})
+            ask(client)
             counts[at] += 1
 
-    workers = [threading.Thread(target=work, args=(at,)) for at in range(CLIENTS)]
+    workers = [threading.Thread(target=work, args=(at,)) for at in range(clients)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    figures.answered("todos", sum(counts), 50)
+    figures.answered(what, sum(counts), 50)
     return sum(counts) / seconds
+
+
+def rate(server, seconds):
+    return per_second(server, seconds, CLIENTS, "todos", lambda client: client.ask("/todos", {"title": "one"}))
 
 
 def cpu(server):

@@ -9,7 +9,6 @@ import pathlib
 import re
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -23,21 +22,7 @@ CLIENTS, ROUNDS, ROWS = 4, 5, 200
 
 
 def per_second(server, seconds, ask):
-    until, counts = time.monotonic() + seconds, [0] * CLIENTS
-
-    def work(at):
-        client = notices.Client(server.address)
-        while time.monotonic() < until:
-            ask(client)
-            counts[at] += 1
-
-    workers = [threading.Thread(target=work, args=(at,)) for at in range(CLIENTS)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    figures.answered("requests", sum(counts), 50)
-    return sum(counts) / seconds
+    return notices.per_second(server, seconds, CLIENTS, "requests", ask)
 
 
 def read(client):
