@@ -220,6 +220,7 @@ typedef struct postgresql_options {
     const char *keywords[STORE_KEYWORDS], *values[STORE_KEYWORDS];
     size_t count;
     char host[STORE_HOSTS], hostaddr[STORE_HOSTS], port[STORE_HOSTS];
+    char name[sizeof "mishap " + MISHAP_REHEARSAL_NAME]; /* of the program, for operators */
 } postgresql_options;
 
 /* `wanted`: the attributes of the session; "": as the address has it. */

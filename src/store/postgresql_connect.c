@@ -145,7 +145,8 @@ void mishap_postgresql_set_options(const postgresql_store *store, const postgres
     put_item(hosts->hostaddr, number, o->hostaddr);
     put_item(hosts->port, number, o->port);
     set_option(o, "connect_timeout", "2"); /* of PQping */
-    set_option(o, "fallback_application_name", "mishap");
+    snprintf(o->name, sizeof o->name, "mishap %s", store->schema);
+    set_option(o, "fallback_application_name", o->name);
     set_option(o, "tcp_user_timeout", "10000");
     set_option(o, "keepalives_idle", "30");
     set_option(o, "dbname", store->address);

@@ -110,6 +110,26 @@ static void end_left_backends(postgresql_store *store)
         store->base.left_open = false;
 }
 
+/* Of processes that ended before they could connect again: each waits for a standby for longer than
+ * any call of this service waits for it. */
+static void end_abandoned_backends(postgresql_store *store)
+{
+    char sql[400];
+    int64_t wait_ms = store->base.answer_ms > STORE_ANSWER_MS ? store->base.answer_ms
+                                                              : STORE_ANSWER_MS;
+    postgresql_backend left = store->left;
+    if (store->standby || store->pooled || !store->connection)
+        return;
+    snprintf(sql, sizeof sql,
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity(NULL) WHERE wait_event ="
+             " 'SyncRep' AND application_name = current_setting('application_name') AND datid ="
+             " (SELECT oid FROM pg_database WHERE datname = current_database()) AND query_start"
+             " < clock_timestamp() - interval '%" PRId64 " milliseconds'",
+             wait_ms + STORE_WHOLE_MS);
+    pq.PQclear(mishap_postgresql_run(store, sql, mishap_postgresql_until(store)));
+    store->left = left; /* not the connection that has asked */
+}
+
 bool mishap_postgresql_is_over(mishap_store *base)
 {
     postgresql_store *store = (postgresql_store *)base;
@@ -118,7 +138,7 @@ bool mishap_postgresql_is_over(mishap_store *base)
             end_left_backends(store);
         else
             mishap_free(mishap_postgresql_connect_again(store)); /* which ends them, too */
-        if (base->left_open && (!store->undecided.pid || mishap_store_now_ms() > base->until_ms))
+        if (base->left_open && (!store->undecided.pid || mishap_store_now_ms() >= base->until_ms))
             return false;
         if (base->left_open)
             mishap_store_pause_before(attempt);
@@ -136,5 +156,6 @@ mishap *mishap_postgresql_meet(postgresql_store *store)
         !mishap_timelines_admit(&store->timelines, found.cluster, found.timeline, &highest))
         return replaced(found.timeline, highest);
     end_left_backends(store);
+    end_abandoned_backends(store);
     return store->connection ? NULL : mishap_postgresql_failure(store, NULL, STORE_LOST);
 }

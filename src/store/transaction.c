@@ -199,12 +199,14 @@ static mishap *look_up(mishap_store *store, const mishap_transaction *transactio
     limit_asking(store, begun_ms);
     for (int attempt = 0; attempt < STORE_TRIES; attempt++) {
         mishap_free(failure);
-        mishap_store_pause_before(attempt);
         failure = transaction->look_up(store, transaction->state, done);
         mishap_store_unwind(store, 0);
         if (!failure && *done)
             failure = mishap_store_confirm(store);
-        if (!failure || !mishap_is(failure, UNAVAILABLE) || mishap_store_now_ms() > store->until_ms)
+        if (!failure || !mishap_is(failure, UNAVAILABLE) || attempt + 1 == STORE_TRIES)
+            break;
+        mishap_store_pause_before(attempt + 1);
+        if (mishap_store_now_ms() >= store->until_ms) /* nothing is answered in no time */
             break;
     }
     store->until_ms = 0;

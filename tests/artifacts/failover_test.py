@@ -8,6 +8,7 @@ ARTIFACTS_FAILOVERS is how often the primary is lost (1 of each kind). Speaks TA
 """
 import os
 import signal
+import threading
 import time
 
 from failover import ACCOUNTS, HANDLERS, LEDGER, RICH, SEED, Load, read, start
@@ -110,9 +111,10 @@ def a_primary_that_was_replaced_is_refused():
         expect(refused.status == 12 and b"has timeline 1, and timeline 2 of it has been used" in refused.out + refused.err, "it starts:", refused)
 
 
-def end_connections(cluster):
+def end_connections(cluster, which="true"):
     """Every process of the servers has to connect again."""
-    cluster.sql("postgres", "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+    cluster.sql("postgres", "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' "
+                "AND %s" % which)
 
 
 # ---- The standby is away --------------------------------------------------------------------------
@@ -151,6 +153,36 @@ def without_its_standby_no_change_is_acknowledged_and_no_backend_is_left():
         expect(max(seen) <= 2 * HANDLERS, "backends that were left:", seen)
         expect(min(waits) <= 20, "the first answer comes after", min(waits))
         load.check("the standby is away")
+        found.kill()
+
+
+def waiting(cluster):
+    """The backends that wait for the standby."""
+    return set(cluster.sql("postgres", "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'").split())
+
+
+@test
+def backends_of_processes_that_were_killed_are_ended():
+    with new_pair() as pair:
+        found = start(pair.address())
+        pair.standby.stop(signal.SIGKILL)
+        pair.wait_for("the standby is still there", pair.primary, "SELECT count(*) FROM pg_stat_replication", "0")
+        callers = [threading.Thread(target=found.invoke, args=(LEDGER, "transfer", ACCOUNTS[i], ACCOUNTS[i + 4], 1), kwargs={"by": ACCOUNTS[i]})
+                   for i in range(2)]
+        for caller in callers:
+            caller.start()
+        expect(wait_for(lambda: len(waiting(pair.primary)) == len(callers)), "nothing waits for the standby:", waiting(pair.primary))
+        left = waiting(pair.primary)
+        for pid in found.handlers():
+            os.kill(pid, signal.SIGKILL)
+        for caller in callers:
+            caller.join()
+        expect(left & waiting(pair.primary), "they end by themselves")
+        def ended():
+            end_connections(pair.primary, "wait_event <> 'SyncRep'")
+            read(found, LEDGER, "balance", "p1")
+            return not left & waiting(pair.primary)
+        expect(wait_for(ended, pause=1), "backends that were left:", left)
         found.kill()
 
 
