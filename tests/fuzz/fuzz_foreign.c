@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                1000, 1000, 1000, 1000, 1000, 1000 };
     mishap_keeper_plan plan = { .app = &app };
     struct ours o = { .run = { .done = on_done, .incident = "incident" },
-                      .watcher = { on_progress, on_log, NULL, NULL } };
+                      .watcher = { .progress = on_progress, .log = on_log } };
     mishap_keeper_message message;
     mishap_runner *runner;
     int keeper;

@@ -429,7 +429,7 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
 static void what_a_call_says_arrives_in_order_and_before_its_answer(void **state)
 {
     struct loop loop;
-    struct ours o = { .watcher = { on_progress, on_log, NULL, NULL } };
+    struct ours o = { .watcher = { .progress = on_progress, .log = on_log } };
     (void)state;
     begin(&loop);
     mishap_changes_heard_by(on_changed, NULL);
@@ -444,7 +444,7 @@ static void what_a_call_says_arrives_in_order_and_before_its_answer(void **state
 static void a_stream_arrives_in_pieces_and_says_what_it_waits_for(void **state)
 {
     struct loop loop;
-    struct ours o = { .watcher = { NULL, NULL, on_stream, on_piece } };
+    struct ours o = { .watcher = { .stream = on_stream, .piece = on_piece } };
     (void)state;
     begin(&loop);
     call(&loop, &o, "stream", "{}");
@@ -460,7 +460,7 @@ static void a_stream_arrives_in_pieces_and_says_what_it_waits_for(void **state)
 static void a_stream_goes_on_where_its_cursor_is(void **state)
 {
     struct loop loop;
-    struct ours o = { .watcher = { NULL, NULL, on_stream, on_piece } };
+    struct ours o = { .watcher = { .stream = on_stream, .piece = on_piece } };
     (void)state;
     begin(&loop);
     assert_true(add(&loop, &o, "stream", "{}"));
