@@ -4,11 +4,13 @@
 
 In each round the same calls of a caller whose token is known are made twice, one after the other on one connection: alone, and while the
 others send tokens of which every second one has a signature that is not right, and every other one a key that the issuer does not have. Each of
-the ten has an address of its own, 127.0.0.2 to 127.0.0.11. PROGRAM is `mishap`, whose `GET /todos` is called.
+the ten has an address of its own, 127.0.0.2 to 127.0.0.11, and they send in turn, evenly spaced: what comes in bursts waits for the burst, whatever the
+server does. PROGRAM is `mishap`, whose `GET /todos` is called.
 """
 import argparse
 import contextlib
 import http.client
+import itertools
 import json
 import multiprocessing
 import os
@@ -25,7 +27,7 @@ import figures  # noqa: E402
 import issuer as issuers  # noqa: E402
 import load  # noqa: E402
 
-ADDRESSES, SLICE, TARGET = 10, 0.02, 2  # of the load: one slice of a second after the other
+ADDRESSES, FORGERIES, TARGET = 10, 20000, 2
 PATH = "/todos"
 
 
@@ -34,12 +36,10 @@ def request_of(token):
 
 
 def forgeries(token):
-    """Requests with tokens that no cache knows, without end."""
+    """Requests with tokens that no cache knows."""
     head, _, mark = token.split(".")
     claims = json.loads(issuers.base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-    number = 0
-    while True:
-        number += 1
+    for number in range(FORGERIES):
         body = issuers.b64(json.dumps({**claims, "sub": "root-%d-%d" % (os.getpid(), number)}).encode())
         one = head if number % 2 else issuers.b64(json.dumps({"alg": "ES256", "typ": "at+jwt", "kid": "invented-%d" % number}).encode())
         yield request_of("%s.%s.%s" % (one, body, mark))
@@ -53,20 +53,18 @@ def attack(port, token, rate, stop, told):
         one.bind(("127.0.0.%d" % (2 + number), 0))
         one.connect(("127.0.0.1", port))
         sockets.append(one)
-    source, each = forgeries(token), max(1, round(rate * SLICE / ADDRESSES))
-    sent, answered, begun, rest = 0, {b"401": 0, b"429": 0}, time.monotonic(), {one: b"" for one in sockets}
+    source, begun = itertools.cycle(list(forgeries(token))), time.monotonic()
+    sent, answered, rest = 0, {b"401": 0, b"429": 0}, {one: b"" for one in sockets}
     while not stop.is_set():
-        for one in sockets:
-            one.sendall(b"".join(next(source) for _ in range(each)))
-            sent += each
-        pause = begun + sent / rate - time.monotonic()
-        for one in select.select(sockets, [], [], max(0, pause))[0]:
+        while sent < (time.monotonic() - begun) * rate:
+            sockets[sent % ADDRESSES].sendall(next(source))
+            sent += 1
+        for one in select.select(sockets, [], [], 0)[0]:
             text = rest[one] + one.recv(1 << 20)
             for status in answered:
                 answered[status] += text.count(b"HTTP/1.1 " + status)
             rest[one] = text[-12:].partition(b"HTTP/1.1 ")[0][-11:] if b"HTTP/1.1 " in text[-12:] else text[-11:]
-        while (pause := begun + sent / rate - time.monotonic()) > 0:
-            time.sleep(pause)
+        time.sleep(max(0, begun + sent / rate - time.monotonic()))
     told.put((sent, {name.decode(): count for name, count in answered.items()}, time.monotonic() - begun))
 
 
@@ -93,7 +91,7 @@ def measure(options, site, issuer, port):
         stop, told, seen = multiprocessing.Event(), multiprocessing.Queue(), site.asked.count("/jwks")
         attacker = multiprocessing.Process(target=attack, args=(port, token, options.rate, stop, told))
         attacker.start()
-        time.sleep(1)
+        time.sleep(2)  # it makes its tokens first
         beside.append(calls(port, token, options.calls))
         stop.set()
         loads.append(told.get())

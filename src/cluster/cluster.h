@@ -10,6 +10,7 @@
  *     rates.c       what each server has of the rate of a caller
  *     blocks.c      callers that are blocked
  *     notices.c     which servers there are, and what has changed at each
+ *     claims.c      states of questions that were used
  *     sessions.c    sessions of MCP, with which another server can go on
  *
  * It lies in the library of src/store, which a program need not link: so the code that uses it
@@ -37,6 +38,7 @@ enum {
     MISHAP_CLUSTER_WHOLE = 1000000, /* what servers divide */
     MISHAP_CLUSTER_LEASES = 256,    /* callers for whom something is leased at once */
     MISHAP_CLUSTER_EVENTS = 1000,   /* events of a stream that are read at once */
+    MISHAP_CLUSTER_CLAIMS = 64,     /* states that are claimed at once */
     MISHAP_CLUSTER_SESSIONS = 512,  /* sessions of a caller that are stored */
 };
 
@@ -83,6 +85,12 @@ typedef struct mishap_cluster_rate {
 typedef struct mishap_cluster_lease {
     int64_t place, wanted, granted;
 } mishap_cluster_lease;
+
+/* A state of a question (operation/claims.h). `first`: no server has claimed it before. */
+typedef struct mishap_cluster_claim {
+    int64_t number, expires_ms;
+    bool first;
+} mishap_cluster_claim;
 
 typedef struct mishap_cluster_engine {
     /* The schema is made if it is not there. `folder`: the data of the server, in which it keeps
@@ -151,6 +159,12 @@ typedef struct mishap_cluster_engine {
     /* Remove the notices of a server up to this number, and what servers have left that are gone.
      */
     mishap *(*prune)(mishap_cluster *cluster, int64_t id, int64_t upto);
+
+    /* -- claims.c -- */
+    /* Claim at most MISHAP_CLUSTER_CLAIMS states. A failure: any of them may be claimed now. */
+    mishap *(*claim)(mishap_cluster *cluster, mishap_cluster_claim *claims, size_t count);
+    /* Remove those that expired an hour ago or earlier: clocks of servers differ. */
+    mishap *(*prune_claims)(mishap_cluster *cluster);
 
     /* -- sessions.c -- */
     /* The state of a session, by its key; those of the same holder that were stored longest ago are

@@ -11,6 +11,7 @@
  *     leases   for each caller the time up to which it has used its allowance (server/rate.c)
  *     notices  the addresses that have changed at a server, each with a NUL behind it; a notice has
  *              the changes behind the number `since`, up to the number `changes`
+ *     used     states of questions of destructive operations that were used
  *     sessions the level and the subscriptions of MCP sessions
  *     events   the events of their streams
  *
@@ -53,6 +54,7 @@ static const char *const postgresql[] = {
     " scopes bigint NOT NULL, data bytea NOT NULL, made timestamptz NOT NULL DEFAULT now(),"
     " PRIMARY KEY (session, stream, place));"
     "CREATE INDEX events_by_time ON events (made)",
+    "CREATE TABLE used (number bigint, expires bigint, PRIMARY KEY (number, expires))",
     NULL,
 };
 
@@ -162,6 +164,13 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
                                 " WHERE seen < now() - interval '1 hour'", .writes = true },
     [CLUSTER_PRUNE_GONE] = { .text = "DELETE FROM notices WHERE made < now() - interval '1 hour'",
                              .writes = true },
+    /* It waits for the standby: after a failover a state must not be used once more. */
+    [CLUSTER_CLAIM] = { .text = "INSERT INTO used (number, expires) SELECT number, expires"
+                        " FROM unnest(?1::bigint[], ?2::bigint[]) AS k(number, expires)"
+                        " ON CONFLICT DO NOTHING RETURNING number, expires", .writes = true },
+    [CLUSTER_PRUNE_CLAIMS] = { .text = "DELETE FROM used WHERE expires <"
+                               " (extract(epoch FROM now()) * 1000)::bigint - 3600000",
+                               .writes = true },
     /* It waits for no standby: a subscription that is lost with a primary is made again by its
      * client. */
     [CLUSTER_SESSION_KEEP] = { .text = "WITH quick AS (SELECT set_config('synchronous_commit',"

@@ -165,6 +165,8 @@ struct mishap_call {
     mishap_text replies;            /* the answers so far, as JSON (asking.h); no data: none */
     yyjson_val *replies_read;       /* … parsed, once the handler has asked for one */
     unsigned rounds;                /* how often its handler has asked before */
+    uint64_t claim;                 /* of its state (claims.h), which it waits for; 0: none */
+    bool too_late;                  /* another call had the state */
     bool crashed;                   /* the handler crashed, inside containment */
     bool ended;                     /* the handler did not return: its locks are still held */
     bool lost; /* what its service opened is of no more use: mishap_service_lost() */

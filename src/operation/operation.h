@@ -41,7 +41,6 @@
  *     news.c            the last changes, in memory that all loops of a server share
  *     handover.c        what servers of a cluster hand over to each other: handover.h
  *     stream.c          answers in pieces, bodies that are not JSON
- *     mark.c            where the next run of a task goes on
  *     file.c            files as arguments
  *     upload.c          … that are read while they arrive
  *     channel.c         … bytes of such a file between two processes: channel.h
@@ -50,6 +49,7 @@
  *     asking.c          questions of handlers
  *     answers.c         … the answers of callers to them
  *     sealed.c          … the state of such a call, in the hands of its caller
+ *     claims.c          … which server of a cluster is the first to take it: claims.h
  *     shared_secret.c   … the secret that seals it, shared by servers: shared_secret.h
  *     service.c         what services opened
  *     trial.c           … and a trial of each

@@ -38,6 +38,8 @@ struct mishap_seal {
     uint64_t places[2]; /* for the places of states and the words of callers; no caller knows it */
     _Atomic(uint64_t) used[USED]; /* the first half is for callers with a key or a token */
     _Atomic(uint64_t) spent[ROWS][COUNTS];
+    bool shared; /* states are claimed; set before any process is forked */
+    mishap_claims claims;
 };
 
 mishap *mishap_seal_make(mishap_seal **out)
@@ -71,6 +73,17 @@ void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret)
     seal->secret.count = secret->count;
     for (size_t i = 0; i < secret->count; i++)
         mishap_mac(secret->keys[i], purpose, seal->secret.keys[i]);
+}
+
+void mishap_seal_share(mishap_seal *seal)
+{
+    if (seal)
+        seal->shared = true;
+}
+
+mishap_claims *mishap_seal_claims(mishap_seal *seal)
+{
+    return seal && seal->shared ? &seal->claims : NULL;
 }
 
 /* -- what a state is for ----------------------------------------------------------------------- */
@@ -284,10 +297,31 @@ static bool same_bytes(const unsigned char *a, const unsigned char *b, size_t co
     return !differs;
 }
 
-/* A state that may be used once is known only to the server that has made it. */
+/* A call of these runs in the loop, or is kept by the process of tasks: neither waits for a claim.
+ */
+static bool is_claimed(const mishap_seal *seal, const mishap_call *call)
+{
+    return seal->shared && is_once(call) && !call->operation->quick && !call->operation->task_only;
+}
+
+/* A state that may be used once, and is not claimed, is known only to the server that has made
+ * it. */
 static bool is_elsewhere(const mishap_seal *seal, const mishap_call *call, mishap_unpack *in)
 {
-    return is_once(call) && mishap_unpack_u64(in) != seal->run;
+    return is_once(call) && mishap_unpack_u64(in) != seal->run && !is_claimed(seal, call);
+}
+
+/* One that was used at this server already is not claimed again. */
+static mishap_state_flaw use(mishap_seal *seal, mishap_call *call, uint64_t number,
+                             int64_t expires_ms)
+{
+    if (!is_once(call))
+        return MISHAP_STATE_SOUND;
+    mishap_state_flaw flaw = use_once(seal, call, number, expires_ms);
+    if (flaw != MISHAP_STATE_SOUND || !is_claimed(seal, call))
+        return flaw;
+    call->claim = mishap_claims_ask(&seal->claims, number, expires_ms, mishap_clock_monotonic_ns());
+    return call->claim ? MISHAP_STATE_SOUND : MISHAP_STATE_FULL;
 }
 
 static mishap_state_flaw read_body(mishap_seal *seal, const unsigned char *key, mishap_call *call,
@@ -310,8 +344,7 @@ static mishap_state_flaw read_body(mishap_seal *seal, const unsigned char *key, 
         return MISHAP_STATE_EXPIRED;
     if (elsewhere)
         return MISHAP_STATE_ELSEWHERE;
-    mishap_state_flaw flaw = is_once(call) ? use_once(seal, call, number, (int64_t)expires)
-                                           : MISHAP_STATE_SOUND;
+    mishap_state_flaw flaw = use(seal, call, number, (int64_t)expires);
     if (flaw != MISHAP_STATE_SOUND)
         return flaw;
     call->rounds = rounds;
@@ -349,9 +382,10 @@ mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap
 
 /* -- for boundaries ---------------------------------------------------------------------------- */
 
+static const char anew[] = "Send the call without a state and answers; it is then asked again.";
+
 static mishap *refuse(mishap_state_flaw flaw)
 {
-    static const char anew[] = "Send the call without a state and answers; it is then asked again.";
     if (flaw == MISHAP_STATE_NO_MEMORY)
         return mishap_out_of_memory();
     if (flaw == MISHAP_STATE_CROWDED)
@@ -368,8 +402,19 @@ static mishap *refuse(mishap_state_flaw flaw)
                       : flaw == MISHAP_STATE_ELSEWHERE
                           ? "was made by another server, or before a restart"
                           : "does not belong to this call";
-    return mishap_suggest(mishap_raise(BAD_REQUEST, "The state of the question %s.", why),
-                          "Send the call without a state and answers; it is then asked again.");
+    return mishap_suggest(mishap_raise(BAD_REQUEST, "The state of the question %s.", why), anew);
+}
+
+mishap *mishap_state_refuse_claim(mishap_claim_answer answer)
+{
+    if (answer == MISHAP_CLAIM_TAKEN)
+        return refuse(MISHAP_STATE_USED);
+    return mishap_suggest(
+        mishap_retry_after(mishap_raise(UNAVAILABLE,
+                                        "The database of the cluster does not say whether the "
+                                        "state of the question was used. Nothing was done."),
+                           1000),
+        anew);
 }
 
 mishap *mishap_sealed_begin(mishap_seal *seal, mishap_call *call, yyjson_val *state,

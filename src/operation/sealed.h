@@ -6,13 +6,15 @@
  *     the round, the time at which it expires, a number of its own, the answers so far,
  *
  * and is valid only for the operation, the arguments and the caller that it was made for: a later
- * key of the same name is another caller. One of a destructive operation is valid once, and only
- * for the server that has made it, and that is named in it.
+ * key of the same name is another caller. One of a destructive operation is valid once. In a
+ * cluster the first of all servers to claim it has it (claims.h), and the call waits for that; else
+ * it is valid only for the server that has made it, and that is named in it.
  */
 #ifndef MISHAP_OPERATION_SEALED_H
 #define MISHAP_OPERATION_SEALED_H
 
 #include "operation/asking.h"
+#include "operation/claims.h"
 #include "operation/shared_secret.h"
 
 enum {
@@ -29,6 +31,12 @@ void mishap_seal_free(mishap_seal *seal);
  * forked. NULL is fine for `seal`. */
 void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret);
 
+/* States of destructive operations are claimed from now on, by all processes that have the seal.
+ * NULL is fine for `seal`. */
+void mishap_seal_share(mishap_seal *seal);
+/* NULL: they are not. */
+mishap_claims *mishap_seal_claims(mishap_seal *seal);
+
 /* Write the state of a call that has asked, as base64. */
 void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap_call *call);
 
@@ -44,8 +52,12 @@ typedef enum mishap_state_flaw {
 } mishap_state_flaw;
 
 /* Give the answers of a state, and its round, to a call that begins. The operation, the arguments
- * and the caller of the call are set. */
+ * and the caller of the call are set. The call must not run before its claim (call->claim) has an
+ * answer. */
 mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap_text text);
+
+/* The failure of a call whose claim was not the first, or is not known to be. */
+mishap *mishap_state_refuse_claim(mishap_claim_answer answer);
 
 /* -- for boundaries ---------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 Speaks TAP. Without PostgreSQL all is skipped. Each test has a database of its own.
 """
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -14,7 +15,7 @@ import time
 from base import CLUSTER, Database, child, create, expect_blocked, expect_status, kill_at_once, know_each_other, status
 import server
 from blackbox import equal, expect, main, parsed, run_program, test
-from exchange import Session, message
+from exchange import Exchange, Session, call, message, repeated, stateless
 from pace import Pace
 from server import FOLDER, PROGRAM, wait_for
 
@@ -255,6 +256,114 @@ def a_session_of_one_server_goes_on_at_another():
             equal(session.post(message("tools/list")).status, 200, "a call")
         session.more = other
         equal(session.post(message("tools/list")).status, 404, "the session of another key")
+
+
+# ---- States of questions --------------------------------------------------------------------------
+
+
+SURE = {"confirm": {"sure": True}}
+USED = (400, "The state of the question was used already.")
+
+
+def question(found, fields):
+    """The state of one; without a todo nothing is asked."""
+    equal(found.ask("POST", "/todos", json.dumps({"title": "old"}).encode(), fields).status, 201)
+    answer = found.ask("DELETE", "/todos", b"{}", fields)
+    equal(answer.status, 428, answer)
+    return answer.json["details"]["state"]
+
+
+def answered(found, state, fields):
+    answer = found.ask("DELETE", "/todos", json.dumps({"_state": state, "_answers": SURE}).encode(), fields, checked=False)
+    return answer.status, answer.json.get("message")
+
+
+@test
+def a_destructive_call_is_answered_at_any_server_and_once():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        for asks, takes in ((a, b), (b, a), (a, a)):
+            state = question(asks, one)
+            equal(answered(takes, state, one), (200, None), "the first answer")
+            for found in a, b:
+                equal(answered(found, state, one), USED, "another one")
+        equal(base.sql("SELECT count(*) FROM mishap.used"), "3")
+        state = question(a, one)
+        equal(a.stop().status, 0, "the exit")
+        with base.serve(data=a.data) as again:
+            expect_status([again], one, 200)
+            equal(answered(again, state, one), (200, None), "after a restart")
+            equal(answered(b, state, one), USED, "then")
+
+
+@test
+def of_answers_at_the_same_time_one_is_taken():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        for _ in range(10):
+            state, found, together = question(a, one), [], threading.Barrier(4)
+
+            def answer(where, state=state, found=found, together=together):
+                together.wait()
+                found.append(answered(where, state, one))
+            callers = [threading.Thread(target=answer, args=(where,)) for where in (a, b, a, b)]
+            for caller in callers:
+                caller.start()
+            for caller in callers:
+                caller.join()
+            equal(sorted(found, key=repr), [(200, None), USED, USED, USED], "the answers")
+
+
+@test
+def without_the_database_no_answer_is_taken():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as found:
+        expect_status([found], one, 200)
+        state = question(found, one)
+        with away():
+            code, said = answered(found, state, one)
+            equal((code, said), (503, "The database of the cluster does not say whether the state of the question was used. Nothing was done."))
+        expect_status([found], one, 200)
+        equal(answered(found, state, one), USED, "the same state")
+        expect(wait_for(lambda: answered(found, question(found, one), one)[0] == 200), "a new one is not taken")
+
+
+@test
+def an_agent_answers_at_another_server():
+    base = Database()
+    one = base.add("one")
+    with base.serve() as a, base.serve() as b:
+        expect_status([a, b], one, 200)
+        state = question(a, one)
+        session = Session(b, fields=one)
+        for expected in False, True:
+            told = session.post(call("delete_todos", {"_state": state, "_answers": SURE})).answer()
+            expect("result" in told, told)
+            told = told["result"]
+            equal(told.get("isError", False), expected, told)
+        given = {"name": "delete_todos", "arguments": {}, "inputResponses": {"confirm": {"action": "accept", "content": SURE["confirm"]}}}
+        state = question(b, one)
+        for found, outcome in ((a, "result"), (b, "error")):
+            said = stateless("tools/call", {**given, "requestState": state})
+            with Exchange(found, "POST", said, {**repeated(said), **one}) as exchange:
+                told = exchange.answer()
+            expect(outcome in told, told)
+        equal((told["error"]["code"], told["error"]["message"]), (-32602, USED[1]))
+
+
+@test
+def old_states_are_removed():
+    base = Database()
+    one = base.add("one")
+    base.sql("INSERT INTO mishap.used VALUES (1, 1), (2, 9000000000000000)")
+    with base.serve() as found:
+        expect_status([found], one, 200)
+        expect(wait_for(lambda: base.sql("SELECT number FROM mishap.used") == "2"), "they stay")
 
 
 # ---- Notices --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
  *     process.c    the process `mishap-cluster`: the only one that talks to the database
  *     files.c      what it has read, as files in the folder `cluster` of the data folder
  *     notices.c    from the changes of this server to rows, and from rows of others to changes
+ *     claims.c     which server is the first to take a state
  *     handover.c   sessions that go on at another server
  *     rates.c      this server's part of the rate of each caller, and leases
  *     wake.c       … which a loop tells its clients at once

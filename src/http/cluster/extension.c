@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/shared.h"
 #include "http/cluster/inside.h"
+#include "operation/sealed.h"
 #include "server/child.h"
 #include "worker/serving/served.h"
 
@@ -113,6 +114,7 @@ static mishap *prepare_cluster(const mishap_http_settings *settings, void **shar
     atomic_store(&own->page->confirmed_ns, mishap_clock_monotonic_ns());
     own->news = settings->served->news;
     own->served = settings->served;
+    mishap_seal_share(settings->served->seal);
     own->parent = getpid();
     mishap_http_child_want(&child);
     *shared = own;

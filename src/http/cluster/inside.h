@@ -101,6 +101,18 @@ int64_t mishap_cluster_notices_id(const cluster_notices *notices);
 /* Send the last ones, and leave. */
 mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *cluster);
 
+/* -- claims.c ---------------------------------------------------------------------------------- */
+
+typedef struct cluster_claims {
+    int64_t prune_due;
+} cluster_claims;
+
+/* Decide the claims of loops. */
+mishap *mishap_cluster_claims_turn(cluster_claims *claims, mishap_cluster *cluster, int64_t now_ms);
+
+/* The database is away: those that wait are not known. */
+void mishap_cluster_claims_fail(void);
+
 /* -- handover.c -------------------------------------------------------------------------------- */
 
 typedef struct cluster_handover {

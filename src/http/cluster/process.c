@@ -1,8 +1,8 @@
 /*
  * The process `mishap-cluster`. It looks whether keys have changed several times per second, says
- * that this server is alive once per second, and carries notices: at once while there are any, else
- * after a short pause. If the database does not answer, everything else goes on: loops see that the
- * keys were not confirmed, and notices are kept.
+ * that this server is alive once per second, decides claims, and carries notices: at once while
+ * there are any, else after a short pause. If the database does not answer, everything else goes
+ * on: loops see that the keys were not confirmed, and notices are kept.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -29,6 +29,7 @@ struct work {
     mishap_cluster *cluster; /* NULL: it is not open */
     cluster_notices *notices;
     cluster_rates rates;
+    cluster_claims claims;
     cluster_handover handover;
     int64_t version; /* of the keys in the file */
     int64_t keys_due, all_due, beat_due, hear_due, changed;
@@ -127,6 +128,8 @@ static mishap *do_what_is_due(struct work *w)
     }
     if (!failure)
         failure = mishap_cluster_rates_lease(&w->rates, w->cluster, now_ms());
+    if (!failure)
+        failure = mishap_cluster_claims_turn(&w->claims, w->cluster, now_ms());
     if (!failure && (now_ms() >= w->hear_due || mishap_cluster_notices_wait(w->notices)))
         failure = carry_notices(w);
     if (!failure)
@@ -155,8 +158,10 @@ void mishap_cluster_run(void)
             break;
         }
         tell_failure(&w, failure);
-        if (failure)
+        if (failure) {
             mishap_cluster_handover_fail(&w.handover);
+            mishap_cluster_claims_fail();
+        }
         close_after(&w, failure);
         mishap_free(failure);
         poll(NULL, 0, w.failing ? AGAIN_MS : is_busy(&w, now_ms()) ? SOON_MS : LOOK_MS);

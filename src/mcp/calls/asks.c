@@ -107,7 +107,7 @@ mishap *mishap_mcp_take_answers(mishap_mcp_request *request, const mishap_mcp_as
         failure = mishap_sealed_begin(peer->server->seal, call, state,
                                       yyjson_obj_get(params, "inputResponses"),
                                       MISHAP_ANSWERS_OF_CLIENT);
-        request->code = failure ? -32602 : 0;
+        request->code = failure ? MISHAP_MCP_BAD_STATE : 0;
         return failure;
     }
     yyjson_val *arguments = yyjson_obj_get(params, "arguments");

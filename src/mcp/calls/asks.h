@@ -36,6 +36,8 @@ bool mishap_mcp_can_answer(const mishap_mcp_asked *asked, const mishap_question 
 /* Write a question as members of a request: "method":…,"params":{…} */
 void mishap_mcp_put_question(mishap_buffer *b, const mishap_asked *asked);
 
+enum { MISHAP_MCP_BAD_STATE = -32602 }; /* invalid params */
+
 /* Of an operation that asks: take the state and the answers of a request. If it is refused, the
  * request has the code of a protocol error. */
 mishap *mishap_mcp_take_answers(mishap_mcp_request *request, const mishap_mcp_asked *asked,

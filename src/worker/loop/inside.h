@@ -2,6 +2,7 @@
  * The inside of the runner of calls, for the files that it is made of:
  *
  *     runner.c         what boundaries call
+ *     claims.c         calls that wait for a decision of the whole cluster
  *     dispatch.c       which call is next, and which worker gets it
  *     receive.c        messages of workers and of the keeper
  *     worker_end.c     workers that end, and what becomes of their calls
@@ -70,6 +71,7 @@ struct mishap_runner {
     uint32_t last_request;
     int64_t sessions_end_ns; /* the server stops then, and no session may begin; 0: it goes on */
     size_t living;           /* … sessions that the keeper has, or that are not counted yet */
+    mishap_run *claiming;    /* calls that wait for their claims */
     size_t count, forgotten; /* calls that wait or run; those of them that no caller waits for */
     uint16_t held[MISHAP_RUNNER_HOLDERS];    /* … of each caller, by a hash of its number */
     uint32_t took_us[MISHAP_RUNNER_HOLDERS]; /* expected time of calls, by a hash of caller and
@@ -126,6 +128,22 @@ void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns);
 
 /* How many calls of this caller wait or run, including those of callers with the same hash. */
 size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder);
+
+/* The group of the plan that runs the call. */
+size_t mishap_runner_group_of(const mishap_runner *r, const mishap_run *run);
+
+/* -- claims.c ---------------------------------------------------------------------------------- */
+
+/* A call that was just counted waits for its claim; it leaves the list, and the claim is dropped.
+ */
+void mishap_runner_claim(mishap_runner *r, mishap_run *run);
+void mishap_runner_unclaim(mishap_runner *r, mishap_run *run);
+
+/* Without an answer, or after one. */
+void mishap_runner_drop_claim(const mishap_runner *r, mishap_call *call);
+
+/* Go on with those whose claims have answers. */
+void mishap_runner_look_at_claims(mishap_runner *r, int64_t now_ns);
 
 /* -- dispatch.c -------------------------------------------------------------------------------- */
 

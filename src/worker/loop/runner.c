@@ -33,7 +33,7 @@ static const mishap_runner_times usual = {
     .warm_ms = 500,
 };
 
-static size_t group_of(const mishap_runner *r, const mishap_run *run)
+size_t mishap_runner_group_of(const mishap_runner *r, const mishap_run *run)
 {
     return mishap_worker_group_of_call(&r->settings.plan->groups, run->call);
 }
@@ -340,12 +340,14 @@ static bool give_id(mishap_call *call)
 
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
-    size_t group = group_of(r, run);
+    size_t group = mishap_runner_group_of(r, run);
     if (group >= r->settings.plan->groups.count ||
         (is_over_share(r, run->call) && !let_one_give_way(r, run->call->holder)) ||
         (r->count >= r->settings.most_waiting && !make_room(r)) ||
-        (mishap_runner_is_settled(r, group) && !give_id(run->call)))
+        (mishap_runner_is_settled(r, group) && !give_id(run->call))) {
+        mishap_runner_drop_claim(r, run->call);
         return false;
+    }
     run->died = run->moved = run->cancelled = run->gives_way = false;
     run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
@@ -353,7 +355,11 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->took_us = mishap_runner_took(r, run->call, group);
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_positions_need(r->settings.positions, run->call);
-    mishap_runner_enqueue(&r->groups[group], run, false);
+    run->claims = false;
+    if (run->call->claim)
+        mishap_runner_claim(r, run);
+    else
+        mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
     mishap_crowd_see(r->crowd, run->call->holder, run->since_ns);
     if (r->settings.inside)
@@ -392,7 +398,10 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
     mishap_link *link = run->link;
     unsigned i = run->slot;
     if (!link) {
-        mishap_runner_dequeue(&r->groups[group_of(r, run)], run);
+        if (run->claims)
+            mishap_runner_unclaim(r, run);
+        else
+            mishap_runner_dequeue(&r->groups[mishap_runner_group_of(r, run)], run);
         mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else if (mishap_link_take_back(link, i)) {

@@ -51,6 +51,7 @@ struct mishap_run {
     int repeats;                 /* how often it was run again after it had begun */
     /* Its caller may have left; it ends with the next flush to make room. */
     bool cancelled, gives_way;
+    bool claims; /* it waits for the claim of its call (operation/claims.h), in no queue */
     struct mishap_run_session { /* of a call that runs in a session */
         unsigned char key[16];
         /* The key is known; a call has named it, or it is its caller's usual one. */
@@ -99,6 +100,7 @@ typedef struct mishap_runner_settings {
     struct mishap_crowd *crowd;         /* the same */
     struct mishap_permits *permits;     /* the same; NULL: no call needs one */
     struct mishap_positions *positions; /* the same; NULL: no standby runs reads */
+    struct mishap_claims *claims;       /* the same; NULL: no call has one */
     void *state;
 } mishap_runner_settings;
 

@@ -271,6 +271,7 @@ void mishap_runner_look_at_clock(mishap_runner *r)
     ssize_t got = read(r->timer, &ticks, sizeof ticks);
     (void)got;
     r->timer_ns = 0;
+    mishap_runner_look_at_claims(r, now);
     for (mishap_link *link = r->links; link; link = link->next)
         if (!link->dead)
             sweep_link(r, link, now);

@@ -257,6 +257,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .crowd = served->crowd,
                                                          .permits = served->permits,
                                                          .positions = served->positions,
+                                                         .claims = mishap_seal_claims(served->seal),
                                                          .state = served },
                               &served->runner);
 }
