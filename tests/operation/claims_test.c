@@ -9,17 +9,11 @@
 
 static mishap_claims claims;
 
-static int start(void **state)
-{
-    (void)state;
-    memset(&claims, 0, sizeof claims);
-    return 0;
-}
-
 static void a_claim_is_open_until_it_is_decided(void **state)
 {
     mishap_claim open[MISHAP_CLAIMS];
     (void)state;
+    memset(&claims, 0, sizeof claims);
     assert_int_equal(mishap_claims_open(&claims, open, MISHAP_CLAIMS), 0);
     uint64_t one = mishap_claims_ask(&claims, 7, 1000, SECOND);
     uint64_t two = mishap_claims_ask(&claims, 7 + MISHAP_CLAIMS, 2000, SECOND);
@@ -43,6 +37,7 @@ static void a_decision_for_a_claim_that_was_dropped_is_lost(void **state)
 {
     mishap_claim open[1];
     (void)state;
+    memset(&claims, 0, sizeof claims);
     uint64_t old = mishap_claims_ask(&claims, 7, 1000, SECOND);
     assert_int_equal(mishap_claims_open(&claims, open, 1), 1);
     mishap_claims_drop(&claims, old);
@@ -61,6 +56,7 @@ static void a_full_table_takes_no_more_until_one_is_dropped_or_old(void **state)
 {
     uint64_t last = 0;
     (void)state;
+    memset(&claims, 0, sizeof claims);
     for (uint64_t i = 0; i < MISHAP_CLAIMS; i++)
         assert_true((last = mishap_claims_ask(&claims, i, 1000, SECOND)) != 0);
     assert_int_equal(mishap_claims_ask(&claims, 1, 1000, 2 * SECOND), 0);
@@ -99,6 +95,7 @@ static void loops_and_the_process_work_at_once(void **state)
 {
     pthread_t loops[LOOPS];
     (void)state;
+    memset(&claims, 0, sizeof claims);
     atomic_store(&at_work, LOOPS);
     for (uintptr_t i = 0; i < LOOPS; i++)
         assert_int_equal(pthread_create(&loops[i], NULL, ask_often, (void *)(i + 1)), 0);
@@ -124,10 +121,10 @@ static void loops_and_the_process_work_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_claim_is_open_until_it_is_decided, start),
-        cmocka_unit_test_setup(a_decision_for_a_claim_that_was_dropped_is_lost, start),
-        cmocka_unit_test_setup(a_full_table_takes_no_more_until_one_is_dropped_or_old, start),
-        cmocka_unit_test_setup(loops_and_the_process_work_at_once, start),
+        TEST(a_claim_is_open_until_it_is_decided),
+        TEST(a_decision_for_a_claim_that_was_dropped_is_lost),
+        TEST(a_full_table_takes_no_more_until_one_is_dropped_or_old),
+        TEST(loops_and_the_process_work_at_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(tests);
 }
