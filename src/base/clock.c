@@ -45,15 +45,41 @@ void mishap_clock_date(int64_t days, int *year, int *month, int *day)
     *year = (int)(years + era * 400 + (*month <= 2));
 }
 
+/* Write a number with so many digits. */
+static char *put_digits(char *to, unsigned number, int count)
+{
+    for (int i = count - 1; i >= 0; i--, number /= 10)
+        to[i] = (char)('0' + number % 10);
+    return to + count;
+}
+
+/* Four digits of the year; any other year has as many as it needs. */
+static char *put_year(char *to, size_t room, int year)
+{
+    if (year >= 0 && year <= 9999)
+        return put_digits(to, (unsigned)year, 4);
+    return to + snprintf(to, room, "%04d", year);
+}
+
 void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds)
 {
     enum { DAY = 86400000 };
+    static const int64_t divisors[] = { 3600000, 60000, 1000, 1 };
+    static const unsigned limits[] = { 24, 60, 60, 1000 };
+    static const char after[] = "::.Z";
     int64_t days = milliseconds / DAY - (milliseconds % DAY < 0), rest = milliseconds - days * DAY;
     int year, month, day;
-    char printed[64];
+    char printed[64], *to;
     mishap_clock_date(days, &year, &month, &day);
-    int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year,
-                          month, day, (int)(rest / 3600000), (int)(rest / 60000 % 60),
-                          (int)(rest / 1000 % 60), (int)(rest % 1000));
-    mishap_buffer_put(buffer, printed, (size_t)length);
+    to = put_year(printed, 16, year);
+    *to++ = '-';
+    to = put_digits(to, (unsigned)month, 2);
+    *to++ = '-';
+    to = put_digits(to, (unsigned)day, 2);
+    *to++ = 'T';
+    for (int i = 0; i < 4; i++) {
+        to = put_digits(to, (unsigned)(rest / divisors[i] % limits[i]), i < 3 ? 2 : 3);
+        *to++ = after[i];
+    }
+    mishap_buffer_put(buffer, printed, (size_t)(to - printed));
 }

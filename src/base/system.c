@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
+
 void mishap_system_error(int error, char *words, size_t size)
 {
     const char *name = strerrorname_np(error), *description = strerrordesc_np(error);
@@ -72,12 +74,9 @@ bool mishap_system_make_folder(char *path)
 bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size)
 {
     const char *named = getenv(variable), *home = getenv("HOME");
-    int length = 0;
     if (named && *named == '/')
-        length = snprintf(path, size, "%s", named);
-    else if (home && *home)
-        length = snprintf(path, size, "%s/%s", home, in_home);
-    return length > 0 && (size_t)length < size;
+        return MISHAP_PATH(path, size, named);
+    return home && *home && MISHAP_PATH(path, size, home, "/", in_home);
 }
 
 bool mishap_system_read(int folder, const char *path, char *text, size_t size)

@@ -85,12 +85,12 @@ typedef struct scan {
     struct {
         size_t value, at; /* where the last match was found: an echo goes on there */
     } hint;
-    bool reported, matching, counting;     /* the lists below are in use: each is set only then */
+    bool reported, matching, counting; /* the lists below are in use: each is set only then */
+    mishap_leak_findings list; /* its counts stand beside the above: a page less is touched */
     size_t ends[MISHAP_LEAK_MOST_RULES];   /* of a rule: where its last reported finding ended */
     uint16_t done[MISHAP_LEAK_MOST_RULES]; /* of a rule: its last match in this view ended here */
     uint32_t
         used[MISHAP_LEAK_MOST_RULES]; /* of a rule: the steps of its checks in this block, or OFF */
-    mishap_leak_findings list;
 } scan;
 
 /* The steps of a rule that has reached its limit in this block. */
@@ -454,7 +454,7 @@ static bool is_part(const scan *s, const mishap_leak_finding *list, size_t at)
     return false;
 }
 
-static void report_all(scan *s)
+static __attribute__((noinline)) void report_all(scan *s)
 {
     count_to(s, &s->counted, s->base);
     struct lines lines = s->counted;
@@ -510,7 +510,8 @@ static void init_scan(scan *s, const mishap_leak_known *known, mishap_leak_found
                       void *state)
 {
     assert(mishap_leak_rule_count <= MISHAP_LEAK_MOST_RULES);
-    memset(s, 0, offsetof(scan, ends));
+    memset(s, 0, offsetof(scan, list));
+    s->list.count = s->list.doubled = 0;
     s->known = known;
     s->known_left = MISHAP_LEAK_KNOWN_BYTES;
     s->found = found;

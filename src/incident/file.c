@@ -10,6 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/path.h"
+
 enum { LOOK_AGAIN_NS = 1000000000 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -36,7 +38,7 @@ static bool step_over(char path[MISHAP_LOG_PATH], mishap_text target)
  * followed, even if another user replaces it. *magic: it is a link of /proc, whose text is no path,
  * and which only the system makes.
  */
-static bool follow(char path[MISHAP_LOG_PATH], bool *magic)
+static __attribute__((noinline)) bool follow(char path[MISHAP_LOG_PATH], bool *magic)
 {
     char text[MISHAP_LOG_PATH];
     struct stat status;
@@ -67,8 +69,8 @@ static void give_new_to_owner(int file, const char *path)
 int mishap_log_open(const char *path, mode_t mode)
 {
     char at[MISHAP_LOG_PATH];
-    if ((size_t)snprintf(at, sizeof at, "%s", path) >= sizeof at) {
-        errno = ENAMETOOLONG;
+    if (!MISHAP_PATH(at, sizeof at, path)) {
+        errno = *path ? ENAMETOOLONG : ENOENT;
         return -1;
     }
     for (int links = 0; links < MOST_LINKS; links++) {
@@ -120,7 +122,7 @@ bool mishap_log_file_open(mishap_log_file *log, char *path)
     if (log->waits)
         fcntl(log->file, F_SETFL, O_APPEND);
     if (path != log->path)
-        snprintf(log->path, sizeof log->path, "%s", path);
+        MISHAP_PATH(log->path, sizeof log->path, path);
     return true;
 }
 

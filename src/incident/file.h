@@ -12,14 +12,14 @@ enum {
 
 /* MISHAP_LOG_FILE() makes one. */
 typedef struct mishap_log_file {
-    int file; /* -1: none is open */
-    char path[MISHAP_LOG_PATH];
+    int file;            /* -1: none is open */
     int64_t looked_ns;   /* when the file at its path was last checked to be this one */
     uint64_t most_bytes; /* the size at which it is moved to PATH.1; 0: never */
     mode_t mode;         /* of a new file */
     bool waits;          /* writing to a full pipe blocks; otherwise it fails */
     int stuck;           /* the errno for which it could not be rotated; 0: none */
     bool torn;           /* the last line was written in part: it is ended before the next one */
+    char path[MISHAP_LOG_PATH]; /* at the end: the rest stands in one page of memory */
 } mishap_log_file;
 #define MISHAP_LOG_FILE(...)                                                                       \
     {                                                                                              \

@@ -1,6 +1,7 @@
 /* The group of a failure: see group.h. */
 #include "incident/group.h"
 
+#include <endian.h>
 #include <link.h>
 #include <stdatomic.h>
 
@@ -25,18 +26,31 @@ static uint64_t fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* The first bytes of a word, from 1 to 7, in the order of little endian. Copying so many would be a
+ * call of the C library. */
+static inline uint64_t word_of_rest(const char *bytes, size_t length)
+{
+    uint32_t first, last;
+    if (length >= sizeof first) {
+        memcpy(&first, bytes, sizeof first);
+        memcpy(&last, bytes + length - sizeof last, sizeof last);
+        return le32toh(first) | (uint64_t)le32toh(last) << 8 * (length - sizeof last);
+    }
+    size_t middle = length / 2, end = length - 1;
+    return (uint64_t)(unsigned char)bytes[0] |
+           (uint64_t)(unsigned char)bytes[middle] << 8 * middle |
+           (uint64_t)(unsigned char)bytes[end] << 8 * end;
+}
+
 static uint64_t fold_bytes(uint64_t hash, const char *bytes, size_t length)
 {
     uint64_t word;
     hash = fold(hash, length);
     for (; length >= sizeof word; bytes += sizeof word, length -= sizeof word) {
         memcpy(&word, bytes, sizeof word);
-        hash = fold(hash, word);
+        hash = fold(hash, le64toh(word));
     }
-    word = 0;
-    if (length)
-        memcpy(&word, bytes, length);
-    return length ? fold(hash, word) : hash;
+    return length ? fold(hash, word_of_rest(bytes, length)) : hash;
 }
 
 static uint64_t fold_text(uint64_t hash, mishap_text text)
@@ -140,12 +154,6 @@ static void learn_function(const mishap_symbol *symbol)
     atomic_store_explicit(&found[at].check, function ^ key, memory_order_relaxed);
 }
 
-void mishap_incident_group_learn(const mishap_symbol *symbols, size_t count)
-{
-    for (size_t i = 0; i < count && i < TOP; i++)
-        learn_function(&symbols[i]);
-}
-
 /* The functions at the top of a stack. Two of them may share a place in the table: then the first
  * is known no more when the second is, so each is found again by itself. */
 static uint64_t fold_functions(uint64_t hash, const mishap_trace *trace)
@@ -171,6 +179,13 @@ static uint64_t fold_functions(uint64_t hash, const mishap_trace *trace)
     return hash;
 }
 
+static uint64_t fold_symbols(uint64_t hash, const mishap_symbol *symbols, size_t count)
+{
+    for (size_t i = 0; i < count && i < TOP; i++)
+        hash = fold(hash, name_function(&symbols[i]));
+    return hash;
+}
+
 const char *mishap_incident_source(const char *file)
 {
     while (file && strncmp(file, "../", 3) == 0)
@@ -178,11 +193,12 @@ const char *mishap_incident_source(const char *file)
     return file;
 }
 
-static uint64_t fold_place(uint64_t hash, const mishap *failure)
+static uint64_t fold_place(uint64_t hash, const mishap *failure, const mishap_symbol *symbols)
 {
     hash = fold_words(hash, mishap_incident_source(failure->place.file));
     hash = fold(hash, (uint64_t)failure->place.line);
-    return fold_functions(hash, &failure->trace);
+    return symbols ? fold_symbols(hash, symbols, failure->trace.count)
+                   : fold_functions(hash, &failure->trace);
 }
 
 /* -- fields ------------------------------------------------------------------------------------ */
@@ -232,11 +248,17 @@ static uint64_t fold_fields(uint64_t hash, const mishap_field *field)
     return fold(hash, sum);
 }
 
-uint64_t mishap_incident_group(const char *operation, const mishap *failure)
+uint64_t mishap_incident_group_once(const char *operation, const mishap *failure,
+                                    const mishap_symbol *symbols)
 {
     const mishap_public *told = mishap_told(failure);
     uint64_t hash = fold_text(fold_words(0, operation), told->code->name);
     bool by_fields = told->category == MISHAP_VALIDATION && told->fields;
-    hash = by_fields ? fold_fields(hash, told->fields) : fold_place(hash, failure);
+    hash = by_fields ? fold_fields(hash, told->fields) : fold_place(hash, failure, symbols);
     return hash ? hash : 1;
+}
+
+uint64_t mishap_incident_group(const char *operation, const mishap *failure)
+{
+    return mishap_incident_group_once(operation, failure, NULL);
 }

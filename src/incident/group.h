@@ -16,9 +16,11 @@
 /* `operation` as it is declared; may be NULL. Never 0. Takes some twenty nanoseconds. */
 uint64_t mishap_incident_group(const char *operation, const mishap *failure);
 
-/* Remember the functions of a stack that were found already: a group is not to look for them
- * again. */
-void mishap_incident_group_learn(const mishap_symbol *symbols, size_t count);
+/* The same in a process that ends with this failure, and has found the functions of its stack
+ * already: nothing is looked up again, and nothing is remembered, since the memory for that would
+ * cost more than the rest. Without `symbols` they are looked up as above. */
+uint64_t mishap_incident_group_once(const char *operation, const mishap *failure,
+                                    const mishap_symbol *symbols);
 
 /* The file of a place without the steps up that a build folder puts before it. */
 const char *mishap_incident_source(const char *file);

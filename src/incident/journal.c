@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/path.h"
 #include "incident/compact.h"
 #include "incident/file.h"
 #include "incident/fit.h"
@@ -31,12 +32,10 @@ bool mishap_incident_log_path(const char *program, char *path, size_t size)
 {
     char above[MISHAP_LOG_PATH];
     const char *given = mishap_system_setting(program, "LOG");
-    int length = 0;
     if (given)
-        length = snprintf(path, size, "%s", given);
-    else if (mishap_system_user_folder("XDG_STATE_HOME", ".local/state", above, sizeof above))
-        length = snprintf(path, size, "%s/%s/%s.log", above, program, program);
-    return length > 0 && (size_t)length < size;
+        return MISHAP_PATH(path, size, given);
+    return mishap_system_user_folder("XDG_STATE_HOME", ".local/state", above, sizeof above) &&
+           MISHAP_PATH(path, size, above, "/", program, "/", program, ".log");
 }
 
 bool mishap_incident_log_is_off(const char *program)
@@ -222,8 +221,10 @@ static void put_reason(mishap_buffer *text, const mishap_incident_entry *entry, 
     mishap_buffer_release(&line);
 }
 
-/* The text for people on stderr, with the reason as its last line if the log has refused it. */
-static void tell_person(const mishap_incident_entry *entry, mishap_text json, mishap_text why)
+/* The text for people on stderr, with the reason as its last line if the log has refused it. Its
+ * room is not to be a part of the stack of each record. */
+static __attribute__((noinline)) void tell_person(const mishap_incident_entry *entry,
+                                                  mishap_text json, mishap_text why)
 {
     char storage[ROOM];
     mishap_buffer text;
@@ -259,7 +260,6 @@ static void find_names(const mishap *failure, mishap_symbol symbols[MISHAP_TRACE
     if (facts->stack != MISHAP_RECORD_EXPORTED)
         return;
     mishap_symbols_find_trace(symbols, &failure->trace);
-    mishap_incident_group_learn(symbols, failure->trace.count);
     facts->symbols = symbols;
 }
 
@@ -276,7 +276,7 @@ static bool record_by_self(const mishap_incident_entry *entry, bool to_log)
     mishap_buffer json, why = { 0 };
     bool written = false, serious = is_serious(entry);
     find_names(entry->failure, symbols, &facts);
-    facts.group = mishap_incident_group(entry->operation, entry->failure);
+    facts.group = mishap_incident_group_once(entry->operation, entry->failure, facts.symbols);
     mishap_buffer_init(&json, storage, sizeof storage);
     if (to_log || mishap_log_is_json())
         put_record(&json, storage, entry, &facts);

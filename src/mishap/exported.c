@@ -18,11 +18,12 @@ struct search {
     mishap_symbol *symbols[AT_ONCE];
     uintptr_t calls[AT_ONCE]; /* the address of each, by call_before() */
     size_t count;
-    /* The addresses in one file: where the first and the last one of them are, and the first one in
-     * each part of the memory between the two, or behind that part. */
+    /* The addresses in one file, from the start of the memory that has the first one to the last.
+     * Of each part of that memory: a function that begins there and is no larger than this ends
+     * before the next address. */
     uintptr_t low, high;
     unsigned shift; /* the size of a part, as a power of two */
-    uint8_t first_in[PARTS];
+    uint32_t misses[PARTS];
 };
 
 /* What the dynamic section of a file points to. */
@@ -38,12 +39,13 @@ static uintptr_t call_before(const mishap_symbol *symbol)
     return (uintptr_t)symbol->address - 1;
 }
 
-static bool has_address(const struct dl_phdr_info *file, uintptr_t address)
+/* `start` is where the memory of the file begins that has the address. */
+static bool has_address(const struct dl_phdr_info *file, uintptr_t address, uintptr_t *start)
 {
     for (size_t i = 0; i < file->dlpi_phnum; i++) {
-        uintptr_t start = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
-        if (file->dlpi_phdr[i].p_type == PT_LOAD && address >= start &&
-            address - start < file->dlpi_phdr[i].p_memsz)
+        *start = file->dlpi_addr + file->dlpi_phdr[i].p_vaddr;
+        if (file->dlpi_phdr[i].p_type == PT_LOAD && address >= *start &&
+            address - *start < file->dlpi_phdr[i].p_memsz)
             return true;
     }
     return false;
@@ -118,13 +120,14 @@ static bool take_file(struct search *search, const struct dl_phdr_info *file)
     bool any = false;
     for (size_t i = 0; i < search->count; i++) {
         mishap_symbol *wanted = search->symbols[i];
-        if (wanted->file || !has_address(file, call_before(wanted)))
+        uintptr_t start;
+        if (wanted->file || !has_address(file, call_before(wanted), &start))
             continue;
         wanted->file = *file->dlpi_name ? file->dlpi_name : program_invocation_name;
         wanted->start = file->dlpi_addr;
         if (has_called_main(search, wanted))
             continue;
-        search->low = any ? search->low : call_before(wanted);
+        search->low = any ? search->low : start;
         search->high = call_before(wanted);
         any = true;
     }
@@ -138,33 +141,24 @@ static void divide_into_parts(struct search *search)
     search->shift = 0;
     while ((search->high - search->low) >> search->shift >= PARTS)
         search->shift++;
-    for (size_t part = 0; part < PARTS; part++) {
+    for (size_t part = 0; part <= (search->high - search->low) >> search->shift; part++) {
         uintptr_t start = search->low + ((uintptr_t)part << search->shift);
-        while (next < search->count && search->calls[next] < start)
+        uintptr_t end = start + ((uintptr_t)1 << search->shift);
+        while (search->calls[next] < start)
             next++;
-        search->first_in[part] = (uint8_t)next;
+        uintptr_t least = search->calls[next] > end ? search->calls[next] - end : 0;
+        search->misses[part] = least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
     }
 }
 
-/* The first of those that are looked for at this address or above. */
-static inline size_t first_from(const struct search *search, uintptr_t address)
-{
-    size_t at = 0;
-    if (address > search->low)
-        at = search->first_in[(address - search->low) >> search->shift];
-    while (search->calls[at] < address)
-        at++;
-    return at;
-}
-
 /* Of two functions at one address the one that begins later is meant, as with dladdr(). */
-static inline void hold_against(const struct tables *tables, const ElfW(Sym) * symbol,
-                                uintptr_t base, const struct search *search)
+static void hold_against(const struct tables *tables, const ElfW(Sym) * symbol, uintptr_t start,
+                         const struct search *search)
 {
-    uintptr_t start = base + symbol->st_value;
-    if (start > search->high || start + symbol->st_size <= search->low)
-        return;
-    for (size_t i = first_from(search, start); i < search->count; i++) {
+    size_t i = 0;
+    while (search->calls[i] < start)
+        i++;
+    for (; i < search->count; i++) {
         mishap_symbol *wanted = search->symbols[i];
         if (search->calls[i] - start >= symbol->st_size)
             return;
@@ -172,6 +166,44 @@ static inline void hold_against(const struct tables *tables, const ElfW(Sym) * s
             continue;
         wanted->name = tables->names + symbol->st_name;
         wanted->start = start;
+    }
+}
+
+static inline bool is_near(const struct search *search, uintptr_t low, uintptr_t span,
+                           const ElfW(Sym) * symbol)
+{
+    uintptr_t from_low = symbol->st_value - low;
+    return from_low <= span && symbol->st_size > search->misses[from_low >> search->shift];
+}
+
+/* The first symbol from here on that may be near an address. This looks at every symbol of the
+ * file, so four of them are one step. */
+static const ElfW(Sym) * find_near(const struct search *search, uintptr_t low,
+                                   const ElfW(Sym) * symbol, const ElfW(Sym) * end)
+{
+    const uintptr_t span = search->high - search->low;
+    for (; end - symbol >= 4; symbol += 4) {
+        if (is_near(search, low, span, symbol))
+            return symbol;
+        if (is_near(search, low, span, symbol + 1))
+            return symbol + 1;
+        if (is_near(search, low, span, symbol + 2))
+            return symbol + 2;
+        if (is_near(search, low, span, symbol + 3))
+            return symbol + 3;
+    }
+    while (symbol < end && !is_near(search, low, span, symbol))
+        symbol++;
+    return symbol;
+}
+
+static void look_at_all(const struct tables *tables, size_t count, uintptr_t base,
+                        const struct search *search)
+{
+    const ElfW(Sym) *symbol = tables->symbols, *end = symbol + count;
+    while ((symbol = find_near(search, search->low - base, symbol, end)) < end) {
+        hold_against(tables, symbol, base + symbol->st_value, search);
+        symbol++;
     }
 }
 
@@ -184,8 +216,7 @@ static int search_file(struct dl_phdr_info *file, size_t size, void *state)
         return 0;
     divide_into_parts(search);
     size_t count = tables.gnu_hash ? count_by_gnu_hash(tables.gnu_hash) : tables.hash[1];
-    for (size_t i = 0; i < count; i++)
-        hold_against(&tables, &tables.symbols[i], file->dlpi_addr, search);
+    look_at_all(&tables, count, file->dlpi_addr, search);
     return 0;
 }
 

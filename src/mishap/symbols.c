@@ -3,16 +3,18 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/buffer.h"
 #include "found.h"
 
 static void put_offset(mishap_buffer *buffer, size_t offset)
 {
-    char text[40];
-    int length = snprintf(text, sizeof text, "+0x%zx", offset);
-    mishap_buffer_put(buffer, text, (size_t)length);
+    char digits[2 * sizeof offset], *at = digits + sizeof digits;
+    do
+        *--at = "0123456789abcdef"[offset & 15];
+    while (offset >>= 4);
+    MISHAP_PUT(buffer, "+0x");
+    mishap_buffer_put(buffer, at, (size_t)(digits + sizeof digits - at));
 }
 
 static void put_object(mishap_buffer *buffer, const char *file)

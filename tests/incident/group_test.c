@@ -1,5 +1,5 @@
-/* src/incident/group.c and fit.c: what makes a group of failures, and where a long record is cut.
- */
+/* src/incident/group.c and fit.c: what makes a group of failures, and where a long record is cut;
+ * and what is read as an id (record.c). */
 #include "testing.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "incident/fit.h"
 #include "incident/group.h"
+#include "incident/record.h"
 #include "mishap/inside.h"
 
 /* -- groups ------------------------------------------------------------------------------------ */
@@ -87,6 +88,65 @@ static void a_caller_cannot_make_groups_with_its_arguments(void **state)
     assert_true(FINDINGS("invented", "unknown_field") == FINDINGS("another", "unknown_field"));
 }
 
+/* An operator has decided about a group, so its number stays as it was in an earlier version: here
+ * with texts of each length up to nine bytes. */
+static void the_number_of_a_group_stays(void **state)
+{
+    (void)state;
+    assert_true(FINDINGS("a", "field_required", "ab", "field_required", "abc", "field_required",
+                         "abcd", "field_required", "abcde", "field_required", "abcdef",
+                         "field_required", "abcdefg", "field_required", "abcdefgh",
+                         "field_required", "abcdefghi",
+                         "field_required") == UINT64_C(0x7917887ac415317e));
+}
+
+/* A command looks its functions up once, and a server remembers them. */
+static void a_command_and_a_server_name_the_same_group(void **state)
+{
+    (void)state;
+    const void *const stack[] = { IN(group_at), IN(strlen), IN(qsort), IN(abort) };
+    enum { COUNT = sizeof stack / sizeof *stack };
+    mishap_symbol symbols[MISHAP_TRACE_MAX];
+    for (size_t count = 0; count <= COUNT; count++) {
+        mishap *m = mishap_raise(INTERNAL_ERROR, "It failed.");
+        m->trace.count = count;
+        for (size_t i = 0; i < count; i++)
+            m->trace.addresses[i] = (void *)((uintptr_t)stack[i] + 1);
+        mishap_symbols_find_trace(symbols, &m->trace);
+        uint64_t group = mishap_incident_group_once("todos.get", m, symbols);
+        assert_true(group == mishap_incident_group("todos.get", m));
+        assert_true(group == mishap_incident_group_once("todos.get", m, NULL));
+        mishap_free(m);
+    }
+}
+
+/* -- ids --------------------------------------------------------------------------------------- */
+
+static void an_id_has_small_digits_in_all_of_its_places(void **state)
+{
+    (void)state;
+    static const char good[] = "01a1f663-e141-74c4-a0cb-9876543210ef";
+    static const unsigned char bytes[16] = { 0x01, 0xa1, 0xf6, 0x63, 0xe1, 0x41, 0x74, 0xc4,
+                                             0xa0, 0xcb, 0x98, 0x76, 0x54, 0x32, 0x10, 0xef };
+    unsigned char found[16];
+    static const unsigned char none[16];
+    assert_true(mishap_record_read_id(good, found));
+    assert_memory_equal(found, bytes, sizeof bytes);
+    for (size_t at = 0; at < sizeof good - 1; at++)
+        for (int c = 1; c < 256; c++) {
+            char id[sizeof good];
+            memcpy(id, good, sizeof good);
+            id[at] = (char)c;
+            bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || good[at] == '-';
+            assert_int_equal(mishap_record_read_id(id, found), digit);
+            if (!digit)
+                assert_memory_equal(found, none, sizeof none);
+        }
+    assert_false(mishap_record_read_id("01a1f663-e141-74c4-a0cb-9876543210e", found));
+    assert_false(mishap_record_read_id("01a1f663-e141-74c4-a0cb-9876543210eff", found));
+    assert_false(mishap_record_read_id(NULL, found));
+}
+
 /* -- cutting ----------------------------------------------------------------------------------- */
 
 /* An object with one string of this piece, again and again, behind some letters. */
@@ -127,6 +187,9 @@ int main(void)
         cmocka_unit_test(a_group_is_operation_code_and_place),
         cmocka_unit_test(the_top_three_functions_count),
         cmocka_unit_test(a_caller_cannot_make_groups_with_its_arguments),
+        cmocka_unit_test(the_number_of_a_group_stays),
+        cmocka_unit_test(a_command_and_a_server_name_the_same_group),
+        cmocka_unit_test(an_id_has_small_digits_in_all_of_its_places),
         cmocka_unit_test(a_cut_leaves_no_half_of_a_character),
     };
     return RUN(tests);
