@@ -1,6 +1,8 @@
 /* src/incident/limit.c: how many records of one kind are whole, with a clock of the test. */
 #include "testing.h"
 
+#include <arpa/inet.h>
+
 #include "incident/limit.h"
 
 #define SECOND INT64_C(1000000000)
@@ -134,6 +136,30 @@ static void callers_with_many_addresses_take_nothing_from_those_with_names(void 
     assert_int_equal(count(*state, FAULT, 1000, START), 100);
 }
 
+/* All places for addresses are taken, so what is an address gets none. */
+static void what_is_no_address_is_a_name(void **state)
+{
+    static const char *const callers[] = {
+        "192.0.2.1", "0.0.0.0",        "255.255.255.255", "1.2.3",     "1.2.3.",
+        "1.2.3.4.",  "1.2.3.4.5",      "1.2.3.256",       "01.2.3.4",  "1.00.3.4",
+        "1..3.4",    ".1.2.3.4",       "1.2.3.4 ",        " 1.2.3.4",  "1.2.3.a",
+        "",          "1.2.3.99999999", "-1.2.3.4",        "1.2.3.4\n", "::1.2.3.4x",
+        "a:b",
+    };
+    fill_table(*state, ADDRESSES, false);
+    for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {
+        struct in_addr any;
+        bool address = inet_pton(AF_INET, callers[i], &any) == 1;
+        size_t whole = count(*state, (mishap_limit_kind){ callers[i], 7, false }, 20, START);
+        if (whole != (address ? 0 : 10))
+            fail_msg("\"%s\": %zu are whole", callers[i], whole);
+    }
+    assert_int_equal(count(*state, (mishap_limit_kind){ "::1", 7, false }, 20, START), 0);
+    assert_int_equal(count(*state, (mishap_limit_kind){ "::ffff:1.2.3.4", 7, false }, 20, START),
+                     0);
+    assert_int_equal(count(*state, (mishap_limit_kind){ NULL, 7, false }, 20, START), 0);
+}
+
 static void mistakes_take_nothing_from_faults(void **state)
 {
     fill_table(*state, NAMES, false);
@@ -200,6 +226,7 @@ int main(void)
         WITH_LIMITS(a_hundred_faults_are_whole_and_no_mistake_of_a_caller_keeps_them_back),
         WITH_LIMITS(more_callers_than_the_table_has_room_for_share_what_is_left),
         WITH_LIMITS(callers_with_many_addresses_take_nothing_from_those_with_names),
+        WITH_LIMITS(what_is_no_address_is_a_name),
         WITH_LIMITS(mistakes_take_nothing_from_faults),
         WITH_LIMITS(one_caller_has_four_megabytes_and_then_64_kb_per_second),
         WITH_LIMITS(all_callers_have_32_megabytes_and_then_512_kb_per_second),
