@@ -133,7 +133,7 @@ static bool visit_edge(const struct visit *visit, const char *at, const char *to
     return true;
 }
 
-enum { PLACES = 1024 };
+enum { PLACES = 256 };
 
 /* Which of so many places, two bytes apart, may begin an entry: their numbers. No branch depends on
  * the text, since a processor could not foresee it. */

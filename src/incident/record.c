@@ -100,6 +100,23 @@ static void put_words(mishap_buffer *b, const char *name, const char *words)
     put_text(b, NULL, name, mishap_text_of(words ? words : ""));
 }
 
+/* The same with a word of our own, in which there is nothing to hide. */
+static void put_own_word(mishap_buffer *b, const char *name, const char *word)
+{
+    mishap_json_key(b, mishap_text_of(name));
+    mishap_json_string(b, mishap_text_of(word));
+}
+
+/* An id that was given as one is compared with the digits that make it one, and not searched. */
+static void put_id(mishap_buffer *b, const char *id)
+{
+    unsigned char bytes[16];
+    if (mishap_record_read_id(id, bytes))
+        put_own_word(b, "id", id);
+    else
+        put_words(b, "id", id);
+}
+
 static void put_number(mishap_buffer *b, const char *name, int64_t number)
 {
     mishap_json_key(b, mishap_text_of(name));
@@ -329,14 +346,14 @@ static void put_more(mishap_buffer *b, const mishap_incident_entry *entry)
 static void put_names(mishap_buffer *b, const mishap_incident_entry *entry)
 {
     MISHAP_PUT(b, "{\"v\":1,\"kind\":\"whole\"");
-    put_words(b, "id", entry->id);
+    put_id(b, entry->id);
     put_time(b, mishap_clock_now_ms());
     put_words(b, "program", entry->program);
     put_words(b, "version", entry->version);
     put_words(b, "service", entry->service);
     put_text(b, entry->secrets, "operation",
              mishap_text_of(entry->operation ? entry->operation : ""));
-    put_words(b, "boundary", mishap_record_boundary(entry->boundary));
+    put_own_word(b, "boundary", mishap_record_boundary(entry->boundary));
     put_text(b, entry->secrets, "caller", mishap_text_of(entry->caller ? entry->caller : ""));
 }
 
@@ -345,7 +362,7 @@ static void put_public(mishap_buffer *b, const mishap_incident_entry *entry)
     const mishap_public *told = mishap_told(entry->failure);
     MISHAP_JSON_KEY(b, "code");
     mishap_json_string(b, told->code->name);
-    put_words(b, "category", mishap_category_name(told->category));
+    put_own_word(b, "category", mishap_category_name(told->category));
     if (entry->status)
         put_number(b, "status", entry->status);
     MISHAP_JSON_KEY(b, "message");
@@ -407,13 +424,13 @@ void mishap_record_put_least(mishap_buffer *b, const mishap_incident_entry *entr
 {
     const mishap_public *told = mishap_told(entry->failure);
     MISHAP_PUT(b, "{\"v\":1,\"kind\":\"whole\"");
-    put_words(b, "id", entry->id);
+    put_id(b, entry->id);
     put_time(b, mishap_clock_now_ms());
     put_words(b, "program", entry->program);
-    put_words(b, "boundary", mishap_record_boundary(entry->boundary));
+    put_own_word(b, "boundary", mishap_record_boundary(entry->boundary));
     MISHAP_JSON_KEY(b, "code");
     mishap_json_string(b, told->code->name);
-    put_words(b, "category", mishap_category_name(told->category));
+    put_own_word(b, "category", mishap_category_name(told->category));
     MISHAP_JSON_KEY(b, "message");
     mishap_json_string(b, told->code->name); /* its own may have secrets in it */
     put_group(b, facts->group);
