@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ enum {
     BATCH = 256 << 10,
     REST_NS = 2000000,
     LOOK_MS = 1000,       /* interval of the checks for counts to be reported */
+    OTHERS_MS = 500,      /* and of those for lines that commands have appended to the log */
     GATHER_MS = 250,      /* how long compact records are gathered */
     IDLE_TURNS = 8,       /* after so many without a record, the next one wakes this process */
     SLOW_MS = 1000,       /* if stderr takes nothing for so long, lines are dropped … */
@@ -45,6 +47,7 @@ static struct {
     mishap_log_writer by;
     mishap_log_file file;
     char path[MISHAP_LOG_PATH]; /* empty: there is no place for the log */
+    off_t synced;               /* bytes of the log that are on the disk, or soon will be */
     size_t length;              /* bytes in `batch` */
     bool torn;                  /* the last line on stderr is incomplete */
     char batch[BATCH];
@@ -354,9 +357,22 @@ static void write_access_log(void)
 static bool write_incidents_out(mishap_text text)
 {
     bool written = write_out(text);
-    if (written)
+    if (written) {
         mishap_sync_soon(w.file.file);
+        w.synced = lseek(w.file.file, 0, SEEK_CUR);
+    }
     return written;
+}
+
+/* A command appends its line and does not wait for the disk, which would take it milliseconds.
+ * While a server runs with the same log, this process does that for it. */
+static void sync_lines_of_commands(void)
+{
+    struct stat status;
+    if (w.file.file < 0 || fstat(w.file.file, &status) != 0 || status.st_size == w.synced)
+        return;
+    w.synced = status.st_size;
+    mishap_sync_soon(w.file.file);
 }
 
 static void lose_incidents(uint64_t count)
@@ -381,7 +397,7 @@ static void sleep_after(mishap_drained drained)
     bool deep = idle > IDLE_TURNS;
     nanosleep(&rest, NULL);
     mishap_ring_sleep_as(w.by.ring, deep ? MISHAP_RING_SLEEPS : MISHAP_RING_NAPS);
-    wait_for_some(deep ? LOOK_MS : GATHER_MS);
+    wait_for_some(deep ? OTHERS_MS : GATHER_MS);
     mishap_ring_sleep_as(w.by.ring, MISHAP_RING_AWAKE);
 }
 
@@ -400,6 +416,8 @@ static void write_incidents(void)
         tell_counts_if_due(last);
         if (last)
             break;
+        if (!drained.records)
+            sync_lines_of_commands();
         sleep_after(drained);
     }
     mishap_sync_now(w.file.file);

@@ -138,4 +138,36 @@ def a_command_appends_one_line_and_waits_for_no_disk():
     equal((len(writes), syncs), (1, []), "writes and syncs")
 
 
+def seconds_to_disk(found, notes):
+    """How long after it was written the line of a failing command is on the disk: the server with the same log has written nothing meanwhile."""
+    own = notes + "-of-command"
+    done = run_program(server.PROGRAM, "todos", "get", "999999999", "--output", "json",
+                       env={"MISHAP_LOG": found.log, "MISHAP_DATA": os.path.dirname(found.log), "LD_PRELOAD": os.environ["POWER_LIBRARY"],
+                            "POWER_NOTES": own, "POWER_FILE": found.log})
+    expect(done.status != 0, done)
+    _size, written = notes_of(own)[0][-1]
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        writes, syncs = notes_of(notes) if os.path.exists(notes) else ([], [])
+        equal(writes, [], "writes of the server")
+        after = [end for begin, end in syncs if begin >= written]
+        if after:
+            return min(after) - written
+        time.sleep(0.05)
+    raise AssertionError("the line of a command is never brought to the disk")
+
+
+@test
+def a_server_brings_the_lines_of_commands_to_the_disk():
+    if os.environ.get("MISHAP_SANITIZED") == "1":
+        raise Skipped("a sanitizer must be the first library")
+    notes = os.path.join(server.FOLDER, "notes-of-server")
+    with server.Server("--workers", "1", LD_PRELOAD=os.environ["POWER_LIBRARY"], POWER_NOTES=notes,
+                       POWER_FILE=os.path.join(server.FOLDER, "server-%d" % (server.Server.count + 1), "log")) as found:
+        took = []
+        while len(took) < ROUNDS and (not took or min(took) > LIMIT):
+            took.append(seconds_to_disk(found, notes))
+    expect(min(took) <= LIMIT, "seconds to the disk, in each round: %r" % took)
+
+
 main()
