@@ -123,6 +123,57 @@ static const char *name_behind(const void *function, const void *address)
     return symbols[1].name;
 }
 
+/* Where the code of a file lies. */
+struct code {
+    const char *base, *start;
+    size_t size;
+};
+
+static int find_code(struct dl_phdr_info *file, size_t size, void *state)
+{
+    struct code *code = state;
+    (void)size;
+    for (size_t i = 0; i < file->dlpi_phnum; i++)
+        if ((const char *)file->dlpi_addr == code->base && file->dlpi_phdr[i].p_type == PT_LOAD &&
+            file->dlpi_phdr[i].p_flags & PF_X) {
+            code->start = code->base + file->dlpi_phdr[i].p_vaddr;
+            code->size = file->dlpi_phdr[i].p_memsz;
+        }
+    return 0;
+}
+
+/* Stacks of some addresses of the C library, close together and far apart. */
+static void functions_are_those_that_the_loader_finds(void **state)
+{
+    (void)state;
+    enum { STACKS = 100, DEPTH = 12 };
+    struct code code = { 0 };
+    Dl_info loader;
+    size_t named = 0;
+    uint64_t random = 7;
+    assert_true(dladdr(dlsym(RTLD_DEFAULT, "getenv"), &loader));
+    code.base = loader.dli_fbase;
+    dl_iterate_phdr(find_code, &code);
+    assert_true(code.size > 100000);
+    for (size_t i = 0; i < STACKS; i++) {
+        mishap_symbol symbols[DEPTH];
+        size_t span = code.size >> i % 10;
+        for (size_t at = 0; at < DEPTH; at++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            symbols[at].address = code.start + (random >> 33) % span + 1;
+        }
+        mishap_symbols_find(symbols, DEPTH);
+        for (size_t at = 0; at < DEPTH; at++) {
+            assert_true(dladdr((const char *)symbols[at].address - 1, &loader));
+            assert_int_equal(loader.dli_sname != NULL, symbols[at].name != NULL);
+            if (symbols[at].name)
+                assert_ptr_equal(loader.dli_saddr, (void *)symbols[at].start);
+            named += symbols[at].name != NULL;
+        }
+    }
+    assert_true(named > STACKS);
+}
+
 static void no_symbols_are_read_for_what_has_called_main(void **state)
 {
     (void)state;
@@ -415,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_another_process_exported_functions_have_names),
         TEST(static_and_inlined_functions_have_names_and_lines),
+        TEST(functions_are_those_that_the_loader_finds),
         TEST(no_symbols_are_read_for_what_has_called_main),
         TEST(a_place_keeps_its_name_when_others_are_forgotten),
         TEST(a_place_is_kept_once_however_often_it_is_in_a_stack),
