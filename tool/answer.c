@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include "base/buffer.h"
+#include "operation/call.h"
 
 const mishap_param tool_word = { .name = "word", .type = MISHAP_STRING };
 
@@ -15,6 +16,13 @@ const char *const *tool_command(mishap_call *call)
         words[at++] = mishap_call_print(call, "%s", mishap_string(word, ""));
     words[at] = NULL;
     return words;
+}
+
+int64_t tool_timeout_ms(mishap_call *call)
+{
+    int64_t own = (int64_t)(mishap_number(call, "timeout") * 1000);
+    int64_t common = call->timeout_ms;
+    return !common || (own && own < common) ? own : common;
 }
 
 mishap *tool_answer(mishap_call *call, mishap_buffer *json)

@@ -26,7 +26,8 @@ static const mishap_param params[] = {
     { "allow", MISHAP_ARRAY, .items = &tool_name, .length = { 0, 1000 }, .placeholder = "TOOL",
       .help = "Offer this tool; once for each. Without it all tools are offered" },
     { "timeout", MISHAP_NUMBER, .range = { 0.1, 86400 }, .initial = "300", .placeholder = "SECONDS",
-      .help = "Time for the answer to a request; progress extends it" },
+      .help = "Time for the answer to a request; progress extends it, and --timeout-ms can shorten "
+              "it" },
     { "start_timeout", MISHAP_NUMBER, .range = { 0.1, 86400 }, .initial = "60",
       .placeholder = "SECONDS",
       .help = "Time for a server that was started to answer `initialize`" },
@@ -83,7 +84,7 @@ static void add_word(struct words *words, const char *word)
 static const char *const *gateway_command(mishap_call *call, const char *const *command)
 {
     struct words words = { 0 };
-    size_t size = 12 + 2 * mishap_count(call, "allow") + mishap_count(call, "command");
+    size_t size = 14 + 2 * mishap_count(call, "allow") + mishap_count(call, "command");
     words.list = mishap_call_take(call, size * sizeof *words.list);
     if (!words.list)
         return NULL;
@@ -93,6 +94,10 @@ static const char *const *gateway_command(mishap_call *call, const char *const *
     add_word(&words, mishap_call_print(call, "%g", mishap_number(call, "timeout")));
     add_word(&words, "--start-timeout");
     add_word(&words, mishap_call_print(call, "%g", mishap_number(call, "start_timeout")));
+    if (call->timeout_ms) {
+        add_word(&words, "--timeout-ms");
+        add_word(&words, mishap_call_print(call, "%d", call->timeout_ms));
+    }
     for (const mishap_call *t = mishap_first(call, "allow"); t; t = mishap_next(t)) {
         add_word(&words, "--allow");
         add_word(&words, mishap_call_print(call, "%s", mishap_string(t, "")));
@@ -172,7 +177,7 @@ static mishap *relay(mishap_call *call, const char *url, const char *const *comm
         .header_count = headers->count,
         .secrets = &headers->secrets,
         .start_ms = (int64_t)(mishap_number(call, "start_timeout") * 1000),
-        .call_ms = (int64_t)(mishap_number(call, "timeout") * 1000),
+        .call_ms = tool_timeout_ms(call),
         .pipe_ignored = tool_origin.pipe_ignored,
         .size_ignored = tool_origin.size_ignored,
     };

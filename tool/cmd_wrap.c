@@ -21,7 +21,8 @@ static const mishap_param params[] = {
     { "json", MISHAP_BOOLEAN,
       .help = "Standard output is one envelope, which has the output of the command as `data`" },
     { "timeout", MISHAP_NUMBER, .range = { 0.001, 86400 * 365 }, .placeholder = "SECONDS",
-      .help = "End the command and its process group after so many seconds" },
+      .help = "End the command and its process group after so many seconds; --timeout-ms does the "
+              "same" },
     { "limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
       .placeholder = "BYTES",
       .help = "With --json: a longer output is kept in a file, and `data` names the file" },
@@ -139,7 +140,7 @@ static mishap *run_wrap(mishap_call *call)
     failure = mishap_wrap_run(
         &(mishap_wrap_command){ .argv = argv,
                                 .origin = tool_origin,
-                                .timeout_ms = (int)(mishap_number(call, "timeout") * 1000),
+                                .timeout_ms = tool_timeout_ms(call),
                                 .capture = json,
                                 .limit = (size_t)mishap_integer(call, "limit") },
         &end);
@@ -167,9 +168,8 @@ const mishap_operation tool_wrap = {
         "command that says why, what to do, and whether a retry can help. Secrets in it are "
         "redacted.\n\n"
         "An exit code that is an answer, such as that of `grep` without a match, is no failure. "
-        "The "
-        "program could not be started: 127 if it does not exist, 126 if it cannot be executed. The "
-        "time was over: 10.\n\n"
+        "If the program does not exist, the exit code is 127; if it cannot be executed, 126; if "
+        "the time was over, 10.\n\n"
         "The code comes from rules: of the program, of its exit codes, and of texts that many "
         "programs print. In a file of your own a line such as `[deploy.sh]` names one program or "
         "several. A line such as `3 CONFLICT is deployed already` is a rule: an exit code, a code "

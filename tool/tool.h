@@ -43,6 +43,10 @@ extern const mishap_param tool_word;
 /* These words, which end with NULL, in memory of the call; NULL: none was given. */
 const char *const *tool_command(mishap_call *call);
 
+/* The timeout of a command that has a parameter `timeout`, in seconds, beside --timeout-ms: the
+ * shorter of the two counts. 0: none was given. */
+int64_t tool_timeout_ms(mishap_call *call);
+
 /* The dialect that a parameter names; NULL: it names none. */
 static inline const mishap_dialect *tool_dialect(const mishap_call *call, const char *param_name)
 {

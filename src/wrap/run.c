@@ -385,7 +385,8 @@ static void take_signals(struct run *run)
 static int ms_until(int64_t when_ns)
 {
     int64_t left = when_ns - mishap_clock_monotonic_ns();
-    return left <= 0 ? 0 : (int)((left + 999999) / 1000000);
+    int64_t ms = left <= 0 ? 0 : (left + 999999) / 1000000;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
 static void keep_time(struct run *run)

@@ -49,9 +49,9 @@ enum { MISHAP_WRAP_TAIL = 64 * 1024 }; /* bytes that are kept of each output */
 typedef struct mishap_wrap_command {
     const char *const *argv; /* ends with NULL; a name without a slash is searched in PATH */
     mishap_wrap_origin origin;
-    int timeout_ms; /* then its process group is ended; 0: never */
-    bool capture;   /* standard output is not passed on, but kept … */
-    size_t limit;   /* … up to so many bytes, and in a file if there are more */
+    int64_t timeout_ms; /* then its process group is ended; 0: never */
+    bool capture;       /* standard output is not passed on, but kept … */
+    size_t limit;       /* … up to so many bytes, and in a file if there are more */
 } mishap_wrap_command;
 
 /* How a command ended. */

@@ -348,9 +348,9 @@ def a_server_that_does_not_greet_is_started_again():
 # ---- Time ----------------------------------------------------------------------------------------
 
 
-@test
-def a_call_that_takes_too_long_is_cancelled():
-    with Gateway("--timeout", "0.3") as server:
+@tests_of({"seconds": (["--timeout", "0.3"],), "milliseconds": (["--timeout-ms", "300"],)})
+def a_call_that_takes_too_long_is_cancelled(flags):
+    with Gateway(*flags) as server:
         number = server.count + 1
         equal(server.failure("hang")["code"], "TIMEOUT")
         deadline = time.monotonic() + PATIENCE

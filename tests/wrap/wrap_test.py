@@ -316,10 +316,25 @@ def the_time_ends_the_whole_process_group():
         time.sleep(0.02)
 
 
-@test
-def a_command_that_ignores_the_end_of_its_time_is_killed():
-    answer = wrapped("sh", "-c", "trap '' TERM; while :; do sleep 0.1; done", flags=["--timeout", "0.3"])
+@tests_of({"seconds": (["--timeout", "0.3"],), "milliseconds": (["--timeout-ms", "300"],), "the shorter one": (["--timeout", "300", "--timeout-ms", "300"],),
+           "also the shorter one": (["--timeout", "0.3", "--timeout-ms", "300000"],)})
+def a_command_that_ignores_the_end_of_its_time_is_killed(flags):
+    answer = wrapped("sh", "-c", "trap '' TERM; while :; do sleep 0.1; done", flags=flags)
     equal((answer.status, envelope(answer)[0]["error"]["code"]), (10, "TIMEOUT"), "the end")
+
+
+@test
+def a_year_is_not_over_at_once():
+    answer = wrapped("true", flags=["--timeout", "31536000"])
+    equal((answer.status, answer.out, answer.err), (0, b"", b""), "the end")
+
+
+@test
+def the_help_lists_what_ends_a_command_that_could_not_be_started():
+    words = run_program(PROGRAM, "wrap", "--help").err.decode()
+    for row in (r"^  126  NOT_EXECUTABLE +\S", r"^  127  PROGRAM_NOT_FOUND +\S"):
+        expect(re.search(row, words, re.MULTILINE), row, "is not in", words)
+        expect(not re.search(row, run_program(PROGRAM, "scan", "--help").err.decode(), re.MULTILINE), row, "is in the help of scan")
 
 
 # ---- A terminal ------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ static const struct kind kinds[] = {
     { 76, "EX_PROTOCOL", NULL },
     { 77, "EX_NOPERM", NULL },
     { 78, "EX_CONFIG", NULL },
+    { 126, "NOT_EXECUTABLE", "The program cannot be executed" },
+    { 127, "PROGRAM_NOT_FOUND", "The program to run does not exist" },
     { 130, "INTERRUPTED", "The command was interrupted by SIGINT" },
     { 143, "TERMINATED", "The command was terminated by SIGTERM" },
 };
@@ -177,6 +179,19 @@ static void add_declared(struct rows *rows, const mishap_app *app,
             add_code(rows, of_service[i], safe);
 }
 
+/* A command that stands for another program ends as a shell does if that one cannot be started. */
+static void add_of_program(struct rows *rows, const mishap_operation *operation)
+{
+    const mishap_param *p = operation->relays ? operation->params : NULL;
+    while (p && p->name && !p->rest)
+        p++;
+    for (int code = 126; p && p->name && code <= 127; code++) {
+        mishap_exit *row = row_of(rows, code);
+        if (row)
+            lower(row, false, false);
+    }
+}
+
 size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation,
                         mishap_exit *exits, size_t room)
 {
@@ -192,6 +207,7 @@ size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation
         if (row)
             lower(row, safe && own[i].retryable_if_safe, !safe && own[i].partial);
     }
+    add_of_program(&rows, operation);
     add_declared(&rows, operation->run ? app : NULL, operation, safe); /* help raises nothing */
     for (size_t i = 0; i < rows.count; i++)
         if (kind_of(exits[i].code) && kind_of(exits[i].code)->description)

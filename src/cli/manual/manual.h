@@ -34,8 +34,8 @@ void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 /* -- exit codes (exits.c) -----------------------------------------------------------------------
  */
 
-/* No operation has more: 0 to 13, 64 to 125, 130 and 143. */
-enum { MISHAP_CLI_MOST_EXITS = 14 + 62 + 2 };
+/* No operation has more: 0 to 13, 64 to 127, 130 and 143. */
+enum { MISHAP_CLI_MOST_EXITS = 14 + 62 + 4 };
 
 /* One row of the exit codes of an operation. */
 typedef struct mishap_exit {
