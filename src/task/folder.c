@@ -1,7 +1,8 @@
 /*
- * A file of the data folder, `tasks`: its lock belongs to the one process that runs the tasks of
- * the folder, and it has the name by which that process knows its rows in a store that others use,
- * too.
+ * A file of the data folder, `tasks-PROGRAM`: its lock belongs to the one process that runs the
+ * tasks of this program in the folder, and it has the name by which that process knows its rows in
+ * a store that others use, too. Each program has a file of its own: a server of another program
+ * cannot run its tasks, and must not keep a process of this program from running them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +46,13 @@ static bool find_name(int file, char *name, bool *locked)
     return false;
 }
 
-mishap *mishap_task_folder_name(const char *folder, char name[MISHAP_TASK_SERVER + 1], int *lock)
+bool mishap_task_folder_file(const char *folder, const char *program, char *path, size_t size)
+{
+    return (size_t)snprintf(path, size, "%s/tasks-%s", folder, program) < size;
+}
+
+mishap *mishap_task_folder_name(const char *folder, const char *program,
+                                char name[MISHAP_TASK_SERVER + 1], int *lock)
 {
     char path[4200];
     bool locked = false, wanted = lock != NULL;
@@ -53,7 +60,7 @@ mishap *mishap_task_folder_name(const char *folder, char name[MISHAP_TASK_SERVER
     name[0] = '\0';
     if (wanted)
         *lock = -1;
-    if ((size_t)snprintf(path, sizeof path, "%s/tasks", folder) < sizeof path)
+    if (mishap_task_folder_file(folder, program, path, sizeof path))
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     bool found = file >= 0 &&
                  ((!wanted && read_name(file, name)) || find_name(file, name, &locked));

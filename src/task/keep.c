@@ -67,7 +67,8 @@ void mishap_tasks_open_rows(tasks *t)
     if (t->revived || mishap_clock_monotonic_ns() < t->retry_ns)
         return;
     if (t->lock < 0)
-        mishap_free(mishap_task_folder_name(t->plan->served->setup.data, t->server, &t->lock));
+        mishap_free(mishap_task_folder_name(t->plan->served->setup.data, t->plan->served->app->name,
+                                            t->server, &t->lock));
     if (t->lock < 0) { /* another process has it, perhaps one that ends just now */
         t->retry_ns = mishap_clock_monotonic_ns() + RETRY_MS * TASK_MS;
         return;

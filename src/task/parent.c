@@ -80,8 +80,9 @@ static bool is_needed(void)
 {
     char path[4200];
     struct pollfd listener = { .fd = mishap_task_place_listener(), .events = POLLIN };
-    snprintf(path, sizeof path, "%s/tasks", process.plan->served->setup.data);
-    return access(path, F_OK) == 0 || poll(&listener, 1, 0) > 0;
+    const mishap_served *served = process.plan->served;
+    bool named = mishap_task_folder_file(served->setup.data, served->app->name, path, sizeof path);
+    return (named && access(path, F_OK) == 0) || poll(&listener, 1, 0) > 0;
 }
 
 bool mishap_task_process_ended(int pid, int status)

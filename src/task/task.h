@@ -284,10 +284,15 @@ bool mishap_task_process_is_done(void); /* it has ended since no task is left */
 
 enum { MISHAP_TASK_SERVER = 32 };
 
-/* The name by which the rows of a data folder are known in a store that others use, too; made when
- * it is first asked for. `*lock` belongs to the one process that runs its tasks; -1: another one
- * has it. `lock` NULL: it is not wanted. */
-mishap *mishap_task_folder_name(const char *folder, char name[MISHAP_TASK_SERVER + 1], int *lock);
+/* The file of a program in a data folder, which has the name below; it exists when the program has
+ * had tasks there. False: the path is too long. */
+bool mishap_task_folder_file(const char *folder, const char *program, char *path, size_t size);
+
+/* The name by which the rows of a program and a data folder are known in a store that others use,
+ * too; made when it is first asked for. `*lock` belongs to the one process that runs their tasks;
+ * -1: another one has it. `lock` NULL: it is not wanted. */
+mishap *mishap_task_folder_name(const char *folder, const char *program,
+                                char name[MISHAP_TASK_SERVER + 1], int *lock);
 
 /* -- commands ---------------------------------------------------------------------------------- */
 

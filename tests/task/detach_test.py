@@ -164,6 +164,19 @@ def a_server_with_the_folder_runs_it():
 
 
 @test
+def a_server_of_another_program_does_not_keep_it_waiting():
+    with Folder() as found:
+        mark = os.path.join(found.data, "tasks-mishap")
+        os.makedirs(found.data)
+        open(mark, "w").close()  # so the server begins at once to run tasks
+        with Server("--workers", "1", program=server.PROGRAM, data=found.data):
+            wait_until(lambda: os.path.getsize(mark), "the server runs no tasks")
+            task = found.detach("change", "--number", "2")
+            equal(found.command("tasks", "wait", task)[1]["data"], {"number": 2}, "its outcome")
+            wait_until(lambda: not found.processes("mishap-detached"), "a process is left")
+
+
+@test
 def it_goes_on_when_the_server_that_runs_it_dies():
     with Folder() as found:
         running = found.server()

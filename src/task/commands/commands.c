@@ -209,7 +209,7 @@ static mishap *go_on(mishap_call *call, struct opened *opened, const char *folde
 {
     char name[MISHAP_TASK_SERVER + 1];
     const char *address = mishap_string(call, "task_store");
-    MISHAP_TRY(mishap_task_folder_name(folder, name, NULL));
+    MISHAP_TRY(mishap_task_folder_name(folder, call->app->name, name, NULL));
     if (!mishap_text_equal(mishap_text_of(name), server))
         return NULL;
     opened->engine->close(opened->rows);

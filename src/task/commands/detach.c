@@ -190,7 +190,7 @@ static mishap *store_call(mishap_call *call, const char *folder, const char *sto
     int64_t now = mishap_clock_now_ms();
     mishap_buffer packed = { 0 };
     mishap_task_rows *rows = NULL;
-    mishap *failure = mishap_task_folder_name(folder, server, NULL);
+    mishap *failure = mishap_task_folder_name(folder, call->app->name, server, NULL);
     if (!failure)
         failure = mishap_task_put_call(&packed, call, call->timeout_ms) ? NULL
                                                                         : mishap_out_of_memory();
