@@ -337,7 +337,7 @@ static void after_a_shortage_the_same_file_is_read(void **state)
 static uint64_t number_of(const mishap_http_keys *keys, const char *key)
 {
     mishap_http_request request = { .caller_key = 5 };
-    mishap_free(mishap_http_keys_check(keys, &request, mishap_text_of(key), false));
+    mishap_free(mishap_http_keys_check(keys, &request, mishap_text_of(key), MISHAP_KEY_OPTIONAL));
     return request.caller_key;
 }
 

@@ -189,7 +189,7 @@ static void a_refusal_never_has_the_key_in_it(void **state)
         mishap_http_request request = { 0 };
         request.fields[MISHAP_HTTP_AUTHORIZATION] = mishap_text_of(bearer);
         mishap_text own = mishap_text_of(both ? "mk_another" : NULL);
-        mishap *m = mishap_http_keys_check(keys, &request, own, true);
+        mishap *m = mishap_http_keys_check(keys, &request, own, MISHAP_KEY_REQUIRED);
         mishap_buffer account = { 0 };
         mishap_account(m, &account);
         mishap_buffer_put_char(&account, '\0');

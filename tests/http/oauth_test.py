@@ -119,8 +119,10 @@ def a_request_without_a_token_is_told_where_to_get_one():
     found, _ = shared()
     for path, end in (("/who", ""), ("/mcp", "/mcp")):
         answer = found.ask("GET", path)
-        equal((answer.status, answer.json["error"]), (401, "auth_required"), path)
+        equal((answer.status, answer.json["error"], answer.json["message"]), (401, "auth_required", "An API key or an access token is required."), path)
         equal(challenge_of(answer), {"resource_metadata": API + DOCUMENT + end, "scope": "call"}, path)
+    schemes = found.ask("GET", "/openapi.json").json["components"]["securitySchemes"]
+    equal((sorted(schemes), schemes["bearer"]["description"]), (["api_key", "bearer"], "An API key or an access token as a bearer token."), "the document")
     equal(challenge_of(found.ask("GET", "/vault/known"))["scope"], "operator", "the scope")
     equal(challenge_of(found.ask("GET", "/metrics"))["scope"], "metrics", "the scope")
     equal(challenge_of(found.ask("DELETE", "/things/known"))["scope"], "call things:write things:remove", "all scopes of the operation")

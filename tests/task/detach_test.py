@@ -98,7 +98,7 @@ def the_work_goes_on_and_its_outcome_is_that_of_the_command():
         equal(found.state(task), "running", "its state")
         equal([row["id"] for row in found.command("tasks", "list")[1]["data"]["tasks"]], [failing, task], "the list")
         status, answer = found.command("tasks", "wait", task, "--timeout-ms", "20")
-        equal((status, answer["error"]["code"], found.state(task)), (10, "TIMEOUT", "running"), "a wait with a timeout")
+        equal((status, answer["error"]["code"], answer["error"]["retryable"], found.state(task)), (10, "TIMEOUT", True, "running"), "a wait with a timeout")
         os.unlink(gate)
         for _ in range(2):
             status, answer = found.command("tasks", "wait", task)

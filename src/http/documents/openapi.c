@@ -513,11 +513,14 @@ static const char about_failures[] =
     "header, for example `application/problem+json` for problem details (RFC 9457). Every response "
     "has an `X-Request-Id` header. The operator can find the request in the log by this id.";
 
-static const char security_schemes[] =
-    "\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\","
-    "\"description\":\"An API key as a bearer token.\"},"
-    "\"api_key\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-Api-Key\","
-    "\"description\":\"An API key in the X-Api-Key header.\"}";
+static void put_security_schemes(const document *d)
+{
+    MISHAP_PUT(d->b, "\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":");
+    put_string(d->b, d->settings->issuers ? "An API key or an access token as a bearer token."
+                                          : "An API key as a bearer token.");
+    MISHAP_PUT(d->b, "},\"api_key\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-Api-Key\","
+                     "\"description\":\"An API key in the X-Api-Key header.\"}");
+}
 
 static void put_info(const document *d)
 {
@@ -589,7 +592,7 @@ void mishap_http_put_openapi(mishap_buffer *buffer, const mishap_http_settings *
     MISHAP_PUT(buffer, "},\"components\":{");
     mishap_http_put_failure_components(&d);
     MISHAP_PUT(buffer, ",\"securitySchemes\":{");
-    mishap_buffer_put(buffer, security_schemes, sizeof security_schemes - 1);
+    put_security_schemes(&d);
     MISHAP_PUT(buffer, "}}}");
     mishap_arena_release(&d.arena);
 }

@@ -388,19 +388,28 @@ static mishap *unauthorized(const char *what)
                           "Check the key, or ask the operator of this server for a new key.");
 }
 
+static mishap *nothing_sent(mishap_key_need need)
+{
+    if (need == MISHAP_KEY_OPTIONAL)
+        return NULL;
+    if (need == MISHAP_KEY_REQUIRED)
+        return mishap_suggest(
+            mishap_raise(AUTH_REQUIRED, "An API key is required."),
+            "Send an API key as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.");
+    return mishap_suggest(mishap_raise(AUTH_REQUIRED, "An API key or an access token is required."),
+                          "Send an access token as `Authorization: Bearer TOKEN`, or an API key as "
+                          "`Authorization: Bearer KEY` or as `X-Api-Key: KEY`.");
+}
+
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
-                               mishap_text own, bool required)
+                               mishap_text own, mishap_key_need need)
 {
     mishap_text bearer = mishap_http_bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
     request->caller = NULL;
     request->caller_key = 0;
     request->scopes = MISHAP_SCOPES_USUAL;
     if (!bearer.data && !own.data)
-        return required
-                   ? mishap_suggest(
-                         mishap_raise(AUTH_REQUIRED, "An API key is required."),
-                         "Send an API key as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
-                   : NULL;
+        return nothing_sent(need);
     if (keys && (keys->unsound || keys->stale))
         return mishap_retry_after(
             mishap_raise(UNAVAILABLE, "The server cannot check API keys at the moment."), 1000);

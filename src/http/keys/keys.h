@@ -62,15 +62,22 @@ bool mishap_http_keys_are_gone(const mishap_http_keys *keys);
 void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
                             void *context);
 
+/* What a request must have; it is named in the refusal of a request that has nothing. */
+typedef enum mishap_key_need {
+    MISHAP_KEY_OPTIONAL,
+    MISHAP_KEY_REQUIRED,
+    MISHAP_KEY_OR_TOKEN_REQUIRED, /* the server has an issuer, too */
+} mishap_key_need;
+
 /*
  * Identify the caller. NULL: request->caller, caller_key and scopes are set if a known key was
  * sent; without a key the scopes are the usual ones. UNAUTHORIZED: the key is not known.
- * AUTH_REQUIRED: no key was sent, and `required`. UNAVAILABLE: a key was sent, and the file cannot
- * be read, or is too old. A key is sent as `Authorization: Bearer KEY` or `X-Api-Key: KEY`, of
- * which `own` is the value. The name lives as long as the keys.
+ * AUTH_REQUIRED: no key was sent, and one is needed. UNAVAILABLE: a key was sent, and the file
+ * cannot be read, or is too old. A key is sent as `Authorization: Bearer KEY` or `X-Api-Key: KEY`,
+ * of which `own` is the value. The name lives as long as the keys.
  */
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
-                               mishap_text own, bool required);
+                               mishap_text own, mishap_key_need need);
 
 /* The text behind `Bearer`, which may be empty; no data for another scheme, which is ignored. */
 mishap_text mishap_http_bearer_of(mishap_text field);

@@ -71,7 +71,8 @@ static mishap *list(const mishap_http_settings *settings, mishap_http_endpoint *
 
 /* A key determines the name of its caller. A caller that may name itself can send a name. A wrong
  * name is not repeated in the failure, since it may be any text. */
-static mishap *check_name(const mishap_http_request *request, mishap_text named)
+static mishap *check_name(const mishap_api *api, const mishap_http_request *request,
+                          mishap_text named)
 {
     if (!named.data)
         return NULL;
@@ -83,8 +84,13 @@ static mishap *check_name(const mishap_http_request *request, mishap_text named)
                    ? NULL
                    : mishap_raise(FORBIDDEN, "The API key is not that of the caller that the "
                                              "X-Caller header names.");
-    return request->caller_is_free
-               ? NULL
+    if (request->caller_is_free)
+        return NULL;
+    return api->tokens
+               ? mishap_suggest(mishap_raise(AUTH_REQUIRED, "Callers of this server are named by "
+                                                            "API keys and access tokens."),
+                                "Send one of them as `Authorization: Bearer`, and no X-Caller "
+                                "header.")
                : mishap_suggest(
                      mishap_raise(AUTH_REQUIRED, "Callers of this server are named by API keys."),
                      "Send an API key as `Authorization: Bearer KEY`, and no X-Caller header.");
@@ -113,9 +119,12 @@ static void drop_scope_of_page(const mishap_http_settings *settings, mishap_http
 static mishap *identify(const mishap_api *api, mishap_http_request *request, bool required)
 {
     mishap_text own = request->fields[api->key_field];
+    mishap_key_need need = !required     ? MISHAP_KEY_OPTIONAL
+                           : api->tokens ? MISHAP_KEY_OR_TOKEN_REQUIRED
+                                         : MISHAP_KEY_REQUIRED;
     return api->tokens && mishap_http_tokens_concern(request)
                ? mishap_http_tokens_check(api->tokens, request, own)
-               : mishap_http_keys_check(api->keys, request, own, required);
+               : mishap_http_keys_check(api->keys, request, own, need);
 }
 
 /* All that are needed are noted for the reply, which tells a client what to ask its issuer for. */
@@ -166,7 +175,7 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
     request->caller_is_free = !required && !request->caller && !request->forwarded &&
                               mishap_http_keys_are_unused(api->keys) &&
                               mishap_http_is_loopback(request->remote);
-    return check_name(request, request->fields[api->caller_field]);
+    return check_name(api, request, request->fields[api->caller_field]);
 }
 
 /* No request waits for an answer here: only the operator is told that keys cannot be read. */

@@ -377,9 +377,11 @@ static mishap *run_wait(mishap_call *call)
         if (found.row.state == MISHAP_TASK_ASKING && is_ours(&found.row))
             return pass_on(call, &found.row);
         if (left_ms <= 0)
-            return mishap_suggest(
-                mishap_raise(TIMEOUT, "The task did not end within %d ms.", call->timeout_ms),
-                "The task goes on. Run `tasks wait` again.");
+            return mishap_retryable(
+                mishap_suggest(
+                    mishap_raise(TIMEOUT, "The task did not end within %d ms.", call->timeout_ms),
+                    "The task goes on. Run `tasks wait` again."),
+                true); /* the wait; the outcome of a task has its own word */
         if (pause_ms > LONGEST_PAUSE_MS)
             pause_ms = LONGEST_PAUSE_MS;
         usleep((useconds_t)(pause_ms < left_ms ? pause_ms : left_ms) * 1000);
