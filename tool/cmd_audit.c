@@ -60,7 +60,7 @@ static const mishap_param http_params[] = {
     { "openapi", MISHAP_STRING, .file = true, .placeholder = "FILE",
       .help = "The OpenAPI document in JSON; by default /openapi.json of the server" },
     { "allow_writes", MISHAP_BOOLEAN,
-      .help = "Send POST, PUT, PATCH and DELETE, too; a bad request may succeed" },
+      .help = "Send POST, PUT, PATCH and DELETE, too; the server may carry them out" },
     HEADER,
     REQUESTS,
     { 0 },
@@ -141,9 +141,13 @@ mishap *audit_read_headers(mishap_call *call, audit_headers *headers)
         const char *value = colon ? colon + 1 + strspn(colon + 1, " \t") : "";
         if (!colon || !is_token(line, (size_t)(colon - line)) || !*value ||
             value[strcspn(value, "\r\n")] || strlen(line) != mishap_string_length(h, ""))
-            return mishap_raise(INVALID_ARGUMENT,
-                                "The header field %zu of --header is not `Name: value`.",
-                                headers->count + 1);
+            return mishap_suggest(
+                mishap_raise(INVALID_ARGUMENT,
+                             "Value %zu of --header is not a header field of the form `Name: "
+                             "value`.",
+                             headers->count + 1),
+                "Write a name, a colon and a value on one line, such as `Authorization: Bearer "
+                "TOKEN`.");
         mishap_client_header *header = &headers->list[headers->count++];
         header->name = mishap_call_print(call, "%.*s", (int)(colon - line), line);
         header->value = mishap_call_print(call, "%s", value);
@@ -164,8 +168,9 @@ static mishap *require_scheme(const char *url)
 {
     if (strstr(url, "://") || strchr(url, '@') || strlen(url) > 200)
         return NULL;
-    return mishap_suggest(mishap_raise(INVALID_ARGUMENT, "The scheme is missing: http://%s", url),
-                          "Give an address that begins with http:// or https://.");
+    return mishap_suggest(
+        mishap_raise(INVALID_ARGUMENT, "The URL `%s` has no scheme: write http://%s.", url, url),
+        "Give an address that begins with http:// or https://.");
 }
 
 /* -- the three commands ------------------------------------------------------------------------ */
@@ -231,8 +236,7 @@ static mishap *audit_cli(mishap_audit *audit, const void *target)
 
 static mishap *run_cli(mishap_call *call)
 {
-    const mishap_audit_cli_target target = { .argv = tool_command(call),
-                                             .run_ms = limit_ms(call) };
+    const mishap_audit_cli_target target = { .argv = tool_command(call), .run_ms = limit_ms(call) };
     return audit_run(call, &(audit_task){ MISHAP_AUDIT_CLI, mishap_audit_cli_checks,
                                           command_line(call, target.argv),
                                           command_file(target.argv), NULL, audit_cli, &target });

@@ -211,16 +211,18 @@ const mishap_operation tool_mcp_gateway = {
     .summary = "Run an MCP server of any program, and add codes and advice to its failures",
     .description =
         "An MCP client starts this command in place of the server. Messages pass in both "
-        "directions, in every revision. The arguments of a call are held against the inputSchema "
-        "of its tool first: all findings are told at once, with the names that may be meant. A "
-        "tool that fails is told in the dialect tool-result, without stack traces, credentials and "
-        "other insides of the server, and with an incident id under which the operator has the "
-        "original (`mishap incidents show`).\n\n"
-        "If the server dies, each call in flight is answered at once, and the server is started "
-        "again and greeted as the client did. A call is repeated only if its tool is declared "
-        "read-only or idempotent.\n\n"
-        "With --to the server is behind HTTP, and with --listen the clients are: each session of a "
-        "client then has a server of its own.\n\n"
+        "directions, in every revision of MCP. The gateway checks the arguments of each call "
+        "against the inputSchema of the tool before the server gets the call: one answer lists "
+        "all mistakes, and suggests names for misspelled ones. If a tool fails, the client gets "
+        "the failure in the dialect tool-result: without stack traces, credentials and other "
+        "internals of the server, and with an incident id. With this id the operator finds the "
+        "original failure (`mishap incidents show ID`).\n\n"
+        "If the server dies, the gateway answers each open call at once with a failure, starts "
+        "the server again and repeats the `initialize` of the client. It repeats a call only if "
+        "the tool is declared read-only or idempotent.\n\n"
+        "With --to the gateway reaches the server over HTTP, and starts no command. With --listen "
+        "clients reach the gateway over HTTP; each session of a client then has a server of its "
+        "own.\n\n"
         "The command exits at the end of its input, when all requests are answered, or on SIGTERM "
         "or SIGINT. No process of the server is left.",
     .params = params,

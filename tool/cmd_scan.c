@@ -17,14 +17,14 @@ static const char *const confidences[] = { "medium", "high", NULL };
 
 static const mishap_param params[] = {
     { "least", MISHAP_ENUM, .choices = confidences, .initial = "\"medium\"",
-      .placeholder = "CONFIDENCE", .help = "Leave out findings of less confidence" },
+      .placeholder = "CONFIDENCE", .help = "Lowest confidence of the findings that are reported" },
     TOOL_INPUT,
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "scan answer.json", "What an answer gives away" },
-    { "scan --least high -", "Only what is surely a leak, of standard input" },
+    { "scan answer.json", "The leaks in a saved response" },
+    { "scan --least high -", "Only findings of high confidence, from standard input" },
     { 0 },
 };
 
@@ -171,9 +171,10 @@ const mishap_operation tool_scan = {
     .summary = "Look for leaks in a text: traces, SQL, credentials, paths, hosts",
     .description =
         "Each finding has a kind, the rule that made it, its place (line:column, both from 1, and "
-        "the byte from 0), a confidence and a redacted excerpt. The text is judged as it is, with "
-        "the escapes of JSON undone once and twice, and with HTML undone; `view` says how it had "
-        "to be read, if not as it is. The input may be anything: what is no UTF-8 is scanned as "
+        "the byte from 0), a confidence and a redacted excerpt. The text is scanned unchanged, "
+        "with JSON escapes decoded once and twice, and with HTML decoded; `view` names the form in "
+        "which a finding was made, if that is not the unchanged text. The input may be anything: "
+        "what is no UTF-8 is scanned as "
         "bytes.\n\nThe "
         "command fails with NONCONFORMING, exit code 79, if there is a finding, and with "
         "INPUT_UNREADABLE, exit code 66, if the file cannot be read. It needs the same memory for "

@@ -66,7 +66,7 @@ static mishap_operation *list_operations(void)
     return all;
 }
 
-/* Before there is a program that could tell it better. */
+/* A mistake of the build: there is no program yet that could report it in an envelope. */
 static int refuse_start(const char *why)
 {
     fprintf(stderr, "mishap: %s\n", why);
@@ -77,7 +77,8 @@ int main(int argc, char **argv)
 {
     mishap_wrap_look(&tool_origin);
     if (!name_dialects() || !name_forms())
-        return refuse_start("There are too many dialects, or forms of reports.");
+        return refuse_start(
+            "This build has more dialects or forms of reports than tool/tool.h has room for.");
     mishap_operation *operations = list_operations();
     if (!operations)
         return refuse_start("Not enough memory for the list of commands.");
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
         argc, argv,
         &(mishap_app){ .name = "mishap",
                        .version = MISHAP_VERSION,
-                       .summary = "One failure, told right to everyone who must hear of it",
+                       .summary = "Tell one failure to people, programs, HTTP clients and agents, "
+                                  "each in its own format",
                        .license = "MIT",
                        .operations = operations,
                        .services = MISHAP_SERVICES(&todo_service, &lisp_service, &artifacts_service,

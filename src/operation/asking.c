@@ -92,8 +92,8 @@ mishap *mishap_asking_pass_on(mishap_call *call, mishap_asked *questions)
 
 static mishap *refuse_more(const mishap_call *call, const char *name, const char *why)
 {
-    mishap *m = mishap_raise(CANCELLED, "%s: the question `%s` %s.", call->operation->name, name,
-                             why);
+    mishap *m = mishap_raise(CANCELLED, "`%s` was cancelled: its question `%s` %s.",
+                             call->operation->name, name, why);
     return mishap_tell(m, "question", name);
 }
 

@@ -382,7 +382,8 @@ mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap
 
 /* -- for boundaries ---------------------------------------------------------------------------- */
 
-static const char anew[] = "Send the call without a state and answers; it is then asked again.";
+static const char anew[] = "Send the call again without a state and without answers: the server "
+                           "then asks its questions anew.";
 
 static mishap *refuse(mishap_state_flaw flaw)
 {
@@ -390,11 +391,14 @@ static mishap *refuse(mishap_state_flaw flaw)
         return mishap_out_of_memory();
     if (flaw == MISHAP_STATE_CROWDED)
         return mishap_retry_after(
-            mishap_raise(RATE_LIMITED, "Too many questions of this caller were answered."),
+            mishap_raise(RATE_LIMITED, "This caller has answered too many questions in a short "
+                                       "time."),
             EACH_MS);
     if (flaw == MISHAP_STATE_FULL)
         return mishap_suggest(
-            mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many questions were answered."),
+            mishap_retry_after(mishap_raise(RATE_LIMITED,
+                                            "The callers of this server have answered too many "
+                                            "questions in a short time."),
                                FULL_MS),
             anew);
     const char *why = flaw == MISHAP_STATE_EXPIRED ? "has expired"

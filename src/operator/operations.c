@@ -20,7 +20,7 @@
 #define OWN_FILTER                                                                                 \
     {                                                                                              \
         "own", MISHAP_BOOLEAN,                                                                     \
-            .help = "Also failures of these operations themselves, such as a misspelled filter"    \
+            .help = "Also failures of the `incidents` operations, such as a misspelled filter"     \
     }
 #define OTHER_FILTERS                                                                              \
     { "caller", MISHAP_STRING, .length = { 1, 255 }, .placeholder = "NAME",                        \
@@ -34,7 +34,7 @@
                   "written in full" },                                                             \
         SERVICE_FILTER,                                                                            \
         { "boundary", MISHAP_STRING, .length = { 1, 20 }, .placeholder = "NAME",                   \
-          .help = "Only callers that came in here: cli, http, mcp or c" },                         \
+          .help = "Only calls that came in this way: cli, http, mcp or c" },                       \
         { "status", MISHAP_INTEGER, .range = { -99999, 99999 }, .placeholder = "N",                \
           .help = "Only this status: of HTTP, the exit code of a command, or the code of "         \
                   "JSON-RPC" },                                                                    \
@@ -144,11 +144,11 @@ static const mishap_example group_examples[] = {
     { 0 },
 };
 static const mishap_example resolve_examples[] = {
-    { "incidents resolve 6f1c0e5a9b2d4477", "Say that this group was repaired" },
+    { "incidents resolve 6f1c0e5a9b2d4477", "Mark this group as repaired" },
     { 0 },
 };
 static const mishap_example mute_examples[] = {
-    { "incidents mute 6f1c0e5a9b2d4477", "Say that this group needs no attention" },
+    { "incidents mute 6f1c0e5a9b2d4477", "Mark this group as one that needs no attention" },
     { 0 },
 };
 static const mishap_example stats_examples[] = {
@@ -193,13 +193,13 @@ const mishap_operation mishap_operator_operations[MISHAP_OPERATOR_COUNT + 1] = {
       .description = "Its state, counts by hour and by day, and what was decided about it.",
       .raises = MISHAP_RAISES(VALIDATION_ERROR, NOT_FOUND), .examples = group_examples,
       .route = "GET /incidents/groups/:group", OF_OPERATOR },
-    { "incidents.resolve", "Say that the cause of a group was repaired", group_params,
+    { "incidents.resolve", "Mark a group of failures as repaired", group_params,
       mishap_operator_resolve,
       .description = "If the group fails again, its state becomes `regressed`.",
       .raises = MISHAP_RAISES(VALIDATION_ERROR, NOT_FOUND), .examples = resolve_examples,
       .danger = MISHAP_MUTATING, .route = "POST /incidents/groups/:group/resolve", OF_OPERATOR },
-    { "incidents.mute", "Say that a group needs no attention", group_params, mishap_operator_mute,
-      .description = "Failures of the group are still recorded and counted.",
+    { "incidents.mute", "Mark a group of failures as one that needs no attention", group_params,
+      mishap_operator_mute, .description = "Failures of the group are still recorded and counted.",
       .raises = MISHAP_RAISES(VALIDATION_ERROR, NOT_FOUND), .examples = mute_examples,
       .danger = MISHAP_MUTATING, .route = "POST /incidents/groups/:group/mute", OF_OPERATOR },
     { "incidents.stats", "Count failures by time, code, operation and caller", stats_params,

@@ -264,7 +264,7 @@ static void tell_wrong(struct giving *g, const mishap_task_question *q, mishap_t
                            : NULL;
     if (!g->wrong)
         g->wrong = mishap_raise(VALIDATION_ERROR,
-                                "An answer is not right, and is asked for again. %.*s",
+                                "An answer is not valid, so the task asks its question again. %.*s",
                                 (int)flaw.length, flaw.data);
     const mishap_field *f = findings ? mishap_told(findings)->fields : NULL;
     if (!f)
@@ -355,7 +355,8 @@ mishap *mishap_task_asks_nothing(void)
 static mishap *too_often(const struct giving *g)
 {
     return mishap_raise(
-        CANCELLED, "%s: the question `%s` was still open after %d rounds of questions.",
+        CANCELLED,
+        "`%s` was cancelled: its question `%s` was still open after %d rounds of questions.",
         g->call->operation->name, g->open.list[0].asked.question->name, (int)MISHAP_ASKING_ROUNDS);
 }
 

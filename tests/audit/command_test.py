@@ -113,7 +113,7 @@ def the_usage_has_the_command_once():
 @tests_of({"http": "http", "mcp": "mcp"})
 def an_address_without_a_scheme_is_told(area):
     error = parsed(run_program(MISHAP, "audit", area, "localhost:8080", env=ENV).out)["error"]
-    equal((error["code"], error["message"]), ("INVALID_ARGUMENT", "The scheme is missing: http://localhost:8080"))
+    equal((error["code"], error["message"]), ("INVALID_ARGUMENT", "The URL `localhost:8080` has no scheme: write http://localhost:8080."))
     error = parsed(run_program(MISHAP, "audit", area, "user:hidden@localhost:8080", env=ENV).out)["error"]
     expect("hidden" not in json.dumps(error), error)
 
@@ -437,6 +437,7 @@ def a_header_field_is_checked_and_its_value_not_shown(field):
     done = run_program(MISHAP, "audit", "http", "http://127.0.0.1:1", "--header", "@" + write("field", field), env=ENV)
     equal(done.status, 2, done.out)
     expect(b"b\\r" not in done.out, done.out)
+    expect(b"Value 1 of --header" in done.out and b"Write a name, a colon and a value on one line" in done.out, "what to do:", done.out)
 
 
 @test

@@ -201,6 +201,9 @@ def a_wrong_map_stops_the_start(text):
     error = parsed(done.out)["error"]
     equal(error["code"], "NOT_CONFIGURED" if text is not None else "INPUT_UNREADABLE", "the code")
     expect(MARKER not in json.dumps(error), error)
+    if text is not None:
+        line = "has two lines for one subject" if text.count("\n") > 1 else "Line 2 of the --oauth-map file "
+        expect(line in error["message"] and ("login:248289761001 alice" in error["suggestion"] or "Remove one" in error["suggestion"]), "what to do:", error)
 
 
 @test

@@ -13,7 +13,7 @@ import time
 from node import NODE_MODULES, node_22
 from talk import (LEGACY, META, MISHAP, MODERN, PATIENCE, WORKSHOP, Server, Skipped, equal, expect, hello, main, notification,
                   request, test, tests_of)
-from blackbox import SANITIZED, peak_of
+from blackbox import SANITIZED, peak_of, run_program
 import journal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -343,6 +343,14 @@ def a_server_that_does_not_greet_is_started_again():
         for number in (1, 2):
             server.send(hello("2025-06-18", number))
             equal(server.receive()["error"]["data"]["code"], "UNAVAILABLE")
+
+
+@test
+def the_help_says_what_the_gateway_does_with_a_call():
+    words = " ".join(run_program(MISHAP, "mcp-gateway", "--help").err.decode().split())
+    for sentence in ("The gateway checks the arguments of each call against the inputSchema of the tool before the server gets the call",
+                     "the gateway answers each open call at once with a failure, starts the server again"):
+        expect(sentence in words, sentence, "is not in", words)
 
 
 # ---- Time ----------------------------------------------------------------------------------------

@@ -173,7 +173,8 @@ static void what_was_declined_is_cancelled_unless_the_handler_looks(void **unuse
     char answer[400];
     (void)unused;
     expect_failure(invoke("purge", "{\"name\":\"Bob\"}", "{\"confirm\":null}", answer),
-                   MISHAP_CODE_CANCELLED, "purge: the question `confirm` was declined.");
+                   MISHAP_CODE_CANCELLED,
+                   "`purge` was cancelled: its question `confirm` was declined.");
     assert_null(invoke("purge", "{\"name\":\"Bob\"}", "{\"confirm\":{\"sure\":true},\"day\":null}",
                        answer));
     assert_string_equal(answer, "{\"no_day\":true,\"sure\":true,\"why\":\"none\",\"colors\":0,"

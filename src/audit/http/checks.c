@@ -111,8 +111,9 @@ const mishap_audit_check mishap_audit_http_checks[] = {
                           "Add the status, 4XX or default to the responses of the operation.",
                           false, "needs an OpenAPI document" },
 
-    [HTTP_400] = { "http-400-or-422", "A malformed request is 400 or 422.",
-                   "RFC 9110, 15.5.1 and 15.5.21: both are right, others say less",
+    [HTTP_400] = { "http-400-or-422", "A malformed request is answered with 400 or 422.",
+                   "RFC 9110, 15.5.1 and 15.5.21: only these two say that the request has to be "
+                   "corrected",
                    "Answer 400 for bad syntax, and 400 or 422 for bad values.", true,
                    "no refusal of a malformed request was seen" },
     [HTTP_COERCED] = { "http-wrong-type-accepted", "A value of a wrong type is refused.",

@@ -505,11 +505,13 @@ const mishap_operation mishap_keys_remove = {
 
 const mishap_operation mishap_keys_disable = {
     .name = "keys.disable",
-    .summary = "Say that API keys are not used any more",
-    .description = "Once there was an API key, callers cannot name themselves any more, even if no "
-                   "key is left: the file of keys may have been lost. This command says that it is "
-                   "right that there is no key. It fails while there is one. A running server "
-                   "follows after one or two seconds; `keys add` is the way back.",
+    .summary = "Confirm that no API keys are used, after the last one was removed",
+    .description =
+        "Once a data folder has had an API key, callers cannot name themselves any more, "
+        "even if no key is left, because the file of keys may have been lost. This "
+        "command confirms that there is no key on purpose: callers can name themselves "
+        "again. It fails while a key exists. A running server accepts the change after "
+        "one or two seconds. `keys add` undoes it.",
     .params = data_alone,
     .run = run_disable,
     .local = true,

@@ -120,9 +120,8 @@ static const mishap_param params[] = {
       .help = "How long the server still serves the sessions that have begun when it is told to "
               "stop; it stops earlier if none is left" },
     { "stale_ms", MISHAP_INTEGER, .range = { 0, LONGEST_MS }, .initial = "0", .placeholder = "N",
-      .help =
-          "Standbys of PostgreSQL may run searches and lists, and be so far behind the primary; "
-          "0: the primary runs all" },
+      .help = "Run searches and lists on standbys of PostgreSQL that are at most N ms behind the "
+              "primary; 0: run them on the primary" },
     { "server_number", MISHAP_INTEGER, .range = { 0, 63 }, .initial = "0", .placeholder = "N",
       .help = "The number of this server in ids of MCP sessions, for a load balancer; 0: none" },
     { "chaos", MISHAP_BOOLEAN,

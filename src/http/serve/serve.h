@@ -65,7 +65,8 @@ bool mishap_http_has_tasks(const mishap_operation *operations);
     { "tasks", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "4", .placeholder = "N",            \
       .help = "Most tasks that run at once; 0: calls never become tasks" },                        \
     { "task_after_ms", MISHAP_INTEGER, .range = { 0, 3600000 }, .initial = "2000",                 \
-      .placeholder = "N", .help = "Time after which a call that may become a task is one" },       \
+      .placeholder = "N",                                                                          \
+      .help = "How long a call runs before it becomes a task, if its operation allows that" },     \
     { "task_store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",                    \
       .help = "The store of tasks, as sqlite:PATH or postgresql://USER@HOST/DATABASE, or @FILE "   \
               "with that in it; by default an SQLite file in the data folder" },                   \

@@ -20,10 +20,11 @@ enum { LARGEST = 1 << 20 };
 
 static mishap *broken_line(size_t number, const char *what)
 {
-    mishap *m = mishap_raise(NOT_CONFIGURED, "Line %zu of the file of --oauth-map %s.", number,
-                             what);
-    return mishap_suggest(mishap_tell(m, "line", number),
-                          "Write ALIAS:SUBJECT, as the log has it, a space and a name.");
+    mishap *m = mishap_raise(NOT_CONFIGURED, "Line %zu of the --oauth-map file %s.", number, what);
+    return mishap_suggest(
+        mishap_tell(m, "line", number),
+        "Write each line as ALIAS:SUBJECT NAME, such as `login:248289761001 alice`: the log shows "
+        "the alias and the subject of a caller in this form, and the name is your choice.");
 }
 
 static mishap *read_text(const char *path, mishap_buffer *text)
@@ -41,9 +42,9 @@ static mishap *read_text(const char *path, mishap_buffer *text)
     if (text->failed)
         return mishap_out_of_memory();
     if (got < 0)
-        return mishap_key_blame(mishap_raise(INPUT_UNREADABLE, "Cannot read --oauth-map."), error,
-                                path);
-    return got > 0 ? mishap_raise(NOT_CONFIGURED, "The file of --oauth-map is larger than %d MB.",
+        return mishap_key_blame(
+            mishap_raise(INPUT_UNREADABLE, "The --oauth-map file cannot be read."), error, path);
+    return got > 0 ? mishap_raise(NOT_CONFIGURED, "The --oauth-map file is larger than %d MB.",
                                   LARGEST >> 20)
                    : NULL;
 }
@@ -75,11 +76,13 @@ static mishap *read_line(mishap_text line, size_t number, struct mishap_http_map
     mishap_text subject = { line.data, length };
     mishap_text principal = { space ? space + 1 : "", space ? line.length - length - 1 : 0 };
     if (!is_subject(subject))
-        return broken_line(number, "does not begin with a subject");
+        return broken_line(number, "does not begin with ALIAS:SUBJECT");
     if (!mishap_caller_is_name(principal))
-        return broken_line(number, "has no name of a principal");
+        return broken_line(number, "has no valid name after ALIAS:SUBJECT and one space");
     if (mishap_text_equal(principal, (mishap_text)MISHAP_TEXT(MISHAP_KEY_OPERATOR)))
-        return broken_line(number, "has the name of the operator");
+        return broken_line(
+            number,
+            "gives a subject the name `operator`, which only the key of the operator may have");
     copy_name(found->subject, subject);
     copy_name(found->principal, principal);
     return NULL;
@@ -121,9 +124,11 @@ mishap *mishap_http_map_read(mishap_arena *arena, const char *path, mishap_http_
         mishap_sort(map->lines, map->count, sizeof *map->lines, compare);
     for (size_t i = 1; i < map->count && !failure; i++)
         if (compare(&map->lines[i - 1], &map->lines[i]) == 0)
-            failure = mishap_tell(
-                mishap_raise(NOT_CONFIGURED, "The file of --oauth-map has a subject twice."),
-                "subject", (const char *)map->lines[i].subject);
+            failure = mishap_suggest(
+                mishap_tell(mishap_raise(NOT_CONFIGURED,
+                                         "The --oauth-map file has two lines for one subject."),
+                            "subject", (const char *)map->lines[i].subject),
+                "Remove one of the two lines.");
     mishap_buffer_release(&text);
     return failure ? mishap_note(failure, "file", path) : NULL;
 }

@@ -461,9 +461,9 @@ const mishap_operation mishap_task_commands[MISHAP_TASK_COMMANDS + 1] = {
       .summary = "Wait for a task to end, and exit as its operation did",
       .description =
           "The output and the exit code are those of the operation. Without "
-          "--timeout-ms the command waits for as long as the task takes. What a task of a "
-          "command asks is asked at the terminal; without one the command fails with "
-          "INPUT_REQUIRED.",
+          "--timeout-ms the command waits for as long as the task takes. If a task of "
+          "a command asks a question, the command asks it at the terminal; without a terminal it "
+          "fails with INPUT_REQUIRED.",
       .params = id_params,
       .run = run_wait,
       .resident = true,

@@ -86,13 +86,13 @@ typedef struct mishap_served {
     { "service", MISHAP_STRING, .length = { 1, 1000 }, .placeholder = "NAME[,NAME]",               \
       .help = "Serve only the operations of these services; by default all operations" },          \
     { "sandbox", MISHAP_ENUM, .choices = mishap_sandbox_words, .help =                             \
-      "weak: run foreign programs also where the machine does not offer the sandbox for them; "    \
-      "else their operations are refused there" },                                                 \
+      "strict: refuse operations that run foreign programs if this machine lacks a required "      \
+      "layer of their sandbox; weak: run them without that layer (default: strict)" },             \
     { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
       .help = "Most processes that run handlers, for each service and loop; 0: handlers run in "   \
               "the server itself, for a debugger" },                                               \
     { "handler_batch", MISHAP_INTEGER, .range = { 1, 64 }, .initial = "64", .placeholder = "N",    \
-      .help = "Most calls that a service settles together, if it settles calls in batches" },      \
+      .help = "Most calls that share one commit, in services that commit calls in batches" },      \
     { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
       .placeholder = "N", .help = "Memory that a process of handlers may take, in MB; 0: any" },   \
     { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                    \
@@ -105,10 +105,11 @@ typedef struct mishap_served {
               "any" },                                                                             \
     { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
       .placeholder = "N",                                                                          \
-      .help = "Processes that the user may have on this machine for a handler to start one more; " \
-              "0: any" },                                                                          \
+      .help = "A handler can start a process only while its user has fewer than N processes on "   \
+              "this machine; 0: no limit" },                                                       \
     { "log_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "64", .placeholder = "N",  \
-      .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }, \
+      .help = "Size in MB at which the log file is renamed to FILE.1, and FILE.1 to FILE.2; 0: "   \
+              "never" },                                                                           \
     { "guard", MISHAP_ENUM, .choices = mishap_leaks_guards,                                        \
       .help = "strict: replace also paths, internal addresses and source code in failures; "       \
               "normal: only record them" },                                                        \
