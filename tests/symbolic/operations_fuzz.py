@@ -171,7 +171,7 @@ class Program:
         got = self.outcomes[words]
         try:
             return is_value(place, got[1]) if got[0] == "returned" else None
-        except (RecursionError, AttributeError, MemoryError):  # of an object without an attribute; of a text that has no room
+        except (RecursionError, AttributeError, MemoryError, ValueError):  # of an object without an attribute; of what has no room; of long numbers
             return None
 
     def region(self, picker):
