@@ -198,7 +198,7 @@ bool mishap_leak_connection_password(mishap_leak_place *place)
         return false;
     const char *from = place->at - place->start > 140 ? place->at - 140 : place->start;
     const char *to = place->end - place->to > 80 ? place->to + 80 : place->end;
-    place->steps += 1500; /* so many searches begin */
+    place->steps += 60; /* so many searches begin */
     for (size_t i = 0; words[i]; i++)
         if (leak_find(place, from, to, words[i]))
             return true;

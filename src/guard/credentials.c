@@ -317,7 +317,7 @@ static bool value_behind(mishap_leak_place *place, const char *name_end, struct 
                           : c == '"'     ? in_double
                                          : in_single,
                           300);
-    place->steps += 64 + 8 * (size_t)(value->to - value->from); /* it is read several times */
+    place->steps += 32 + 4 * (size_t)(value->to - value->from); /* it is read several times */
     return value->to > value->from;
 }
 

@@ -90,7 +90,7 @@ bool mishap_leak_variables(mishap_leak_place *place)
     const char *to = place->end - place->behind > AROUND ? place->behind + AROUND : place->end;
     const char *first = NULL, *first_value = NULL, *last = NULL;
     int count = 0;
-    place->steps += 8 * (size_t)(to - from);
+    place->steps += 2 * (size_t)(to - from);
     for (const char *at = from; at < to;) {
         const char *name = at;
         if (!leak_upper(*at)) {

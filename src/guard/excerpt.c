@@ -155,9 +155,24 @@ static void put_without_secrets(struct draft *draft, const struct parts *parts, 
     put_draft(draft, text.data + done, text.length - done);
 }
 
+/* Most excerpts are plain ASCII on one line, but for white space. False: this one is not. */
+static bool put_plain_line(char *to, const struct draft *draft)
+{
+    size_t length = draft->length < MISHAP_LEAK_EXCERPT ? draft->length : MISHAP_LEAK_EXCERPT;
+    for (size_t i = 0; i < length; i++) {
+        char c = leak_space(draft->bytes[i]) ? ' ' : draft->bytes[i];
+        if (c < ' ' || c > '~')
+            return false;
+        to[i] = c;
+    }
+    return true;
+}
+
 /* On one line, as valid UTF-8: a question mark stands for what breaks it. */
 static size_t put_clean_line(char *to, struct draft *draft)
 {
+    if (put_plain_line(to, draft))
+        return draft->length < MISHAP_LEAK_EXCERPT ? draft->length : MISHAP_LEAK_EXCERPT;
     char storage[4 * sizeof draft->bytes];
     mishap_buffer line;
     mishap_text text = { draft->bytes, draft->length };

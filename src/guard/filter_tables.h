@@ -24,6 +24,7 @@ enum {
     LEAK_SPLITS = 1 << LEAK_SPLIT_BITS,
     LEAK_SPLIT = 1,     /* in a slot, as the character behind: look in the table of splits */
     LEAK_CLASSES = 8,   /* \1 to \7 of a literal stand for several characters */
+    LEAK_LONGEST = 64,  /* literal, with the 0 behind it */
     LEAK_BEGINNING = 16 /* so many characters of a literal are compared at once */
 };
 
@@ -44,6 +45,7 @@ typedef struct mishap_leak_entry {
     uint8_t offset;       /* in the literal */
     uint8_t other;        /* the place in it of another character, which is looked at first … */
     char character;       /* … and is this one; 0: all others stand for several */
+    uint8_t rule;
 } mishap_leak_entry;
 
 /* Four bytes, and the first of their entries; 0: the place is free. If all entries have the same

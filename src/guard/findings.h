@@ -7,7 +7,6 @@
 enum {
     MISHAP_LEAK_MOST_FOUND = 700,  /* in a block … */
     MISHAP_LEAK_MOST_UNDONE = 400, /* … and as soon as an escape was undone */
-    MISHAP_LEAK_MOST_RULES = 256,
 };
 
 /* A finding before it is reported. Places are bytes of the window. */

@@ -19,15 +19,24 @@ enum {
     BACK = 2048,  /* so much of the text before a block is known to its checks */
     AHEAD = 2048, /* and so much behind it */
     WINDOW = BACK + BLOCK + AHEAD,
-    NEAR = 256,              /* this much around an escape is undone with it */
-    STEPS = 4,               /* that all checks may take for each byte of a view */
-    FIRST_STEPS = 48 * 1024, /* and so many in each block, however short it is */
-    HIT_STEPS = 16,          /* that it costs to find a literal, … */
-    CALL_STEPS = 24,         /* … to call a check, … */
-    FOUND_STEPS = 32,        /* … and to note what it has found: twice for each escape undone */
-    FEW_STEPS = 2 * 1024,    /* a rule that has taken so few in a block is not off */
-    LONGEST_MATCH = 1024,    /* that is compared */
-    LONGEST_FOUND = 4096,    /* that is reported */
+    NEAR = 256, /* this much around an escape is undone with it */
+    /* A step is about ten instructions of a processor. */
+    STEPS = 15,               /* that all may take for each byte of a block … */
+    FIRST_STEPS = 48 * 1024,  /* … and so many more, however short it is */
+    SURE_STEPS = 3,           /* those of rules that are sure, for each byte … */
+    FIRST_SURE = 24 * 1024,   /* … and so many more */
+    UNSURE_STEPS = 6,         /* those of the others, and to undo escapes, … */
+    FIRST_UNSURE = 24 * 1024, /* … and so many more */
+    TEXT_STEPS = 1,           /* that it costs to look for literals in a byte, … */
+    UNDONE_STEPS = 2,         /* … and to undo its escapes before, … */
+    VISIT_STEPS = 3,          /* … to compare a literal, … */
+    HIT_STEPS = 8,            /* … to find one, … */
+    CALL_STEPS = 12,          /* … to call a check, … */
+    FOUND_STEPS = 24,         /* … to note what it has found, twice for each escape undone, … */
+    REPORT_STEPS = 280,       /* … and to report it */
+    FEW_STEPS = 1024,         /* a rule that has taken so few in a block is not off */
+    LONGEST_MATCH = 1024,     /* that is compared */
+    LONGEST_FOUND = 4096,     /* that is reported */
     LEAST_VARIABLE = 8, /* a match with fewer bytes beside its literal is made of constant words */
 };
 
@@ -78,10 +87,14 @@ typedef struct scan {
     /* The view that is judged now: a piece of the window. */
     reading view;
     const char *piece, *piece_end, *read,
-        *read_end; /* the piece of the window, and the text as it is read */
-    bool stopped;
-    size_t steps, taken; /* that all checks of this block may take, and have taken */
-    size_t known_left;   /* bytes of known values that may still be compared */
+        *read_end;               /* the piece of the window, and the text as it is read */
+    const char *both, *both_end; /* the piece that was judged as JSON_HTML last */
+    bool stopped, limited;       /* no view is judged any more; a rule that is sure is off */
+    size_t steps, taken;         /* that all that is done with this block may take, and has taken */
+    struct steps {
+        size_t most, taken;
+    } of[2];           /* of checks of rules that are not sure, and that are */
+    size_t known_left; /* bytes of known values that may still be compared */
     struct {
         size_t value, at; /* where the last match was found: an echo goes on there */
     } hint;
@@ -89,12 +102,9 @@ typedef struct scan {
     mishap_leak_findings list; /* its counts stand beside the above: a page less is touched */
     size_t ends[MISHAP_LEAK_MOST_RULES];   /* of a rule: where its last reported finding ended */
     uint16_t done[MISHAP_LEAK_MOST_RULES]; /* of a rule: its last match in this view ended here */
-    uint32_t
-        used[MISHAP_LEAK_MOST_RULES]; /* of a rule: the steps of its checks in this block, or OFF */
+    uint32_t used[MISHAP_LEAK_MOST_RULES]; /* of a rule: the steps of its checks in this block */
+    mishap_leak_rules_off off;             /* those that are not applied to its rest */
 } scan;
-
-/* The steps of a rule that has reached its limit in this block. */
-static const uint32_t OFF = UINT32_MAX;
 
 /* -- findings ---------------------------------------------------------------------------------- */
 
@@ -229,7 +239,7 @@ static bool add_finding(scan *s, const mishap_leak_place *place)
         .secret = place->secret ? (uint16_t)(place->secret - place->from) : 0,
         .secret_end = place->secret ? (uint16_t)(place->secret_end - place->from) : 0,
         .view = (uint8_t)s->view,
-        .confidence = (uint8_t)(place->limit ? MISHAP_LEAK_HIGH : place->confidence),
+        .confidence = (uint8_t)place->confidence,
         .limit = place->limit,
     };
     if (is_double(s, &finding))
@@ -240,12 +250,13 @@ static bool add_finding(scan *s, const mishap_leak_place *place)
 }
 
 /* A rule that has taken too many steps makes a finding of its own; without one no rule gives up. */
-static bool give_up(scan *s, mishap_leak_place *place)
+static bool give_up(scan *s, mishap_leak_place *place, mishap_leak_confidence confidence)
 {
     place->limit = true;
     place->from = place->at;
     place->to = place->behind;
     place->secret = NULL;
+    place->confidence = confidence;
     bool noted = add_finding(s, place);
     place->limit = false;
     return noted;
@@ -255,22 +266,29 @@ static bool give_up(scan *s, mishap_leak_place *place)
  * block is not judged. */
 static bool count_all_steps(scan *s, mishap_leak_place *place, size_t taken)
 {
-    s->taken += taken + place->visits + HIT_STEPS;
+    s->taken += taken + VISIT_STEPS * place->visits + HIT_STEPS;
     place->visits = 0;
-    if (s->taken > s->steps + s->steps / 2 && give_up(s, place))
+    if (s->taken > s->steps && give_up(s, place, MISHAP_LEAK_HIGH))
         s->stopped = true;
     return !s->stopped;
 }
 
-/* Steps are counted for each rule. When all together have used up those of the block, rules that
- * have taken many are off for the rest of it: what makes one rule give up must not silence the
- * others. */
+/* Steps are counted for each rule. When the rules of a kind have used up theirs, those that have
+ * taken many are off for the rest of the block: what makes one rule give up must not silence the
+ * others. Rules that find what stays in a response, such as lines of a program, take nothing from
+ * those that are sure. */
 static void count_steps(scan *s, mishap_leak_place *place, size_t rule, size_t taken)
 {
+    bool sure = leak_may_be_sure(&mishap_leak_rules[rule]);
+    struct steps *steps = &s->of[sure];
     s->used[rule] += (uint32_t)taken;
-    if (count_all_steps(s, place, taken) && s->taken > s->steps && s->used[rule] > FEW_STEPS &&
-        give_up(s, place))
-        s->used[rule] = OFF;
+    steps->taken += taken;
+    if (!count_all_steps(s, place, taken) || steps->taken <= steps->most ||
+        s->used[rule] <= FEW_STEPS ||
+        !give_up(s, place, sure ? MISHAP_LEAK_HIGH : MISHAP_LEAK_MEDIUM))
+        return;
+    leak_switch_off(&s->off, rule);
+    s->limited = s->limited || sure;
 }
 
 /* Most short texts have no literal: the lists of rules are set at the first one of a view. */
@@ -289,14 +307,15 @@ static bool judge_place(void *state, mishap_leak_place *place)
     size_t rule = (size_t)(place->rule - mishap_leak_rules), before = place->steps;
     prepare_lists(s);
     const char *done = s->read + s->done[rule];
-    if (place->at < done || s->used[rule] == OFF ||
-        (s->view == TEXT && place->at >= s->window + (s->to - s->base)))
+    if (place->at < done || (s->view == TEXT && place->at >= s->window + (s->to - s->base)))
         return count_all_steps(s, place, 0);
     if (mishap_leak_judge(place) && place->from >= done) {
         if (!is_known(s, place)) {
             s->done[rule] = (uint16_t)(place->to - s->read);
             place->steps += FOUND_STEPS << views[s->view].count;
+            size_t count = s->list.count;
             add_finding(s, place);
+            place->steps += s->list.count > count ? REPORT_STEPS : 0;
         }
     }
     count_steps(s, place, rule, place->steps - before + CALL_STEPS);
@@ -311,14 +330,20 @@ static void judge_view(scan *s, reading view, const char *text, const char *end,
 {
     mishap_leak_place place;
     mishap_leak_begin(&place, text, end);
+    place.off = &s->off;
+    size_t base = (view == TEXT ? TEXT_STEPS : UNDONE_STEPS) * (size_t)(end - text);
+    s->taken += base;
+    s->of[false].taken += view == TEXT ? 0 : base;
+    if (s->limited && s->taken > s->steps / 2) /* which has been told */
+        s->stopped = true;
     if (s->stopped)
         return;
     s->view = view;
     s->read = text;
     s->read_end = end;
-    s->steps += STEPS * (size_t)(end - text);
     s->matching = false;
     mishap_leak_filter(&place, from, to, MISHAP_LEAK_ALL_KINDS, judge_place, s);
+    s->taken += VISIT_STEPS * place.visits;
 }
 
 static void judge_undone(scan *s, reading view, struct undone *undone)
@@ -337,6 +362,20 @@ static bool undo_text(struct undone *undone, mishap_leak_escape escape, const ch
     return undone->length != (size_t)(to - from) || memcmp(undone->text, from, undone->length) != 0;
 }
 
+/* JSON in HTML is mostly the same text as HTML in JSON, which was judged before. */
+static bool is_the_same_text(scan *s, const char *from, const char *to)
+{
+    struct undone *once = &s->room->once, *twice = &s->room->twice;
+    if (from < s->both || to > s->both_end)
+        return false;
+    undo_text(once, MISHAP_LEAK_JSON, from, to);
+    if (mishap_leak_undoes_to(MISHAP_LEAK_HTML, once->text, once->text + once->length, twice->text,
+                              twice->length))
+        return true;
+    undo_text(once, MISHAP_LEAK_HTML, from, to);
+    return false;
+}
+
 /* A piece of the window that has escapes, undone once and, if some are left, once more. */
 static void judge_piece(scan *s, mishap_leak_escape escape, const char *from, const char *to)
 {
@@ -348,21 +387,45 @@ static void judge_piece(scan *s, mishap_leak_escape escape, const char *from, co
     judge_undone(s, escape == MISHAP_LEAK_JSON ? JSON : HTML, once);
     const char *end = once->text + once->length;
     if (mishap_leak_escaped(MISHAP_LEAK_JSON, once->text, end) != end &&
-        undo_text(twice, MISHAP_LEAK_JSON, once->text, end))
+        undo_text(twice, MISHAP_LEAK_JSON, once->text, end) &&
+        (escape == MISHAP_LEAK_JSON || !is_the_same_text(s, from, to)))
         judge_undone(s, escape == MISHAP_LEAK_JSON ? JSON_TWICE : HTML_JSON, twice);
     if (escape == MISHAP_LEAK_JSON &&
         mishap_leak_escaped(MISHAP_LEAK_HTML, once->text, end) != end &&
-        undo_text(twice, MISHAP_LEAK_HTML, once->text, end))
+        undo_text(twice, MISHAP_LEAK_HTML, once->text, end)) {
         judge_undone(s, JSON_HTML, twice);
+        s->both = from;
+        s->both_end = to;
+    }
 }
 
-/* A piece must not begin inside of an escape. */
+/* A piece must not begin inside of an escape. Near `least`, where escapes are looked for, it begins
+ * there, so that pieces with escapes of JSON and of HTML are the same. */
 static const char *begin_of_piece(const scan *s, const char *escape, const char *least)
 {
-    const char *begin = escape - least > NEAR ? escape - NEAR : least;
+    const char *begin = escape - least > 2 * NEAR  ? escape - NEAR
+                        : least - s->window > NEAR ? least - NEAR
+                                                   : s->window;
     for (int i = 0; i < NEAR && begin > s->window && begin[-1] == '\\'; i++)
         begin--;
     return begin;
+}
+
+/* Where the piece ends whose first escape is this one: behind it are none so near that they belong
+ * to it. Where there are many, few of them are looked at. */
+static const char *last_of_piece(mishap_leak_escape escape, const char *first, const char *most)
+{
+    const char *last = first, *found;
+    for (;;) {
+        const char *near = most - last > NEAR ? last + NEAR : most;
+        const char *far = most - last > 2 * NEAR ? last + 2 * NEAR : most;
+        if ((found = mishap_leak_escaped(escape, near, far)) == far) {
+            const char *next = last + (escape == MISHAP_LEAK_JSON ? 2 : 1);
+            if (next >= far || (found = mishap_leak_escaped(escape, next, far)) == far)
+                return last;
+        }
+        last = found;
+    }
 }
 
 /* All pieces of the block that have such escapes in them. */
@@ -373,11 +436,12 @@ static void judge_pieces(scan *s, mishap_leak_escape escape)
     const char *most = s->window_end - to > 2 * NEAR ? to + 2 * NEAR : s->window_end;
     const char *at = mishap_leak_escaped(escape, least, most);
     while (at < most && !s->stopped) {
-        const char *begin = begin_of_piece(s, at, s->window), *end = at;
-        while (at < most && at - end <= 2 * NEAR) {
-            end = at;
-            at = mishap_leak_escaped(escape, at + (escape == MISHAP_LEAK_JSON ? 2 : 1), most);
-        }
+        const char *begin = begin_of_piece(s, at, least), *end = at;
+        end = last_of_piece(escape, at, most);
+        const char *next = end + (escape == MISHAP_LEAK_JSON ? 2 : 1);
+        at = next < most ? mishap_leak_escaped(escape, next, most) : most;
+        if (most - end < 2 * NEAR)
+            end = most;
         end = s->window_end - end > 2 * NEAR ? end + 2 * NEAR : s->window_end;
         judge_piece(s, escape, begin, end);
     }
@@ -487,13 +551,25 @@ static __attribute__((noinline)) void judge_escapes(scan *s, bool json, bool htm
     s->room = NULL;
 }
 
+/* What may be done with a block. */
+static void begin_steps(scan *s)
+{
+    size_t length = s->to - s->from;
+    s->steps = FIRST_STEPS + STEPS * length;
+    s->of[false] = (struct steps){ FIRST_UNSURE + UNSURE_STEPS * length, 0 };
+    s->of[true] = (struct steps){ FIRST_SURE + SURE_STEPS * length, 0 };
+    s->off = (mishap_leak_rules_off){ 0 };
+    s->taken = 0;
+}
+
 static void judge_block(scan *s)
 {
     const char *from = s->window + (s->from - s->base), *to = s->window + (s->to - s->base);
-    s->list.count = s->list.doubled = s->taken = 0;
-    s->stopped = s->counting = false;
-    s->steps = FIRST_STEPS;
+    s->list.count = s->list.doubled = 0;
+    s->stopped = s->limited = s->counting = false;
+    begin_steps(s);
     s->piece = s->window;
+    s->both = s->both_end = s->window_end;
     /* The filter may find a literal that begins with the last byte at a place behind it. */
     size_t behind = (size_t)(s->window_end - to);
     judge_view(s, TEXT, s->window, s->window_end, from,

@@ -202,12 +202,13 @@ static void add_items(size_t literal, size_t offset)
 static void add_literals(void)
 {
     struct texts known;
+    refuse(mishap_leak_rule_count > MISHAP_LEAK_MOST_RULES, "there are too many rules");
     learn_texts(&known);
     for (size_t r = 0; r < mishap_leak_rule_count; r++)
         for (size_t i = 0; i < MISHAP_LEAK_LITERALS && mishap_leak_rules[r].literals[i]; i++) {
             const char *text = mishap_leak_rules[r].literals[i];
             size_t length = strlen(text), place = rarest_place(&known, text, length);
-            refuse(length < LEAK_GRAM || length >= 64, text);
+            refuse(length < LEAK_GRAM || length >= LEAK_LONGEST, text);
             refuse(literal_count == MOST_LITERALS, "there are too many literals");
             literal_texts[literal_count] = text;
             rules[literal_count] = (uint16_t)r;
@@ -261,6 +262,7 @@ static uint16_t add_list(const struct item *from, const struct item *to, bool al
             .offset = item->offset,
             .other = (uint8_t)other,
             .character = one_character(literal_texts[item->literal][other]),
+            .rule = (uint8_t)rules[item->literal],
         };
     }
     entry_count++; /* the end of the list */
@@ -369,8 +371,9 @@ static void write_tables(void)
                    splits[i].first, splits[i].behind);
     puts("};\nconst mishap_leak_entry mishap_leak_entries[] = {");
     for (size_t i = 0; i < entry_count; i++)
-        printf("{ %u, %u, %u, %u, %u, (char)%d },\n", entries[i].literal, entries[i].length,
-               entries[i].kind, entries[i].offset, entries[i].other, entries[i].character);
+        printf("{ %u, %u, %u, %u, %u, (char)%d, %u },\n", entries[i].literal, entries[i].length,
+               entries[i].kind, entries[i].offset, entries[i].other, entries[i].character,
+               entries[i].rule);
     puts("};");
     write_literals();
 }

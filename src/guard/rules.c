@@ -314,7 +314,7 @@ const mishap_leak_rule mishap_leak_rules[] = {
     /* -- connections -- */
     { "password-in-address", CONNECTION, mishap_leak_password_in_address, "A password in an address", NULL, .literals = { "\4://\6", "\3://\6" } },
     { "database-address", MISHAP_LEAK_CONNECTION, MISHAP_LEAK_MEDIUM, mishap_leak_database_address, "The address of a database or a queue", NULL,
-      .literals = { "postgresql://", "postgres://", "mysql://", "mariadb://", "mongodb://", "mongodb+srv://", "redis://", "rediss://", "amqp://", "amqps://",
+      .raises = true, .literals = { "postgresql://", "postgres://", "mysql://", "mariadb://", "mongodb://", "mongodb+srv://", "redis://", "rediss://", "amqp://", "amqps://",
         "jdbc:postgresql:", "jdbc:mysql:", "jdbc:oracle:", "jdbc:sqlserver:", "kafka://", "sqlserver://", "postgresql+psycopg", "sqlite:///", "bolt://", "neo4j://" } },
     { "connection-pairs", CONNECTION, mishap_leak_connection_pairs, "A connection string of pairs", NULL,
       .literals = { ";Password=", ";password=", ";Pwd=", ";pwd=", ";PWD=", ";User Id=", ";User ID=", ";Uid=", "mysql:host=", "pgsql:host=", "Data Source=",
@@ -444,7 +444,7 @@ const mishap_leak_rule mishap_leak_rules[] = {
     { "windows-path", PATH, mishap_leak_windows_path, "An absolute path of Windows", NULL, .literals = { "\2C:\\\6", "\2D:\\\6", "\2E:\\\6", "C:\\\\\6", "D:\\\\\6", "\2C:/\6", "\2D:/\6", "\2c:\\\6", "\2F:\\\6", "\2Z:\\\6" } },
     { "share-path", PATH, mishap_leak_share_path, "A shared folder of Windows", NULL, .literals = { "\2\\\\\7\6" } },
     { "file-place", MISHAP_LEAK_TRACE, MISHAP_LEAK_MEDIUM, mishap_leak_file_place, "A file of a program and its line", NULL,
-      .literals = { ".py:\1", ".js:\1", ".ts:\1", ".mjs:\1", ".go:\1", ".rb:\1", ".php:\1", ".java:\1", ".cs:\1", ".pl:\1" } },
+      .raises = true, .literals = { ".py:\1", ".js:\1", ".ts:\1", ".mjs:\1", ".go:\1", ".rb:\1", ".php:\1", ".java:\1", ".cs:\1", ".pl:\1" } },
 
     /* -- hosts -- */
     { "private-address", HOST, mishap_leak_private_address, "An address of a private network", NULL,

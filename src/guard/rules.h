@@ -33,6 +33,23 @@ typedef struct mishap_leak_absence {
     const char *text, *from, *to;
 } mishap_leak_absence;
 
+/* Rules that are not applied any more: a bit for each. */
+enum { MISHAP_LEAK_MOST_RULES = 256 };
+
+typedef struct mishap_leak_rules_off {
+    uint64_t bits[MISHAP_LEAK_MOST_RULES / 64];
+} mishap_leak_rules_off;
+
+static inline void leak_switch_off(mishap_leak_rules_off *off, size_t rule)
+{
+    off->bits[rule / 64] |= UINT64_C(1) << (rule % 64);
+}
+
+static inline bool leak_is_off(const mishap_leak_rules_off *off, size_t rule)
+{
+    return off && off->bits[rule / 64] >> (rule % 64) & 1;
+}
+
 enum { MISHAP_LEAK_RUNS = 8, MISHAP_LEAK_LINES = 32, MISHAP_LEAK_ABSENCES = 16 };
 
 /* Where a literal of a rule stands, and what the check says about it. */
@@ -40,6 +57,7 @@ typedef struct mishap_leak_place {
     const char *start, *end; /* the text that a check may read */
     const char *at, *behind; /* the literal */
     const mishap_leak_rule *rule;
+    const mishap_leak_rules_off *off;  /* rules whose literals are passed over; NULL: none */
     size_t steps;                      /* bytes that checks have read */
     size_t visits;                     /* literals that the filter has compared */
     const char *from, *to;             /* what is reported; the literal if the check does not say */
@@ -58,6 +76,7 @@ static inline void mishap_leak_begin(mishap_leak_place *place, const char *start
 {
     place->start = start;
     place->end = end;
+    place->off = NULL;
     place->steps = place->visits = 0;
     place->line = (mishap_leak_run){ 0 };
     for (size_t i = 0; i < MISHAP_LEAK_RUNS; i++)
@@ -90,11 +109,18 @@ struct mishap_leak_rule {
     const char *language; /* of a trace */
     const char *literals[MISHAP_LEAK_LITERALS];
     unsigned least; /* of a token: so many characters of it follow the literal */
+    bool raises;    /* the check may find what is surer than the rule's confidence */
 };
 
 /* The one table of rules. */
 extern const mishap_leak_rule mishap_leak_rules[];
 extern const size_t mishap_leak_rule_count;
+
+/* May it find what is replaced at a boundary? */
+static inline bool leak_may_be_sure(const mishap_leak_rule *rule)
+{
+    return rule->confidence == MISHAP_LEAK_HIGH || rule->raises;
+}
 
 /* -- characters -------------------------------------------------------------------------------- */
 
@@ -294,7 +320,7 @@ static inline const char *leak_line_start(mishap_leak_place *place, const char *
         line->from = start;
         line->to = at;
     }
-    place->steps += (size_t)(at - (feed ? feed : first)) / 8;
+    place->steps += 3 + (size_t)(at - (feed ? feed : first)) / 64;
     return start;
 }
 
@@ -311,7 +337,7 @@ static inline const char *leak_line_end(mishap_leak_place *place, const char *at
         line->to = end > line->to ? end : line->to;
     else
         *line = (mishap_leak_run){ NULL, at, end };
-    place->steps += (size_t)(end - at) / 8;
+    place->steps += 3 + (size_t)(end - at) / 64;
     return end;
 }
 
@@ -379,7 +405,7 @@ static inline const char *leak_find(mishap_leak_place *place, const char *from, 
     const char *found = length == 1              ? memchr(from, *text, (size_t)(to - from))
                         : to - from > LEAK_SHORT ? leak_search_on(place, from, to, text, length)
                                                  : leak_search(from, to, text, length);
-    place->steps += (size_t)((found ? found : to) - from) / 4;
+    place->steps += 3 + (size_t)((found ? found : to) - from) / 16;
     return found;
 }
 

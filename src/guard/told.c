@@ -57,7 +57,7 @@ bool mishap_leak_set_password(mishap_leak_place *place)
     bool command = leak_is(place, place->at, "requirepass") ||
                    leak_is(place, place->at, "sshpass") || value > place->behind ||
                    leak_quote(place->behind[-1]);
-    place->steps += 64 + 4 * (size_t)(end - value); /* it is read several times */
+    place->steps += 32 + 2 * (size_t)(end - value); /* it is read several times */
     if (end - value < 5 || mishap_leak_placeholder(value, end) || mishap_leak_is_code(value, end) ||
         (!has_digit(value, end) && !command))
         return false;

@@ -1,5 +1,6 @@
 #include "guard/undo.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/encode.h"
@@ -134,16 +135,27 @@ static const struct entity {
     const char *name;
     char c; /* 0: a reader does not see it */
 } entities[] = {
-    { "amp;", '&' },    { "lt;", '<' },       { "gt;", '>' },     { "quot;", '"' },
-    { "apos;", '\'' },  { "nbsp;", ' ' },     { "sol;", '/' },    { "colon;", ':' },
-    { "lpar;", '(' },   { "rpar;", ')' },     { "period;", '.' }, { "commat;", '@' },
-    { "equals;", '=' }, { "NewLine;", '\n' }, { "Tab;", '\t' },   { "grave;", '`' },
-    { "lowbar;", '_' }, { "lsqb;", '[' },     { "rsqb;", ']' },   { "lbrack;", '[' },
-    { "rbrack;", ']' }, { "lcub;", '{' },     { "rcub;", '}' },   { "semi;", ';' },
-    { "comma;", ',' },  { "plus;", '+' },     { "bsol;", '\\' },  { "dollar;", '$' },
-    { "num;", '#' },    { "ast;", '*' },      { "excl;", '!' },   { "percnt;", '%' },
-    { "quest;", '?' },  { "vert;", '|' },     { "shy;", 0 },      { "ZeroWidthSpace;", 0 },
-    { "zwj;", 0 },      { "zwnj;", 0 },
+    /* by their letters; of those with the same one the most frequent first */
+    { "NewLine;", '\n' }, { "Tab;", '\t' },   { "ZeroWidthSpace;", 0 },
+    { "amp;", '&' },      { "apos;", '\'' },  { "ast;", '*' },
+    { "bsol;", '\\' },    { "colon;", ':' },  { "comma;", ',' },
+    { "commat;", '@' },   { "dollar;", '$' }, { "equals;", '=' },
+    { "excl;", '!' },     { "gt;", '>' },     { "grave;", '`' },
+    { "lt;", '<' },       { "lbrack;", '[' }, { "lcub;", '{' },
+    { "lowbar;", '_' },   { "lpar;", '(' },   { "lsqb;", '[' },
+    { "nbsp;", ' ' },     { "num;", '#' },    { "percnt;", '%' },
+    { "period;", '.' },   { "plus;", '+' },   { "quot;", '"' },
+    { "quest;", '?' },    { "rbrack;", ']' }, { "rcub;", '}' },
+    { "rpar;", ')' },     { "rsqb;", ']' },   { "semi;", ';' },
+    { "shy;", 0 },        { "sol;", '/' },    { "vert;", '|' },
+    { "zwj;", 0 },        { "zwnj;", 0 },     { "", 0 },
+};
+
+/* The number of the first entity with a letter, from 1. */
+static const uint8_t first_entities[256] = {
+    ['N'] = 1,  ['T'] = 2,  ['Z'] = 3,  ['a'] = 4,  ['b'] = 7,  ['c'] = 8,
+    ['d'] = 11, ['e'] = 12, ['g'] = 14, ['l'] = 16, ['n'] = 22, ['p'] = 24,
+    ['q'] = 27, ['r'] = 29, ['s'] = 33, ['v'] = 36, ['z'] = 37
 };
 
 /* &#39; and &#x27;, also without the semicolon, as browsers read them. False: it is no number. */
@@ -178,15 +190,18 @@ static size_t undo_entity(const char *at, const char *to, char *out, size_t *use
         if (undo_entity_number(at, to, out, used, &length))
             return length;
     } else if (to - at > 3 && (at[1] | 32) >= 'a' && (at[1] | 32) <= 'z') {
-        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++) {
-            if (entities[i].name[0] != at[1])
+        size_t number = first_entities[(unsigned char)at[1]];
+        for (; number && *entities[number - 1].name == at[1]; number++) {
+            const struct entity *entity = &entities[number - 1];
+            size_t length = 1;
+            while (entity->name[length] && at + 1 + length < to &&
+                   at[1 + length] == entity->name[length])
+                length++;
+            if (entity->name[length])
                 continue;
-            size_t length = strlen(entities[i].name);
-            if ((size_t)(to - at) > length && memcmp(at + 1, entities[i].name, length) == 0) {
-                *used = length + 1;
-                out[0] = entities[i].c;
-                return entities[i].c != 0;
-            }
+            *used = length + 1;
+            out[0] = entity->c;
+            return entity->c != 0;
         }
     }
     *used = 1;
@@ -257,23 +272,6 @@ static size_t undo_tag(const char *at, const char *to, char *out, size_t *used)
     return breaks_line(name, (size_t)(end - name)) ? 1 : 0;
 }
 
-static const char *html_special(const char *at, const char *to)
-{
-    typedef unsigned char lanes __attribute__((vector_size(16)));
-    for (; to - at >= 16; at += 16) {
-        lanes now;
-        uint64_t halves[2];
-        memcpy(&now, at, sizeof now);
-        lanes special = (lanes)(now == '&') | (lanes)(now == '<');
-        memcpy(halves, &special, sizeof halves);
-        if (halves[0] | halves[1])
-            break;
-    }
-    while (at < to && *at != '&' && *at != '<')
-        at++;
-    return at;
-}
-
 /* Is there something to undo at this & or <? */
 static bool is_html_escape(const char *at, const char *to)
 {
@@ -319,20 +317,37 @@ static inline bool is_special(mishap_leak_escape escape, char c)
     return escape == MISHAP_LEAK_JSON ? c == '\\' : c == '&' || c == '<';
 }
 
+/* The next character that may begin an escape; `to` if there is none. */
+static inline const char *next_special(mishap_leak_escape escape, const char *at, const char *to)
+{
+    typedef unsigned char lanes __attribute__((vector_size(16)));
+    for (int i = 0; to - at >= 16; at += 16, i++) {
+        lanes now;
+        uint64_t halves[2];
+        memcpy(&now, at, sizeof now);
+        lanes special = escape == MISHAP_LEAK_JSON ? (lanes)(now == '\\')
+                                                   : (lanes)(now == '&') | (lanes)(now == '<');
+        memcpy(halves, &special, sizeof halves);
+        if (halves[0])
+            return at + (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
+        if (halves[1])
+            return at + 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8;
+        if (i == 4 && escape == MISHAP_LEAK_JSON) { /* they are rare */
+            const char *found = memchr(at + 16, '\\', (size_t)(to - at - 16));
+            return found ? found : to;
+        }
+    }
+    while (at < to && !is_special(escape, *at))
+        at++;
+    return at;
+}
+
 static inline size_t undo_one(mishap_leak_escape escape, const char *at, const char *to, char *out,
                               size_t *used)
 {
     if (escape == MISHAP_LEAK_JSON)
         return undo_json_one(at, to, out, used);
     return *at == '&' ? undo_entity(at, to, out, used) : undo_tag(at, to, out, used);
-}
-
-static const char *next_special(mishap_leak_escape escape, const char *at, const char *to)
-{
-    if (escape == MISHAP_LEAK_HTML)
-        return html_special(at, to);
-    const char *special = memchr(at, '\\', (size_t)(to - at));
-    return special ? special : to;
 }
 
 size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char *to, char *out,
@@ -347,7 +362,10 @@ size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char 
             marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){
                 (uint16_t)next, (uint16_t)((size_t)(at - from) + next - done)
             };
-        memcpy(out + done, at, length);
+        if (length <= 16 && to - at >= 16)
+            memcpy(out + done, at, 16); /* `out` has room for it, and no call is made */
+        else
+            memcpy(out + done, at, length);
         done += length;
         at = special;
         if (at == to)
@@ -357,7 +375,10 @@ size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char 
         for (; marks && next < done + length; next += MISHAP_LEAK_MARK)
             marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){ (uint16_t)done,
                                                                  (uint16_t)(at - from) };
-        memcpy(out + done, bytes, length);
+        if (length == 1)
+            out[done] = *bytes;
+        else
+            memcpy(out + done, bytes, length);
         done += length;
         at += used;
     }
@@ -366,6 +387,31 @@ size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char 
             marks[next / MISHAP_LEAK_MARK] = (mishap_leak_mark){ (uint16_t)done,
                                                                  (uint16_t)(at - from) };
     return done;
+}
+
+bool mishap_leak_undoes_to(mishap_leak_escape escape, const char *from, const char *to,
+                           const char *text, size_t length)
+{
+    const char *at = from;
+    while (at < to) {
+        const char *special = next_special(escape, at, to);
+        size_t run = (size_t)(special - at), used;
+        if (run > length || memcmp(text, at, run) != 0)
+            return false;
+        text += run;
+        length -= run;
+        at = special;
+        if (at == to)
+            break;
+        char bytes[4];
+        run = undo_one(escape, at, to, bytes, &used);
+        if (run > length || memcmp(text, bytes, run) != 0)
+            return false;
+        text += run;
+        length -= run;
+        at += used;
+    }
+    return length == 0;
 }
 
 size_t mishap_leak_way_back(mishap_leak_escape escape, const char *from, const char *to,
@@ -380,8 +426,12 @@ size_t mishap_leak_way_back(mishap_leak_escape escape, const char *from, const c
     const char *in = from + mark.in;
     char bytes[4];
     for (;;) {
-        while (in < to && out < at && !is_special(escape, *in))
-            in++, out++;
+        if (in < to && out < at) {
+            const char *far = (size_t)(to - in) > at - out ? in + (at - out) : to;
+            const char *special = next_special(escape, in, far);
+            out += (size_t)(special - in);
+            in = special;
+        }
         if (in == to || (out >= at && (end || !is_special(escape, *in))))
             break;
         size_t used, length = undo_one(escape, in, to, bytes, &used);

@@ -25,6 +25,10 @@ const char *mishap_leak_escaped(mishap_leak_escape escape, const char *at, const
 size_t mishap_leak_undo(mishap_leak_escape escape, const char *from, const char *to, char *out,
                         mishap_leak_mark *marks);
 
+/* Is this the text with all escapes undone? */
+bool mishap_leak_undoes_to(mishap_leak_escape escape, const char *from, const char *to,
+                           const char *text, size_t length);
+
 /* The byte of the input that this byte of the result came from; for the end of a piece of the
  * result, the end of its input. `last` is where the way before this one ended, { 0 } at first: a
  * byte behind it is looked for from there on. */
