@@ -66,6 +66,8 @@ bool mishap_leak_bearer(mishap_leak_place *place)
     while (leak_char(place, end) == '.' && leak_word(leak_char(place, end + 1)) &&
            end - place->behind < LEAK_FAR)
         end = leak_skip(place, end + 1, in_base64, LEAK_FAR);
+    if (leak_is_far(place->behind, end) && !has_digit(place->behind, end))
+        return leak_gave_up(place);
     if (end - place->behind < 12 || !has_digit(place->behind, end) ||
         mishap_leak_placeholder(place->behind, end))
         return false;
@@ -126,6 +128,8 @@ bool mishap_leak_cookie(mishap_leak_place *place)
     if (leak_char(place, name_end) != '=' || name_end == place->behind)
         return false;
     const char *end = leak_skip(place, name_end + 1, in_value, LEAK_FAR);
+    if (leak_is_far(name_end + 1, end) && !has_digit(name_end, end))
+        return leak_gave_up(place);
     if (end - name_end < 17 || !has_digit(name_end, end) ||
         mishap_leak_placeholder(name_end + 1, end))
         return false;

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "base/memory.h"
+#include "guard/echo.h"
 #include "guard/excerpt.h"
 #include "guard/filter.h"
 #include "guard/findings.h"
@@ -37,7 +38,6 @@ enum {
     FEW_STEPS = 1024,         /* a rule that has taken so few in a block is not off */
     LONGEST_MATCH = 1024,     /* that is compared */
     LONGEST_FOUND = 4096,     /* that is reported */
-    LEAST_VARIABLE = 8, /* a match with fewer bytes beside its literal is made of constant words */
 };
 
 /* How a text is read: one escape undone, or one after the other. */
@@ -75,7 +75,7 @@ struct lines {
 };
 
 typedef struct scan {
-    const mishap_leak_known *known;
+    mishap_leak_echo echo;
     mishap_leak_found *found;
     void *state;
     const char *window, *window_end; /* the text that can be read */
@@ -93,11 +93,7 @@ typedef struct scan {
     size_t steps, taken;         /* that all that is done with this block may take, and has taken */
     struct steps {
         size_t most, taken;
-    } of[2];           /* of checks of rules that are not sure, and that are */
-    size_t known_left; /* bytes of known values that may still be compared */
-    struct {
-        size_t value, at; /* where the last match was found: an echo goes on there */
-    } hint;
+    } of[2];                           /* of checks of rules that are not sure, and that are */
     bool reported, matching, counting; /* the lists below are in use: each is set only then */
     mishap_leak_findings list; /* its counts stand beside the above: a page less is touched */
     size_t ends[MISHAP_LEAK_MOST_RULES];   /* of a rule: where its last reported finding ended */
@@ -107,89 +103,6 @@ typedef struct scan {
 } scan;
 
 /* -- findings ---------------------------------------------------------------------------------- */
-
-/* Look for a text in a known value from this byte on; SIZE_MAX: it is not there. */
-static size_t find_in_value(scan *s, size_t value, size_t at, const char *from, size_t length)
-{
-    mishap_text text = s->known->values[value];
-    size_t *left = s->known->left ? s->known->left : &s->known_left;
-    if (at > text.length || text.length - at < length || !*left)
-        return SIZE_MAX;
-    size_t rest = text.length - at < *left ? text.length - at : *left;
-    const char *found = memmem(text.data + at, rest, from, length);
-    size_t looked = found ? (size_t)(found - text.data) - at + length : rest;
-    *left -= looked < *left ? looked : *left;
-    return found ? (size_t)(found - text.data) : SIZE_MAX;
-}
-
-/* What an echo may end with: the end of a line or of a string, or punctuation before such an end.
- */
-static bool ends_echo(const char *at, const char *end)
-{
-    while (at < end && memchr(".,;:!?)]}'`", *at, 11))
-        at++;
-    return at == end || memchr("\n\r\"\\<&", *at, 6);
-}
-
-/* Does the known value go on like the text, up to the end of what the text repeats? Constant words
- * alone, such as "no such table: ", are no echo if the program goes on with something else. */
-static bool goes_on(const scan *s, size_t value, size_t at, const char *text)
-{
-    const char *end = s->read_end, *known = s->known->values[value].data + at;
-    const char *known_end = s->known->values[value].data + s->known->values[value].length;
-    const char *begin = text;
-    while (text < end && known < known_end && *text == *known && text - begin < LONGEST_MATCH)
-        text++, known++;
-    return text - begin >= LONGEST_MATCH || ends_echo(text, end);
-}
-
-/* Look in one value from this byte on; SIZE_MAX: it is not there. */
-static size_t find_echo(scan *s, size_t value, size_t at, mishap_text match, bool constant)
-{
-    while ((at = find_in_value(s, value, at, match.data, match.length)) != SIZE_MAX) {
-        if (!constant || goes_on(s, value, at + match.length, match.data + match.length))
-            break;
-        at++;
-    }
-    return at;
-}
-
-/* The search has a budget: a caller could send many bytes that match many rules. What is not found
- * within the budget counts as not sent. */
-static bool stands_in_known(scan *s, mishap_text match, bool constant)
-{
-    size_t count = s->known->count, first = s->hint.value < count ? s->hint.value : 0;
-    size_t at = find_echo(s, first, s->hint.at, match, constant);
-    for (size_t i = 0; at == SIZE_MAX && i < count; i++)
-        if ((at = find_echo(s, i, 0, match, constant)) != SIZE_MAX)
-            first = i;
-    if (at == SIZE_MAX)
-        return false;
-    s->hint.value = first;
-    s->hint.at = at;
-    return true;
-}
-
-/* What the caller sent may come back as it was, or with its escapes. */
-static bool is_known(scan *s, const mishap_leak_place *place)
-{
-    char text[LONGEST_MATCH];
-    size_t length = (size_t)(place->to - place->from);
-    size_t literal = (size_t)(place->behind - place->at);
-    if (!s->known || !s->known->count || !length)
-        return false;
-    bool constant = length < literal + LEAST_VARIABLE;
-    length = length < LONGEST_MATCH ? length : LONGEST_MATCH;
-    if (stands_in_known(s, (mishap_text){ place->from, length }, constant))
-        return true;
-    for (int escape = MISHAP_LEAK_JSON; escape <= MISHAP_LEAK_HTML && !constant; escape++) {
-        size_t undone = mishap_leak_undo((mishap_leak_escape)escape, place->from,
-                                         place->from + length, text, NULL);
-        if (undone && undone < length && stands_in_known(s, (mishap_text){ text, undone }, false))
-            return true;
-    }
-    return false;
-}
 
 /* The byte of the window that this byte of the view came from. */
 static size_t byte_of_window(const scan *s, size_t at, bool end)
@@ -310,7 +223,7 @@ static bool judge_place(void *state, mishap_leak_place *place)
     if (place->at < done || (s->view == TEXT && place->at >= s->window + (s->to - s->base)))
         return count_all_steps(s, place, 0);
     if (mishap_leak_judge(place) && place->from >= done) {
-        if (!is_known(s, place)) {
+        if (!mishap_leak_is_echo(&s->echo, place)) {
             s->done[rule] = (uint16_t)(place->to - s->read);
             place->steps += FOUND_STEPS << views[s->view].count;
             size_t count = s->list.count;
@@ -588,8 +501,7 @@ static void init_scan(scan *s, const mishap_leak_known *known, mishap_leak_found
     assert(mishap_leak_rule_count <= MISHAP_LEAK_MOST_RULES);
     memset(s, 0, offsetof(scan, list));
     s->list.count = s->list.doubled = 0;
-    s->known = known;
-    s->known_left = MISHAP_LEAK_KNOWN_BYTES;
+    s->echo = (mishap_leak_echo){ .known = known, .left = MISHAP_LEAK_KNOWN_BYTES };
     s->found = found;
     s->state = state;
 }

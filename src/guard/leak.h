@@ -5,6 +5,7 @@
  *
  *     leak.c        blocks, streams, and what is reported
  *     findings.c    what was found in a block
+ *     echo.c        what the caller sent is no leak
  *     filter.c      where a literal of a rule stands in the bytes
  *     undo.c        escapes of JSON and of HTML undone, and the way back to the input
  *     characters.c  the kinds of each byte, for the checks
@@ -18,10 +19,12 @@
  * undone. The input is divided into blocks of a fixed size, and a rule sees a fixed number of bytes
  * before and behind its block: so the findings depend on the input alone, and not on how it was cut
  * into pieces. Time is linear in the size of the input: when the checks have taken too many steps
- * in a block, each rule that has a large part in it makes a finding of the kind MISHAP_LEAK_LIMIT,
- * of high confidence, and is off for the rest of that block; the other rules go on. When all
- * together have taken half as many again, the rest of the block is not judged, which is such a
- * finding, too.
+ * in a block, each rule that has a large part in it makes a finding of the kind MISHAP_LEAK_LIMIT
+ * and is off for the rest of that block; the other rules go on. Rules of medium confidence have
+ * steps of their own, and their limits are of medium confidence; those of the others are of high
+ * confidence. When all together have taken too many, or many while a rule of the others is off, the
+ * rest of the block is not judged, which such a finding tells, too. A check that gives up, since a
+ * name or a value is longer than what it reads, makes a limit of medium confidence.
  */
 #ifndef MISHAP_LEAK_H
 #define MISHAP_LEAK_H

@@ -73,6 +73,8 @@ static bool all_digits(const char *from, const char *to)
 static const char *path_end(mishap_leak_place *place, const char *from)
 {
     const char *end = leak_skip(place, from, in_path, LEAK_FAR);
+    if (leak_is_far(from, end))
+        return end;
     while (end > from && (end[-1] == '.' || end[-1] == '-' || end[-1] == '@'))
         end--;
     return end;
@@ -91,7 +93,7 @@ bool mishap_leak_unix_path(mishap_leak_place *place)
     size_t parts = count_parts(from, end);
     if (parts < 2 || end - name < 2)
         return false;
-    bool file = has_file_ending(from, end);
+    bool file = has_file_ending(from, end) || leak_is_far(from, end); /* it may be one */
     /* /home/ada, /Users/ada: with something below; a number is an id of an API. */
     if (leak_is(place, from, "/home/") || leak_is(place, from, "/Users/")) {
         const char *user = leak_skip(place, name, in_part, 64);
@@ -117,6 +119,8 @@ bool mishap_leak_library_path(mishap_leak_place *place)
     const char *end = path_end(place, place->behind);
     if (leak_ends(place, from, ":") && *from == '/' && from[1] == '/')
         return false; /* an address */
+    if (leak_is_far(from, place->at) || leak_is_far(place->behind, end))
+        return leak_gave_up(place);
     if (end - place->behind < 3 || !has_file_ending(place->behind, end) || *from != '/')
         return false;
     place->from = from;

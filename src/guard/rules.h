@@ -341,6 +341,24 @@ static inline const char *leak_line_end(mishap_leak_place *place, const char *at
     return end;
 }
 
+/* A check gives up, since a name or a value goes on for longer than it reads: nothing says that it
+ * is a leak, and nothing that it is none. This is a finding of its own, of medium confidence. */
+static inline bool leak_gave_up(mishap_leak_place *place)
+{
+    place->limit = true;
+    place->from = place->at;
+    place->to = place->behind;
+    place->secret = place->secret_end = NULL;
+    place->confidence = MISHAP_LEAK_MEDIUM;
+    return true;
+}
+
+/* Did such a piece reach the limit? */
+static inline bool leak_is_far(const char *from, const char *to)
+{
+    return to - from >= LEAK_FAR;
+}
+
 /* A bit of each byte of eight. */
 #define LEAK_LANES UINT64_C(0x0101010101010101)
 

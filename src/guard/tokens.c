@@ -21,7 +21,7 @@ bool mishap_leak_token(mishap_leak_place *place)
     const char *key = place->behind < end ? place->behind - 1 : end;
     place->steps += (size_t)(end - from); /* it is read again */
     if ((size_t)(end - key) < place->rule->least || !has_digit(key, end) || all_same(key + 1, end))
-        return false;
+        return leak_is_far(from, end) && leak_gave_up(place);
     place->from = from;
     return found_secret(place, key, end);
 }
@@ -198,10 +198,11 @@ bool mishap_leak_bot_token(mishap_leak_place *place)
 {
     const char *from = place->at + !leak_word(*place->at);
     const char *first = leak_skip(place, from, in_token, 40);
+    if (first - from < 22 || leak_char(place, first) != '.')
+        return false;
     const char *second = leak_skip(place, first + 1, in_token, 8);
     const char *end = leak_skip(place, second + 1, in_token, 60);
-    if (first - from < 22 || leak_char(place, first) != '.' || second - first != 7 ||
-        leak_char(place, second) != '.' || end - second < 28)
+    if (second - first != 7 || leak_char(place, second) != '.' || end - second < 28)
         return false;
     place->from = from;
     return found_secret(place, from, end);
@@ -235,6 +236,8 @@ bool mishap_leak_private_jwk(mishap_leak_place *place)
     const char *end = leak_skip(place, place->behind, in_token, LEAK_FAR);
     const char *from = place->at - place->start > 500 ? place->at - 500 : place->start;
     const char *to = place->end - end > 300 ? end + 300 : place->end;
+    if (leak_is_far(place->behind, end))
+        return leak_gave_up(place);
     if (end - place->behind < 32 || leak_char(place, end) != '"' ||
         (!leak_find(place, from, place->at, "\"kty\"") && !leak_find(place, end, to, "\"kty\"")))
         return false;

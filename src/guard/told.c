@@ -41,6 +41,8 @@ bool mishap_leak_authorization(mishap_leak_place *place)
     if (scheme > value && leak_char(place, scheme) == ' ' && !has_digit(value, scheme))
         value = scheme + 1;
     const char *end = leak_skip(place, value, in_header, LEAK_FAR);
+    if (leak_is_far(value, end) && !has_digit(value, end))
+        return leak_gave_up(place);
     if (end - value < 16 || !has_digit(value, end) || mishap_leak_placeholder(value, end) ||
         mishap_leak_is_code(value, end))
         return false;

@@ -36,7 +36,7 @@ bool mishap_leak_java_frame(mishap_leak_place *place)
     }
     const char *name = leak_skip_back(place, open, in_java_name, LEAK_FAR);
     if (!memchr(name, '.', (size_t)(open - name)))
-        return false;
+        return leak_is_far(name, open) && leak_gave_up(place);
     place->from = leak_ends(place, name, "at ") ? name - 3 : name;
     place->to = close;
     return true;
@@ -96,7 +96,7 @@ bool mishap_leak_sharp_frame(mishap_leak_place *place)
         return false;
     const char *close = leak_skip(place, open + 1, in_parameters, LEAK_FAR);
     if (leak_char(place, close) != ')')
-        return false;
+        return leak_is_far(open + 1, close) && leak_gave_up(place);
     const char *end = close + 1;
     if (leak_is(place, end, " in ")) {
         const char *line = leak_find(place, end, leak_line_end(place, end), ":line ");

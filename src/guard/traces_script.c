@@ -37,7 +37,7 @@ bool mishap_leak_python_frame(mishap_leak_place *place)
         return false;
     const char *name = leak_skip_back(place, place->at - 1, in_file_name, LEAK_FAR);
     if (!leak_ends(place, name, "File \"") && !leak_ends(place, name, "File '"))
-        return false;
+        return leak_is_far(name, place->at - 1) && leak_gave_up(place);
     const char *name_end = place->at - 1;
     place->from = name - 6;
     place->to = leak_skip(place, place->behind, leak_digit, 9);
@@ -56,8 +56,10 @@ bool mishap_leak_ocaml_frame(mishap_leak_place *place)
         return false;
     const char *name = leak_skip_back(place, place->at - 1, in_file_name, LEAK_FAR);
     const char *behind = leak_skip(place, place->behind, leak_digit, 9);
-    if (!leak_ends(place, name, "ile \"") || !leak_is(place, behind, ", character"))
+    if (!leak_is(place, behind, ", character"))
         return false;
+    if (!leak_ends(place, name, "ile \""))
+        return leak_is_far(name, place->at - 1) && leak_gave_up(place);
     place->from = name - 6 < place->start ? place->start : name - 6;
     place->to = behind;
     return true;
@@ -130,6 +132,8 @@ bool mishap_leak_v8_frame(mishap_leak_place *place)
     const char *end = leak_skip(place, at, in_path, LEAK_FAR);
     if (end - at > 6 && leak_digit(end[-1]) && ends_in_place(place, at, end)) {
         place->to = end;
+    } else if (leak_is_far(at, end)) {
+        return leak_gave_up(place);
     } else {
         const char *name = at;
         at = leak_skip(place, at, in_v8_name, 160);
@@ -138,6 +142,8 @@ bool mishap_leak_v8_frame(mishap_leak_place *place)
         if (at == name || !leak_is(place, at, " ("))
             return false;
         end = leak_skip(place, at + 2, not_close, LEAK_FAR);
+        if (leak_is_far(at + 2, end))
+            return leak_gave_up(place);
         if (!is_v8_place(place, at + 2, end)) { /* the address may have parentheses in it */
             const char *line = leak_line_end(place, at);
             end = line > at ? memrchr(at, ')', (size_t)(line - at)) : NULL;
@@ -161,6 +167,8 @@ bool mishap_leak_at_sign_frame(mishap_leak_place *place)
         return false;
     const char *from = leak_skip_back(place, colon, in_path, LEAK_FAR);
     const char *sign = memchr(from, '@', (size_t)(colon - from));
+    if (!sign && leak_is_far(from, colon))
+        return leak_gave_up(place);
     if (!sign || !(leak_is(place, sign + 1, "http") || leak_is(place, sign + 1, "file:") ||
                    leak_is(place, sign + 1, "/") || leak_is(place, sign + 1, "webpack") ||
                    leak_is(place, sign + 1, "resource:") || leak_is(place, sign + 1, "moz-ext")))
@@ -213,7 +221,7 @@ bool mishap_leak_php_error(mishap_leak_place *place)
 {
     const char *from = leak_skip_back(place, place->at, in_path, LEAK_FAR);
     if (!leak_ends(place, from, " in ") || from == place->at)
-        return false;
+        return leak_is_far(from, place->at) && leak_gave_up(place);
     const char *point = memrchr(from, '.', (size_t)(place->at - from));
     const char *slash = memchr(from, '/', (size_t)(place->at - from));
     if (!slash && !(point && place->at - point <= 6))
@@ -234,6 +242,8 @@ bool mishap_leak_perl_frame(mishap_leak_place *place)
         from = place->at - 9 > place->start && leak_find(place, place->at - 9, place->at, "(eval ")
                    ? leak_find(place, place->at - 9, place->at, "(eval ")
                    : place->at;
+    if (leak_is_far(from, place->at))
+        return leak_gave_up(place);
     if (from == place->at ||
         (!leak_ends(place, from, " at ") && !leak_ends(place, from, " at template ")))
         return false;

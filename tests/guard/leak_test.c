@@ -481,8 +481,60 @@ static void look_for_rule(void *state, const mishap_leak *leak)
     struct sought *sought = state;
     if (strcmp(leak->rule, sought->rule) == 0)
         sought->found = true;
-    if (leak->kind == MISHAP_LEAK_LIMIT)
-        sought->limit_is_sure = leak->confidence == MISHAP_LEAK_HIGH;
+    if (leak->kind == MISHAP_LEAK_LIMIT && leak->confidence == MISHAP_LEAK_HIGH)
+        sought->limit_is_sure = true;
+}
+
+/* The start of a text, many times what stands between, and its end. */
+static void put_long(mishap_buffer *text, const char *begin, const char *between, size_t length,
+                     const char *end)
+{
+    text->length = 0;
+    mishap_buffer_put_text(text, mishap_text_of(begin));
+    while (length--)
+        mishap_buffer_put_text(text, mishap_text_of(between));
+    mishap_buffer_put_text(text, mishap_text_of(end));
+}
+
+/* What a rule finds with a short name or value is a limit with one that is too long to be read: of
+ * medium confidence, since it may be something else. */
+static void a_name_that_is_too_long_is_a_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule, *begin, *between, *end;
+    } texts[] = {
+        { "python-frame", "x\n  File \"/srv/", "a", ".py\", line 3, in f\n" },
+        { "ocaml-frame", "x file \"/srv/", "a", ".ml\", line 3, characters 4-9\n" },
+        { "v8-frame", "x\n    at /srv/", "a", ".js:12:5\n" },
+        { "v8-frame", "x\n    at f (/srv/a a", "a", ".js:12:5)\n" },
+        { "spidermonkey-frame", "f@http://x/", "a", ".js:12:5\n" },
+        { "php-error", "x in /srv/", "a", ".php on line 12\n" },
+        { "perl-frame", "x at /srv/", "a", ".pl line 12.\n" },
+        { "java-frame", "x at a.b.C.", "a", "(C.java:12)\n" },
+        { "csharp-frame", "x\n   at A.B.C(String ", "a", ")\n" },
+        { "library-path", "x /z/", "a", "/node_modules/x/y.js\n" },
+        { "library-path", "x /o/node_modules/", "a", ".js\n" },
+        { "bearer-token", "x Bearer ", "a", "1aB2\n" },
+        { "authorization", "Authorization: Token ", "a", "1aB2cD3eF4\n" },
+        { "cookie", "Cookie: sid=", "a", "1aB2cD3eF4gH5iJ6kL7\n" },
+        { "github-token", "x ghp_", "a", "Zq7AbCdEfGhIjKlMnOpQrStUvWxYz0123456\n" },
+        { "private-jwk", "{\"kty\":\"RSA\",\"d\":\"", "a", "Zq7AbCdEfGhIjKlMnOpQrStUvWx\"}" },
+    };
+    mishap_buffer text = { 0 };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct sought rule = { .rule = texts[i].rule }, limit = { .rule = "limit" };
+        put_long(&text, texts[i].begin, texts[i].between, 20, texts[i].end);
+        mishap_leak_scan(mishap_buffer_text(&text), NULL, look_for_rule, &rule);
+        mishap_leak_scan(mishap_buffer_text(&text), NULL, look_for_rule, &limit);
+        if (!rule.found || limit.found)
+            fail_msg("%s finds the short one: %d", texts[i].rule, rule.found);
+        put_long(&text, texts[i].begin, texts[i].between, 700, texts[i].end);
+        mishap_leak_scan(mishap_buffer_text(&text), NULL, look_for_rule, &limit);
+        if (!limit.found || limit.limit_is_sure)
+            fail_msg("%s, %s: too long, and no limit", texts[i].rule, texts[i].begin);
+    }
+    mishap_buffer_release(&text);
 }
 
 /* In which blocks of 10 KB a limit was reached. */
@@ -514,6 +566,24 @@ static void a_rule_at_its_limit_does_not_silence_the_others(void **state)
         assert_true(key.found);
         mishap_buffer_release(&text);
     }
+}
+
+/* Many lines of a program, which stay in a response, make a limit that stays there as well, and
+ * what is replaced is found behind them. */
+static void lines_of_a_program_leave_steps_for_the_others(void **state)
+{
+    (void)state;
+    mishap_buffer text = { 0 };
+    while (text.length < 9000)
+        mishap_buffer_put_text(&text, mishap_text_of("const { a } = f(b);\\nreturn c;\\n"));
+    mishap_buffer_put_text(&text, mishap_text_of("\\n  File \\\"/srv/a.py\\\", line 12, in f\\n"));
+    struct sought frame = { .rule = "python-frame" }, limit = { .rule = "limit" };
+    mishap_leak_scan(mishap_buffer_text(&text), NULL, look_for_rule, &frame);
+    mishap_leak_scan(mishap_buffer_text(&text), NULL, look_for_rule, &limit);
+    assert_true(frame.found);
+    assert_true(limit.found);
+    assert_false(limit.limit_is_sure);
+    mishap_buffer_release(&text);
 }
 
 /* Where far too many steps are taken, a block is given up, and says so, wherever it begins. */
@@ -622,7 +692,9 @@ int main(void)
         TEST(the_page_has_all_rules),
         TEST(names_of_rules_are_unique),
         TEST(a_check_that_reaches_its_limit_is_a_finding),
+        TEST(a_name_that_is_too_long_is_a_limit),
         TEST(a_rule_at_its_limit_does_not_silence_the_others),
+        TEST(lines_of_a_program_leave_steps_for_the_others),
         TEST(a_block_that_is_given_up_is_a_finding),
         TEST(the_search_in_what_was_sent_has_a_budget),
         TEST(inputs_that_are_made_to_be_slow_end_soon),
