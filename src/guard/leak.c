@@ -22,9 +22,9 @@ enum {
     WINDOW = BACK + BLOCK + AHEAD,
     NEAR = 256, /* this much around an escape is undone with it */
     /* A step is about ten instructions of a processor. */
-    STEPS = 15,               /* that all may take for each byte of a block … */
+    STEPS = 14,               /* that all may take for each byte of a block … */
     FIRST_STEPS = 48 * 1024,  /* … and so many more, however short it is */
-    SURE_STEPS = 3,           /* those of rules that are sure, for each byte … */
+    SURE_STEPS = 5,           /* those of rules that are sure, for each byte … */
     FIRST_SURE = 24 * 1024,   /* … and so many more */
     UNSURE_STEPS = 6,         /* those of the others, and to undo escapes, … */
     FIRST_UNSURE = 24 * 1024, /* … and so many more */
@@ -228,7 +228,8 @@ static bool judge_place(void *state, mishap_leak_place *place)
             place->steps += FOUND_STEPS << views[s->view].count;
             size_t count = s->list.count;
             add_finding(s, place);
-            place->steps += s->list.count > count ? REPORT_STEPS : 0;
+            size_t *steps = leak_may_be_sure(place->rule) ? &s->taken : &s->of[false].taken;
+            *steps += s->list.count > count ? REPORT_STEPS : 0;
         }
     }
     count_steps(s, place, rule, place->steps - before + CALL_STEPS);
