@@ -2,6 +2,9 @@
 #include "base/buffer.h"
 #include "cluster/inside.h"
 
+/* While a standby is away, the process has other things to do than to wait for it. */
+enum { ANSWER_MS = 3000 };
+
 static void put_array(mishap_buffer *to, const mishap_cluster_claim *claims, size_t count,
                       bool expires)
 {
@@ -36,12 +39,14 @@ mishap *mishap_cluster_claim_states(mishap_cluster *cluster, mishap_cluster_clai
     mishap_buffer_init(&expiries, room[1], sizeof room[1]);
     put_array(&numbers, claims, count, false);
     put_array(&expiries, claims, count, true);
+    mishap_store_limit_answers(cluster->store, ANSWER_MS);
     mishap_query_begin(&query, cluster->store, CLUSTER_CLAIM);
     mishap_query_bind_text(&query, 1, mishap_buffer_text(&numbers));
     mishap_query_bind_text(&query, 2, mishap_buffer_text(&expiries));
     while (mishap_query_step(&query))
         grant(claims, count, mishap_query_integer(&query, 0), mishap_query_integer(&query, 1));
     mishap *failure = mishap_query_end(&query);
+    mishap_store_limit_answers(cluster->store, 0);
     for (size_t i = 0; i < count && failure; i++)
         claims[i].first = false;
     mishap_buffer_release(&numbers);

@@ -161,9 +161,10 @@ typedef struct mishap_cluster_engine {
     mishap *(*prune)(mishap_cluster *cluster, int64_t id, int64_t upto);
 
     /* -- claims.c -- */
-    /* Claim at most MISHAP_CLUSTER_CLAIMS states. A failure: any of them may be claimed now. */
+    /* Claim at most MISHAP_CLUSTER_CLAIMS states. A failure: any of them may be claimed now. The
+     * database has three seconds. */
     mishap *(*claim)(mishap_cluster *cluster, mishap_cluster_claim *claims, size_t count);
-    /* Remove those that expired an hour ago or earlier: clocks of servers differ. */
+    /* Remove those that were claimed and have expired an hour ago or earlier. */
     mishap *(*prune_claims)(mishap_cluster *cluster);
 
     /* -- sessions.c -- */

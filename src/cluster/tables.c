@@ -54,7 +54,8 @@ static const char *const postgresql[] = {
     " scopes bigint NOT NULL, data bytea NOT NULL, made timestamptz NOT NULL DEFAULT now(),"
     " PRIMARY KEY (session, stream, place));"
     "CREATE INDEX events_by_time ON events (made)",
-    "CREATE TABLE used (number bigint, expires bigint, PRIMARY KEY (number, expires))",
+    "CREATE TABLE used (number bigint, expires bigint, made timestamptz NOT NULL DEFAULT now(),"
+    " PRIMARY KEY (number, expires))",
     NULL,
 };
 
@@ -167,8 +168,12 @@ static const mishap_statement statements[CLUSTER_STATEMENTS] = {
     /* It waits for the standby: after a failover a state must not be used once more. */
     [CLUSTER_CLAIM] = { .text = "INSERT INTO used (number, expires) SELECT number, expires"
                         " FROM unnest(?1::bigint[], ?2::bigint[]) AS k(number, expires)"
-                        " ON CONFLICT DO NOTHING RETURNING number, expires", .writes = true },
-    [CLUSTER_PRUNE_CLAIMS] = { .text = "DELETE FROM used WHERE expires <"
+                        " ORDER BY number, expires ON CONFLICT DO NOTHING"
+                        " RETURNING number, expires", .writes = true },
+    /* Clocks of servers differ. It waits for no standby. */
+    [CLUSTER_PRUNE_CLAIMS] = { .text = "WITH quick AS (SELECT set_config('synchronous_commit',"
+                               " 'local', true)) DELETE FROM used USING quick"
+                               " WHERE made < now() - interval '1 hour' AND expires <"
                                " (extract(epoch FROM now()) * 1000)::bigint - 3600000",
                                .writes = true },
     /* It waits for no standby: a subscription that is lost with a primary is made again by its

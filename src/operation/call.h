@@ -165,11 +165,14 @@ struct mishap_call {
     mishap_text replies;            /* the answers so far, as JSON (asking.h); no data: none */
     yyjson_val *replies_read;       /* … parsed, once the handler has asked for one */
     unsigned rounds;                /* how often its handler has asked before */
-    uint64_t claim;                 /* of its state (claims.h), which it waits for; 0: none */
-    bool too_late;                  /* another call had the state */
-    bool crashed;                   /* the handler crashed, inside containment */
-    bool ended;                     /* the handler did not return: its locks are still held */
-    bool lost; /* what its service opened is of no more use: mishap_service_lost() */
+    struct {
+        int64_t expires_ms; /* 0: there is none */
+        uint64_t number;
+        bool late; /* another call had the state */
+    } claim;       /* of its state (claims.h): the runner makes it, and the call waits for it */
+    bool crashed;  /* the handler crashed, inside containment */
+    bool ended;    /* the handler did not return: its locks are still held */
+    bool lost;     /* what its service opened is of no more use: mishap_service_lost() */
     /* Positions in the log of the database of its service (mishap_setup.stale_ms): what it must see
      * at least, and what it has seen and changed; 0: nothing. MISHAP_LOG_UNKNOWN: no standby is
      * known to have it. */

@@ -43,8 +43,8 @@ typedef struct mishap_claim {
 
 /* -- in a loop; `now_ns`: the monotonic clock -- */
 
-/* The ticket; 0: too many claims wait. One that was not answered nor dropped for a minute is given
- * up, since its loop has crashed. */
+/* The ticket; 0: too many claims wait. One that was not dropped for a minute is given up: its loop
+ * has crashed. (The place of a loop that crashed while it wrote one stays lost.) */
 uint64_t mishap_claims_ask(mishap_claims *claims, uint64_t number, int64_t expires_ms,
                            int64_t now_ns);
 mishap_claim_answer mishap_claims_look(mishap_claims *claims, uint64_t ticket);

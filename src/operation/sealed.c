@@ -39,6 +39,7 @@ struct mishap_seal {
     _Atomic(uint64_t) used[USED]; /* the first half is for callers with a key or a token */
     _Atomic(uint64_t) spent[ROWS][COUNTS];
     bool shared; /* states are claimed; set before any process is forked */
+    uint64_t cluster;
     mishap_claims claims;
 };
 
@@ -75,10 +76,12 @@ void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret)
         mishap_mac(secret->keys[i], purpose, seal->secret.keys[i]);
 }
 
-void mishap_seal_share(mishap_seal *seal)
+void mishap_seal_share(mishap_seal *seal, uint64_t cluster)
 {
-    if (seal)
-        seal->shared = true;
+    if (!seal)
+        return;
+    seal->shared = true;
+    seal->cluster = cluster;
 }
 
 mishap_claims *mishap_seal_claims(mishap_seal *seal)
@@ -119,6 +122,19 @@ static bool is_once(const mishap_call *call)
     return mishap_operation_danger(call->operation) == MISHAP_DESTRUCTIVE;
 }
 
+/* A call of the others runs in the loop, or is kept by the process of tasks: neither waits for a
+ * claim. */
+static bool is_claimed(const mishap_seal *seal, const mishap_call *call)
+{
+    return seal->shared && is_once(call) && !call->operation->quick && !call->operation->task_only;
+}
+
+/* Who knows whether the state was used. */
+static uint64_t judge_of(const mishap_seal *seal, const mishap_call *call)
+{
+    return is_claimed(seal, call) ? seal->cluster : seal->run;
+}
+
 /* The code of the bytes of a state, together with what it is for and not in it. */
 static bool prove(const unsigned char *key, const mishap_call *call, mishap_text body,
                   unsigned char mac[MISHAP_MAC])
@@ -154,7 +170,7 @@ void mishap_state_put(mishap_buffer *text, const mishap_seal *seal, const mishap
     mishap_pack_u64(&body, (uint64_t)(mishap_clock_now_ms() + MISHAP_STATE_MS));
     mishap_pack_u64(&body, number);
     if (is_once(call))
-        mishap_pack_u64(&body, seal->run);
+        mishap_pack_u64(&body, judge_of(seal, call));
     mishap_buffer_put(&body, (const char *)arguments, made ? DIGEST : 0);
     if (call->replies.length) {
         mishap_buffer_put_char(&body, '\n'); /* no comma is due after it */
@@ -297,31 +313,25 @@ static bool same_bytes(const unsigned char *a, const unsigned char *b, size_t co
     return !differs;
 }
 
-/* A call of these runs in the loop, or is kept by the process of tasks: neither waits for a claim.
- */
-static bool is_claimed(const mishap_seal *seal, const mishap_call *call)
-{
-    return seal->shared && is_once(call) && !call->operation->quick && !call->operation->task_only;
-}
-
-/* A state that may be used once, and is not claimed, is known only to the server that has made
- * it. */
+/* Only who has made a state that may be used once knows whether it was: a server, or a cluster. */
 static bool is_elsewhere(const mishap_seal *seal, const mishap_call *call, mishap_unpack *in)
 {
-    return is_once(call) && mishap_unpack_u64(in) != seal->run && !is_claimed(seal, call);
+    return is_once(call) && mishap_unpack_u64(in) != judge_of(seal, call);
 }
 
-/* One that was used at this server already is not claimed again. */
+/* What is claimed is not marked as used here: a claim without an answer may be made again. */
 static mishap_state_flaw use(mishap_seal *seal, mishap_call *call, uint64_t number,
                              int64_t expires_ms)
 {
     if (!is_once(call))
         return MISHAP_STATE_SOUND;
-    mishap_state_flaw flaw = use_once(seal, call, number, expires_ms);
-    if (flaw != MISHAP_STATE_SOUND || !is_claimed(seal, call))
-        return flaw;
-    call->claim = mishap_claims_ask(&seal->claims, number, expires_ms, mishap_clock_monotonic_ns());
-    return call->claim ? MISHAP_STATE_SOUND : MISHAP_STATE_FULL;
+    if (!is_claimed(seal, call))
+        return use_once(seal, call, number, expires_ms);
+    if (!count_for_caller(seal, call, mishap_clock_now_ms()))
+        return MISHAP_STATE_CROWDED;
+    call->claim.number = number;
+    call->claim.expires_ms = expires_ms;
+    return MISHAP_STATE_SOUND;
 }
 
 static mishap_state_flaw read_body(mishap_seal *seal, const unsigned char *key, mishap_call *call,
@@ -412,13 +422,14 @@ static mishap *refuse(mishap_state_flaw flaw)
 mishap *mishap_state_refuse_claim(mishap_claim_answer answer)
 {
     if (answer == MISHAP_CLAIM_TAKEN)
-        return refuse(MISHAP_STATE_USED);
-    return mishap_suggest(
-        mishap_retry_after(mishap_raise(UNAVAILABLE,
-                                        "The database of the cluster does not say whether the "
-                                        "state of the question was used. Nothing was done."),
-                           1000),
-        anew);
+        return mishap_suggest(
+            mishap_raise(BAD_REQUEST, "The state of the question was used already, or its call was "
+                                      "refused while the database of the cluster was away."),
+            anew);
+    return mishap_retry_after(
+        mishap_raise(UNAVAILABLE, "The database of the cluster does not say whether the state of "
+                                  "the question was used. Nothing was done."),
+        1000);
 }
 
 mishap *mishap_sealed_begin(mishap_seal *seal, mishap_call *call, yyjson_val *state,

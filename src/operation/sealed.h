@@ -6,9 +6,10 @@
  *     the round, the time at which it expires, a number of its own, the answers so far,
  *
  * and is valid only for the operation, the arguments and the caller that it was made for: a later
- * key of the same name is another caller. One of a destructive operation is valid once. In a
- * cluster the first of all servers to claim it has it (claims.h), and the call waits for that; else
- * it is valid only for the server that has made it, and that is named in it.
+ * key of the same name is another caller. One of a destructive operation is valid once, and names
+ * who knows whether it was used: the server that has made it, or its cluster. There the first of
+ * all servers to claim it has it (claims.h), and the call waits for that. States of `.quick` and
+ * `.task_only` operations, whose calls cannot wait, name the server in a cluster, too.
  */
 #ifndef MISHAP_OPERATION_SEALED_H
 #define MISHAP_OPERATION_SEALED_H
@@ -32,8 +33,8 @@ void mishap_seal_free(mishap_seal *seal);
 void mishap_seal_use(mishap_seal *seal, const mishap_shared_secret *secret);
 
 /* States of destructive operations are claimed from now on, by all processes that have the seal.
- * NULL is fine for `seal`. */
-void mishap_seal_share(mishap_seal *seal);
+ * `cluster` is a number that only its servers know. NULL is fine for `seal`. */
+void mishap_seal_share(mishap_seal *seal, uint64_t cluster);
 /* NULL: they are not. */
 mishap_claims *mishap_seal_claims(mishap_seal *seal);
 
@@ -52,8 +53,8 @@ typedef enum mishap_state_flaw {
 } mishap_state_flaw;
 
 /* Give the answers of a state, and its round, to a call that begins. The operation, the arguments
- * and the caller of the call are set. The call must not run before its claim (call->claim) has an
- * answer. */
+ * and the caller of the call are set. The call must not run before its claim (call->claim), if it
+ * has one, was made and has an answer. */
 mishap_state_flaw mishap_state_take(mishap_seal *seal, mishap_call *call, mishap_text text);
 
 /* The failure of a call whose claim was not the first, or is not known to be. */

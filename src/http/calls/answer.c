@@ -373,7 +373,7 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
         call_quickly(server, match->state, request, call, reply);
         return NULL;
     }
-    if (operation->task && !call->claim && mishap_api_task_begin(match->state, request, call))
+    if (operation->task && !call->claim.expires_ms && mishap_api_task_begin(match->state, request, call))
         return NULL;
     m = mishap_api_call_begin(match->state, request, call);
     if (m)

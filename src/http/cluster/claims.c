@@ -7,7 +7,10 @@
 #include "operation/sealed.h"
 #include "worker/serving/served.h"
 
-enum { PRUNE_MS = 60000 };
+enum {
+    PRUNE_MS = 60000,
+    PAUSE_MS = 10000, /* after a failure: what else the process does must not wait so often */
+};
 
 static mishap_claims *table(void)
 {
@@ -29,10 +32,13 @@ mishap *mishap_cluster_claims_turn(cluster_claims *c, mishap_cluster *cluster, i
     mishap_cluster_claim asked[MISHAP_CLUSTER_CLAIMS];
     if (!table())
         return NULL;
-    MISHAP_TRY(prune_when_due(c, cluster, now_ms));
+    if (now_ms < c->not_before) {
+        mishap_cluster_claims_fail();
+        return NULL;
+    }
     size_t count = mishap_claims_open(table(), open, MISHAP_CLUSTER_CLAIMS);
     if (!count)
-        return NULL;
+        return prune_when_due(c, cluster, now_ms);
     for (size_t i = 0; i < count; i++)
         asked[i] = (mishap_cluster_claim){ .number = (int64_t)open[i].number,
                                            .expires_ms = open[i].expires_ms };
@@ -42,6 +48,8 @@ mishap *mishap_cluster_claims_turn(cluster_claims *c, mishap_cluster *cluster, i
                              failure          ? MISHAP_CLAIM_UNKNOWN
                              : asked[i].first ? MISHAP_CLAIM_FIRST
                                               : MISHAP_CLAIM_TAKEN);
+    if (failure)
+        c->not_before = now_ms + PAUSE_MS;
     return failure;
 }
 

@@ -33,6 +33,7 @@ static mishap *make_rates(mishap_cluster *cluster)
     if (failure)
         return failure;
     memcpy(known, bytes, sizeof known);
+    own->number = mishap_hash(known, mishap_text_of("states of questions"));
     for (size_t i = 0; i < 2; i++)
         secret[i] = mishap_hash(known, mishap_text_of(i ? "rates, 2" : "rates, 1"));
     failure = mishap_http_rates_make_shared(own->plan.rate, secret, &own->rates);
@@ -114,7 +115,7 @@ static mishap *prepare_cluster(const mishap_http_settings *settings, void **shar
     atomic_store(&own->page->confirmed_ns, mishap_clock_monotonic_ns());
     own->news = settings->served->news;
     own->served = settings->served;
-    mishap_seal_share(settings->served->seal);
+    mishap_seal_share(settings->served->seal, own->number);
     own->parent = getpid();
     mishap_http_child_want(&child);
     *shared = own;

@@ -25,6 +25,7 @@ typedef struct cluster_own {
     struct cluster_page *page;
     mishap_news *news; /* the changes of this server */
     const struct mishap_served *served;
+    uint64_t number;          /* of the cluster, which only its servers know */
     mishap_http_rates *rates; /* NULL: there is no limit */
     int64_t version;          /* of the keys that were written last; -1: none were */
 } cluster_own;
@@ -104,7 +105,7 @@ mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *clu
 /* -- claims.c ---------------------------------------------------------------------------------- */
 
 typedef struct cluster_claims {
-    int64_t prune_due;
+    int64_t prune_due, not_before;
 } cluster_claims;
 
 /* Decide the claims of loops. */

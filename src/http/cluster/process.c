@@ -119,6 +119,8 @@ static mishap *do_what_is_due(struct work *w)
     if (!w->cluster)
         failure = own->plan.engine->open(own->address, own->plan.data, &w->cluster);
     if (!failure)
+        failure = mishap_cluster_claims_turn(&w->claims, w->cluster, now_ms());
+    if (!failure)
         own->plan.engine->survey(w->cluster);
     if (!failure && now_ms() >= w->keys_due)
         failure = look_at_keys(w, now_ms());
@@ -128,8 +130,6 @@ static mishap *do_what_is_due(struct work *w)
     }
     if (!failure)
         failure = mishap_cluster_rates_lease(&w->rates, w->cluster, now_ms());
-    if (!failure)
-        failure = mishap_cluster_claims_turn(&w->claims, w->cluster, now_ms());
     if (!failure && (now_ms() >= w->hear_due || mishap_cluster_notices_wait(w->notices)))
         failure = carry_notices(w);
     if (!failure)
@@ -150,6 +150,7 @@ void mishap_cluster_run(void)
 {
     struct work w = { .version = mishap_cluster_own.version };
     mishap_cluster_rates_begin(&w.rates);
+    mishap_cluster_claims_fail(); /* of a process before this one: their rows may be there */
     w.notices = mishap_cluster_notices_make(mishap_cluster_own.news);
     while (!mishap_http_child_ends) {
         mishap *failure = w.notices ? do_what_is_due(&w) : mishap_out_of_memory();
@@ -158,10 +159,10 @@ void mishap_cluster_run(void)
             break;
         }
         tell_failure(&w, failure);
-        if (failure) {
+        if (failure)
             mishap_cluster_handover_fail(&w.handover);
+        if (!w.cluster)
             mishap_cluster_claims_fail();
-        }
         close_after(&w, failure);
         mishap_free(failure);
         poll(NULL, 0, w.failing ? AGAIN_MS : is_busy(&w, now_ms()) ? SOON_MS : LOOK_MS);

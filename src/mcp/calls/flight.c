@@ -296,7 +296,7 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
         return mishap_out_of_memory();
     link_flight(flight);
     bool starts = !peer->start || peer->start(peer, flight);
-    if (starts && !call->claim && mishap_mcp_task_begin(flight, request->message))
+    if (starts && !call->claim.expires_ms && mishap_mcp_task_begin(flight, request->message))
         return NULL;
     mishap *refused = starts ? mishap_mcp_flight_run(flight)
                              : too_busy("The server is busy: too many calls are running.");
@@ -434,6 +434,7 @@ static void refuse_state(mishap_mcp_flight *flight, mishap *failure)
 {
     mishap_buffer error = { 0 };
     mishap_mcp_outcome outcome = mishap_mcp_put_bad_state(&error, MISHAP_MCP_BAD_STATE, failure);
+    mishap_mcp_flight_count(flight, mishap_told(failure)->code);
     mishap_mcp_flight_respond(flight, &error, outcome, mishap_told(failure)->code);
     mishap_buffer_release(&error);
     mishap_free(failure);
@@ -443,7 +444,7 @@ static void on_done(mishap_run *run, mishap *failure)
 {
     /* The run is the first member of the flight. */
     mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run;
-    if (run->call->too_late && mishap_mcp_is_modern(flight->asked.revision)) {
+    if (run->call->claim.late && mishap_mcp_is_modern(flight->asked.revision)) {
         refuse_state(flight, failure);
         return;
     }

@@ -134,13 +134,10 @@ size_t mishap_runner_group_of(const mishap_runner *r, const mishap_run *run);
 
 /* -- claims.c ---------------------------------------------------------------------------------- */
 
-/* A call that was just counted waits for its claim; it leaves the list, and the claim is dropped.
- */
+/* A call that was just counted waits for its claim, which is made as soon as there is a place. It
+ * leaves the list, and its claim is dropped. */
 void mishap_runner_claim(mishap_runner *r, mishap_run *run);
 void mishap_runner_unclaim(mishap_runner *r, mishap_run *run);
-
-/* Without an answer, or after one. */
-void mishap_runner_drop_claim(const mishap_runner *r, mishap_call *call);
 
 /* Go on with those whose claims have answers. */
 void mishap_runner_look_at_claims(mishap_runner *r, int64_t now_ns);

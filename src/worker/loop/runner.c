@@ -344,10 +344,8 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     if (group >= r->settings.plan->groups.count ||
         (is_over_share(r, run->call) && !let_one_give_way(r, run->call->holder)) ||
         (r->count >= r->settings.most_waiting && !make_room(r)) ||
-        (mishap_runner_is_settled(r, group) && !give_id(run->call))) {
-        mishap_runner_drop_claim(r, run->call);
+        (mishap_runner_is_settled(r, group) && !give_id(run->call)))
         return false;
-    }
     run->died = run->moved = run->cancelled = run->gives_way = false;
     run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
@@ -356,7 +354,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_positions_need(r->settings.positions, run->call);
     run->claims = false;
-    if (run->call->claim)
+    if (run->call->claim.expires_ms)
         mishap_runner_claim(r, run);
     else
         mishap_runner_enqueue(&r->groups[group], run, false);

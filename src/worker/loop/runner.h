@@ -51,7 +51,8 @@ struct mishap_run {
     int repeats;                 /* how often it was run again after it had begun */
     /* Its caller may have left; it ends with the next flush to make room. */
     bool cancelled, gives_way;
-    bool claims; /* it waits for the claim of its call (operation/claims.h), in no queue */
+    bool claims;     /* it waits for the claim of its call (operation/claims.h), in no queue */
+    uint64_t ticket; /* … its claim; 0: none was made */
     struct mishap_run_session { /* of a call that runs in a session */
         unsigned char key[16];
         /* The key is known; a call has named it, or it is its caller's usual one. */
