@@ -123,6 +123,8 @@ static void put_group(mishap_index *index, sqlite3_stmt *row, const struct tally
     mishap_index_put_group(index, &group, json);
 }
 
+/* The caller ends the statement (mishap_index_do()): until then this process would see nothing that
+ * others change. */
 static bool ask_group(index_db *db, uint64_t group, sqlite3_stmt **row)
 {
     *row = mishap_index_ask(db, GROUPS_ONE);
@@ -200,6 +202,7 @@ mishap *mishap_index_sqlite_groups(mishap_index *index, const mishap_index_group
             if (ask_group(db, page.tallies[i].group, &row)) {
                 mishap_json_open(json, '{');
                 put_group(index, row, &page.tallies[i], json);
+                mishap_index_do(db, row);
                 mishap_json_close(json, '}');
             }
         mishap_json_close(json, ']');
@@ -229,12 +232,14 @@ mishap *mishap_index_sqlite_group(mishap_index *index, mishap_text group, mishap
     struct page page = { .tallies = &tally, .count = 1 };
     mishap_buffer days = { 0 };
     index_db *db = NULL;
-    sqlite3_stmt *row;
+    sqlite3_stmt *row = NULL;
     if (!mishap_index_group_read(group, &tally.group))
         return mishap_index_refuse("group", "16 hexadecimal digits");
     mishap *failure = mishap_index_questions(index, &db);
     if (!failure && (!db || !ask_group(db, tally.group, &row)))
         failure = db && db->trouble ? mishap_index_db_failure(db) : mishap_index_no_group(group);
+    if (!failure)
+        mishap_index_do(db, row);
     mishap_json_open(&days, '[');
     if (!failure)
         failure = count_page(index, &page, &days);

@@ -72,6 +72,31 @@ static void a_muted_group_stays_muted(void **state)
     mishap_index_close(index);
 }
 
+static size_t count_muted(mishap_index *index)
+{
+    mishap_buffer b = { 0 };
+    const mishap_index_groups_filter muted = { .states = 1U << MISHAP_GROUP_MUTED };
+    assert_null(mishap_index_groups(index, &muted, &b));
+    size_t count = yyjson_arr_size(yyjson_obj_get(read_json(&b), "groups"));
+    mishap_buffer_release(&b);
+    return count;
+}
+
+static void a_list_shows_what_another_process_has_decided_just_now(void **state)
+{
+    (void)state;
+    fail_at_ms(NOON - 1000, "00000000000000aa", NULL);
+    fail_at_ms(NOON - 1000, "00000000000000ab", NULL);
+    mishap_index *index = caught_up();
+    mishap_index *other = open_index((mishap_index_plan){ .days = 30, .now_ms = NOON });
+    assert_null(mishap_index_group_set(other, T("00000000000000aa"), MISHAP_GROUP_MUTED));
+    assert_int_equal(count_muted(index), 1);
+    assert_null(mishap_index_group_set(other, T("00000000000000ab"), MISHAP_GROUP_MUTED));
+    assert_int_equal(count_muted(index), 2);
+    mishap_index_close(other);
+    mishap_index_close(index);
+}
+
 static void undo_gives_the_state_from_before(void **state)
 {
     (void)state;
@@ -389,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_resolved_group_that_fails_again_has_regressed),
         IN_FOLDER(a_muted_group_stays_muted),
+        IN_FOLDER(a_list_shows_what_another_process_has_decided_just_now),
         IN_FOLDER(undo_gives_the_state_from_before),
         IN_FOLDER(groups_are_paged_and_filtered),
         IN_FOLDER(further_groups_are_one_for_each_operation),
