@@ -198,15 +198,15 @@ static mishap *look_up(mishap_store *store, const mishap_transaction *transactio
     *done = false;
     limit_asking(store, begun_ms);
     for (int attempt = 0; attempt < STORE_TRIES; attempt++) {
+        mishap_store_pause_before(attempt);
+        if (attempt && mishap_store_now_ms() >= store->until_ms) /* no time for an answer */
+            break;
         mishap_free(failure);
         failure = transaction->look_up(store, transaction->state, done);
         mishap_store_unwind(store, 0);
         if (!failure && *done)
             failure = mishap_store_confirm(store);
-        if (!failure || !mishap_is(failure, UNAVAILABLE) || attempt + 1 == STORE_TRIES)
-            break;
-        mishap_store_pause_before(attempt + 1);
-        if (mishap_store_now_ms() >= store->until_ms) /* nothing is answered in no time */
+        if (!failure || !mishap_is(failure, UNAVAILABLE))
             break;
     }
     store->until_ms = 0;
