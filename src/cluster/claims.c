@@ -53,12 +53,3 @@ mishap *mishap_cluster_claim_states(mishap_cluster *cluster, mishap_cluster_clai
     mishap_buffer_release(&expiries);
     return failure;
 }
-
-mishap *mishap_cluster_prune_claims(mishap_cluster *cluster)
-{
-    mishap_query query;
-    mishap_query_begin(&query, cluster->store, CLUSTER_PRUNE_CLAIMS);
-    while (mishap_query_step(&query))
-        ;
-    return mishap_query_end(&query);
-}

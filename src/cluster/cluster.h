@@ -156,16 +156,14 @@ typedef struct mishap_cluster_engine {
                           size_t count, size_t most,
                           void (*hear)(void *context, const mishap_cluster_notice *notice),
                           void *context);
-    /* Remove the notices of a server up to this number, and what servers have left that are gone.
-     */
+    /* Remove the notices of a server up to this number, what servers have left that are gone, and
+     * the states that were claimed and have expired an hour ago or earlier. */
     mishap *(*prune)(mishap_cluster *cluster, int64_t id, int64_t upto);
 
     /* -- claims.c -- */
     /* Claim at most MISHAP_CLUSTER_CLAIMS states. A failure: any of them may be claimed now. The
      * database has three seconds. */
     mishap *(*claim)(mishap_cluster *cluster, mishap_cluster_claim *claims, size_t count);
-    /* Remove those that were claimed and have expired an hour ago or earlier. */
-    mishap *(*prune_claims)(mishap_cluster *cluster);
 
     /* -- sessions.c -- */
     /* The state of a session, by its key; those of the same holder that were stored longest ago are

@@ -36,8 +36,8 @@ enum cluster_statement {
     CLUSTER_PRUNE,
     CLUSTER_PRUNE_SERVERS,
     CLUSTER_PRUNE_GONE,
-    CLUSTER_CLAIM,
     CLUSTER_PRUNE_CLAIMS,
+    CLUSTER_CLAIM,
     CLUSTER_SESSION_KEEP,
     CLUSTER_SESSION_TRIM,
     CLUSTER_SESSION,
@@ -100,7 +100,6 @@ mishap *mishap_cluster_prune(mishap_cluster *cluster, int64_t id, int64_t upto);
 /* claims.c */
 mishap *mishap_cluster_claim_states(mishap_cluster *cluster, mishap_cluster_claim *claims,
                                     size_t count);
-mishap *mishap_cluster_prune_claims(mishap_cluster *cluster);
 
 /* sessions.c */
 mishap *mishap_cluster_keep_session(mishap_cluster *cluster, mishap_text key, int64_t holder,

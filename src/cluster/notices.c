@@ -151,7 +151,7 @@ mishap *mishap_cluster_prune(mishap_cluster *cluster, int64_t id, int64_t upto)
     mishap_query_bind_integer(&query, 1, id);
     mishap_query_bind_integer(&query, 2, upto);
     mishap *failure = run_change(&query);
-    for (size_t i = CLUSTER_PRUNE_SERVERS; i <= CLUSTER_PRUNE_GONE && !failure; i++) {
+    for (size_t i = CLUSTER_PRUNE_SERVERS; i <= CLUSTER_PRUNE_CLAIMS && !failure; i++) {
         mishap_query_begin(&query, cluster->store, i);
         failure = run_change(&query);
     }

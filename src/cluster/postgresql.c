@@ -72,6 +72,5 @@ const mishap_cluster_engine mishap_cluster_in_postgresql = {
     .keep_events = mishap_cluster_keep_events,
     .find_events = mishap_cluster_find_events,
     .claim = mishap_cluster_claim_states,
-    .prune_claims = mishap_cluster_prune_claims,
     .prune_sessions = mishap_cluster_prune_sessions,
 };

@@ -7,23 +7,13 @@
 #include "operation/sealed.h"
 #include "worker/serving/served.h"
 
-enum {
-    PRUNE_MS = 60000,
-    PAUSE_MS = 10000, /* after a failure: what else the process does must not wait so often */
-};
+/* After a failure: what else the process does must not wait so often. */
+enum { PAUSE_MS = 10000 };
 
 static mishap_claims *table(void)
 {
     const struct mishap_served *served = mishap_cluster_own.served;
     return served ? mishap_seal_claims(served->seal) : NULL;
-}
-
-static mishap *prune_when_due(cluster_claims *c, mishap_cluster *cluster, int64_t now_ms)
-{
-    if (now_ms < c->prune_due)
-        return NULL;
-    c->prune_due = now_ms + PRUNE_MS;
-    return mishap_cluster_own.plan.engine->prune_claims(cluster);
 }
 
 mishap *mishap_cluster_claims_turn(cluster_claims *c, mishap_cluster *cluster, int64_t now_ms)
@@ -38,7 +28,7 @@ mishap *mishap_cluster_claims_turn(cluster_claims *c, mishap_cluster *cluster, i
     }
     size_t count = mishap_claims_open(table(), open, MISHAP_CLUSTER_CLAIMS);
     if (!count)
-        return prune_when_due(c, cluster, now_ms);
+        return NULL;
     for (size_t i = 0; i < count; i++)
         asked[i] = (mishap_cluster_claim){ .number = (int64_t)open[i].number,
                                            .expires_ms = open[i].expires_ms };

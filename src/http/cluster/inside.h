@@ -105,7 +105,7 @@ mishap *mishap_cluster_notices_end(cluster_notices *notices, mishap_cluster *clu
 /* -- claims.c ---------------------------------------------------------------------------------- */
 
 typedef struct cluster_claims {
-    int64_t prune_due, not_before;
+    int64_t not_before; /* nothing is asked until then */
 } cluster_claims;
 
 /* Decide the claims of loops. */
